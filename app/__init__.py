@@ -1,0 +1,1 @@
+"""Entry points and wiring: the window and the command line."""

@@ -1,0 +1,1 @@
+"""Text and code similarity, statistics and intervals."""

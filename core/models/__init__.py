@@ -1,0 +1,1 @@
+"""GGUF files, prompts, the worker process and answer extraction."""

@@ -1,0 +1,1 @@
+"""Sandboxes, the test runner inside them, and verdicts."""

@@ -1,0 +1,1 @@
+"""Statement candidates, coverage, weighted sampling and admission."""

@@ -1,0 +1,111 @@
+"""Typed settings, versioned and passed in; never a global."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+SETTINGS_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RegionSettings:
+    """How regions are sampled (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md).
+
+    Attributes:
+        coverage: `all` lines of a region must run under the tests, or `any`.
+    """
+
+    min_characters: int = 32
+    max_characters: int = 384
+    allow_overlap: bool = False
+    allow_docstring_start: bool = False
+    coverage: str = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class OracleSettings:
+    """Limits on target code, and how long to wait for it.
+
+    Attributes:
+        sandbox: `auto`, `docker`, `bubblewrap` or `none`.
+        python: the target's interpreter; None means the project's own virtual environment, else ours.
+        identity_runs: runs of the unmodified suite that each test must pass.
+        workers: judging processes at a time.
+        image: a Docker image to use instead of the host's own read-only system folders.
+    """
+
+    sandbox: str = "auto"
+    python: str | None = None
+    identity_runs: int = 3
+    workers: int = 1
+    memory_mib: int = 2048
+    processes: int = 64
+    scratch_mib: int = 256
+    output_kib: int = 256
+    test_timeout_floor: float = 2.0
+    test_timeout_factor: float = 10.0
+    total_timeout_floor: float = 5.0
+    total_timeout_factor: float = 3.0
+    suite_timeout: float = 600.0
+    confirm_whole_suite: bool = True
+    image: str | None = None
+    cache: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """How a GGUF is run.
+
+    Attributes:
+        context_size: tokens of the window; None takes the model's own, at most 8192.
+        threads: None leaves one core to the sandbox.
+        gpu_layers: -1 offloads all when the build can.
+        prompt_style: `auto`, `chat` or `completion`.
+    """
+
+    context_size: int | None = None
+    threads: int | None = None
+    gpu_layers: int = -1
+    prompt_style: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """One configured evaluation, whole: stored as JSON with the run.
+
+    Defaults are the paper's (Sec. 4): three forward samples at 0.8, one backward sample each at 0.1.
+    """
+
+    task: str = "synthesis"
+    model: str = ""
+    backward_model: str | None = None
+    regions: int = 100
+    forward_samples: int = 3
+    backward_samples: int = 1
+    forward_temperature: float = 0.8
+    backward_temperature: float = 0.1
+    forward_max_tokens: int = 128
+    backward_max_tokens: int = 256
+    seed: int = 0
+    wave: int = 1
+    region: RegionSettings = field(default_factory=RegionSettings)
+    oracle: OracleSettings = field(default_factory=OracleSettings)
+    generation: ModelSettings = field(default_factory=ModelSettings)
+    version: int = SETTINGS_VERSION
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, nested."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> RunSettings:
+        """The settings a run was started with; unknown keys of another version are dropped."""
+        nested = {"region": RegionSettings, "oracle": OracleSettings, "generation": ModelSettings}
+        known = {f.name for f in dataclasses.fields(cls)}
+        values = {k: v for k, v in data.items() if k in known}
+        for name, kind in nested.items():
+            part = {f.name for f in dataclasses.fields(kind)}
+            values[name] = kind(**{k: v for k, v in values.get(name, {}).items() if k in part})
+        return cls(**values)

@@ -1,0 +1,1 @@
+"""What there is to round-trip: codebase files, later edits, problems and notebook turns."""

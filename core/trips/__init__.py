@@ -1,0 +1,1 @@
+"""How artefacts are chained: one module a kind of round trip."""

@@ -1,0 +1,19 @@
+"""Data files: prompts, the demo project, the error-mode taxonomy, icons and themes."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def path(*parts: str) -> Path:
+    """The file or folder `parts` inside resources/. Raises FileNotFoundError."""
+    found = Path(str(files(__name__))).joinpath(*parts)
+    if not found.exists():
+        raise FileNotFoundError(found)
+    return found
+
+
+def text(*parts: str) -> str:
+    """The UTF-8 text of the file `parts` inside resources/."""
+    return path(*parts).read_text(encoding="utf-8")

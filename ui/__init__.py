@@ -1,0 +1,1 @@
+"""The window: views over the store, and intents back."""
