@@ -1,0 +1,1 @@
+"""Sandboxes: Docker, bubblewrap and none behind one Protocol."""

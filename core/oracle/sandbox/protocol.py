@@ -1,0 +1,87 @@
+"""What every sandbox offers: one long-lived process inside, reached over its pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on everything inside together, as far as the sandbox claims them."""
+
+    memory_mib: int
+    processes: int
+    scratch_mib: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to start inside.
+
+    Attributes:
+        argv: the first is the interpreter's path inside.
+        cwd: the working folder inside.
+        readonly: host files and folders visible read-only at the same path inside.
+        environment: the whole environment inside; nothing of the host's is added.
+        limits: bounds on memory, processes and scratch space.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    readonly: tuple[Path, ...]
+    environment: Mapping[str, str]
+    limits: Limits
+
+
+class Process(Protocol):
+    """A long-lived process inside a sandbox, PID 1 of its own pid namespace where the sandbox has one."""
+
+    stdin: BinaryIO
+    """Unbuffered; has `fileno()`."""
+
+    stdout: BinaryIO
+    """Unbuffered; `fileno()` works with select and poll."""
+
+    def poll(self) -> int | None:
+        """The exit status, negative for a signal; None while it runs."""
+
+    def kill(self) -> None:
+        """End everything inside at once; safe to call again."""
+
+    def wait(self, timeout: float) -> int | None:
+        """The exit status, or None when `timeout` seconds passed first."""
+
+    def stderr_tail(self) -> str:
+        """The last few KiB that were written to standard error."""
+
+    def close(self) -> None:
+        """Kill, reap and free everything; idempotent."""
+
+
+class Sandbox(Protocol):
+    """A way to run untrusted code away from the host."""
+
+    name: str
+    """docker, bubblewrap or none."""
+
+    image_digest: str
+    """Of the container image; empty where there is none."""
+
+    scratch: str
+    """The writable temporary folder inside, e.g. /tmp."""
+
+    def start(self, launch: Launch) -> Process:
+        """Start a process inside. Raises SandboxError."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxStatus:
+    """Whether a sandbox can be used here, and what to do when not."""
+
+    name: str
+    usable: bool
+    detail: str
+    remedy: str
