@@ -1,0 +1,128 @@
+"""The one way from the window to background work.
+
+Work runs in a small thread pool; its result comes back on the main thread. A later request of the same key
+makes an earlier one stale: its answer is dropped, and it is not begun if it was still waiting.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+T = TypeVar("T")
+
+
+class Stoppable(Protocol):
+    """A thread that the gateway stops and joins at close."""
+
+    def stop(self) -> None:
+        """Ask it to end; returns at once."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for its end."""
+
+    def is_alive(self) -> bool:
+        """Whether it still runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    key: str
+    turn: int
+    deliver: Callable[[Any], None]
+    value: Any
+
+
+class Gateway(QObject):
+    """Runs work off the main thread, delivers results on it, and owns every thread.
+
+    `failed` carries the exception of work that had no `on_error` of its own: shown as a notice.
+    """
+
+    failed = Signal(object)
+    _answered = Signal(object)
+
+    def __init__(self, parent: QObject | None = None, workers: int = 3) -> None:
+        """Start with an empty pool of at most `workers` threads."""
+        super().__init__(parent)
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="gateway")
+        self._turns: dict[str, int] = {}
+        self._waiting: dict[str, Future[None]] = {}
+        self._owned: list[Stoppable] = []
+        self._closed = False
+        self._answered.connect(self._deliver)
+
+    def submit(
+        self,
+        key: str,
+        work: Callable[[], T],
+        on_result: Callable[[T], None],
+        on_error: Callable[[Exception], None] | None = None,
+    ) -> None:
+        """Run `work` in the pool, then `on_result` (or `on_error`) on the main thread, unless superseded."""
+        if self._closed:
+            return
+        turn = self.cancel(key)
+        fail = on_error or self.failed.emit
+        self._waiting[key] = self._pool.submit(self._run, key, turn, work, on_result, fail)
+
+    def cancel(self, key: str) -> int:
+        """Drop what is on its way for `key`; gives the key's new turn."""
+        waiting = self._waiting.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+        self._turns[key] = self._turns.get(key, 0) + 1
+        return self._turns[key]
+
+    def own(self, thread: Stoppable) -> None:
+        """Stop and join `thread` at close."""
+        self._owned = [each for each in self._owned if each.is_alive()]
+        self._owned.append(thread)
+
+    def busy(self) -> bool:
+        """Whether an answer is still on its way."""
+        return bool(self._waiting)
+
+    def close(self, timeout: float = 2.0) -> bool:
+        """Stop and join everything within `timeout` seconds; whether all has ended. Idempotent."""
+        self._closed = True
+        self._waiting.clear()
+        for thread in self._owned:
+            thread.stop()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        deadline = time.monotonic() + timeout
+        for thread in self._owned:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        alive = any(thread.is_alive() for thread in self._owned)
+        if not alive:
+            self._pool.shutdown(wait=True)
+        return not alive
+
+    def _run(
+        self,
+        key: str,
+        turn: int,
+        work: Callable[[], T],
+        on_result: Callable[[T], None],
+        on_error: Callable[[Exception], None],
+    ) -> None:
+        """In a pool thread: do the work, post the answer."""
+        try:
+            answer = _Answer(key, turn, on_result, work())
+        except Exception as error:
+            answer = _Answer(key, turn, on_error, error)
+        if not self._closed:
+            self._answered.emit(answer)
+
+    @Slot(object)
+    def _deliver(self, answer: _Answer) -> None:
+        """On the main thread: hand the answer over if nobody asked again."""
+        if self._closed or self._turns.get(answer.key) != answer.turn:
+            return
+        self._waiting.pop(answer.key, None)
+        answer.deliver(answer.value)
