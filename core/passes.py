@@ -1,0 +1,223 @@
+"""The forward and backward pass over a wave of items: ask, read the answer, store, have it judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from core.judging import Judging
+from core.run import Pace, Run
+from core.seeds import sample_seed
+from core.store.rows import SampleRow
+from core.types import (
+    Generation,
+    Item,
+    Model,
+    Outcome,
+    Prompt,
+    Request,
+    Role,
+    Sample,
+    SampleReady,
+    TextStreamed,
+    Verdict,
+)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One admitted item with the samples an earlier part of the run left."""
+
+    item_id: int
+    item: Item
+    samples: tuple[SampleRow, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Description:
+    """A stored forward sample that a backward pass starts from."""
+
+    id: int
+    index: int
+    text: str
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A sample to be made: its place in the trace and its prompt."""
+
+    work: Work
+    role: Role
+    index: int
+    parent: _Description | None
+    prompt: Prompt
+    request: Request
+
+
+class Passes:
+    """Draws every missing sample of the items it is given."""
+
+    def __init__(self, run: Run, judging: Judging, pace: Pace) -> None:
+        """Nothing is asked yet."""
+        self._run = run
+        self._judging = judging
+        self._pace = pace
+
+    def draw(self, wave: Sequence[Work]) -> None:
+        """Forward samples of all items, then backward and baseline samples of all. Raises Cancelled."""
+        forward = [slot for work in wave for slot in self._forward_slots(work)]
+        made = {work.item_id: _descriptions(work) for work in wave}
+        for slot, sample_id, text in self._generate(self._run.parts.forward, forward):
+            made[slot.work.item_id].append(_Description(sample_id, slot.index, text))
+        for work in wave:
+            self._judge_again(work)
+        backward = [slot for work in wave for slot in self._backward_slots(work, made[work.item_id])]
+        for _ in self._generate(self._run.parts.backward, backward):
+            self._judging.drain()
+
+    def _judge_again(self, work: Work) -> None:
+        """Code that was written but not judged before the run was interrupted."""
+        for row in (*_whole(work, Role.BACKWARD), *_whole(work, Role.BASELINE)):
+            if row.verdict is None or not Outcome(row.verdict.outcome).judged:
+                self._judging.submit(work.item_id, row.id, work.item, row.text)
+
+    # ---- what is missing
+
+    def _forward_slots(self, work: Work) -> Iterable[_Slot]:
+        have = {row.index for row in _whole(work, Role.FORWARD)}
+        missing = [i for i in range(self._run.settings.forward_samples) if i not in have]
+        if not missing:
+            return
+        prompt = self._run.parts.trip.forward_prompt(work.item, self._fits(Role.FORWARD))
+        for index in missing:
+            yield self._slot(work, Role.FORWARD, index, None, prompt)
+
+    def _backward_slots(self, work: Work, descriptions: Sequence[_Description]) -> Iterable[_Slot]:
+        have = {
+            (row.parent_id, row.index)
+            for role in (Role.BACKWARD, Role.BASELINE)
+            for row in _whole(work, role)
+        }
+        parents: list[_Description | None] = [*sorted(descriptions, key=lambda row: row.index), None]
+        for parent in parents:
+            missing = [
+                i for i in range(self._run.settings.backward_samples) if (parent and parent.id, i) not in have
+            ]
+            if missing:
+                prompt = self._backward_prompt(work.item, parent)
+                role = Role.BACKWARD if parent else Role.BASELINE
+                for index in missing:
+                    yield self._slot(work, role, index, parent, prompt)
+
+    def _backward_prompt(self, item: Item, parent: _Description | None) -> Prompt:
+        trip = self._run.parts.trip
+        description = parent.text if parent else trip.uninformative
+        return trip.backward_prompt(item, description, self._fits(Role.BACKWARD))
+
+    def _slot(self, work: Work, role: Role, index: int, parent: _Description | None, prompt: Prompt) -> _Slot:
+        settings = self._run.settings
+        ahead = role is Role.FORWARD
+        places = (index,) if parent is None else (parent.index, index)
+        request = Request(
+            id=f"{work.item_id}/{role}/{'/'.join(map(str, places))}",
+            prompt=prompt,
+            temperature=settings.forward_temperature if ahead else settings.backward_temperature,
+            seed=sample_seed(settings.seed, work.item.key, role, *places),
+            max_tokens=self._room(role),
+        )
+        return _Slot(work, role, index, parent, prompt, request)
+
+    def _room(self, role: Role) -> int:
+        settings = self._run.settings
+        return settings.forward_max_tokens if role is Role.FORWARD else settings.backward_max_tokens
+
+    def _fits(self, role: Role) -> _Fits:
+        model = self._run.parts.forward if role is Role.FORWARD else self._run.parts.backward
+        return _Fits(model, self._room(role))
+
+    # ---- what comes back
+
+    def _generate(self, model: Model, slots: Sequence[_Slot]) -> Iterable[tuple[_Slot, int, str]]:
+        """Yield the samples that came out whole, as they are stored."""
+        self._run.control.checkpoint()
+        by_id = {slot.request.id: slot for slot in slots}
+
+        def stream(request_id: str, text: str) -> None:
+            slot = by_id[request_id]
+            self._run.emit(TextStreamed(slot.work.item_id, slot.role, slot.index, text))
+
+        for generation in model.generate([slot.request for slot in slots], stream):
+            slot = by_id[generation.id]
+            sample = self._sample(slot, generation)
+            sample_id = self._store(slot, sample)
+            self._run.emit(self._pace.count(generation))
+            self._run.control.checkpoint()
+            if not sample.error:
+                yield slot, sample_id, sample.extraction.text
+
+    def _store(self, slot: _Slot, sample: Sample) -> int:
+        parent_id = slot.parent.id if slot.parent else None
+        run, item_id = self._run, slot.work.item_id
+        sample_id = run.store.add_sample(item_id, parent_id, sample)
+        run.emit(SampleReady(run.id, item_id, sample_id, parent_id, sample))
+        if sample.error:
+            self._give_up(slot, sample_id, sample.error)
+        elif slot.role is not Role.FORWARD:
+            self._judging.submit(item_id, sample_id, slot.work.item, sample.extraction.text)
+        return sample_id
+
+    def _give_up(self, slot: _Slot, sample_id: int, error: str) -> None:
+        """The engine failed twice: ours, not the model's, so never counted against it."""
+        if slot.role is Role.FORWARD:
+            self._run.problems.append(f"A description of {slot.work.item.key} could not be drawn: {error}")
+            return
+        verdict = Verdict(
+            Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=self._run.parts.judged.oracle.name
+        )
+        self._judging.store(slot.work.item_id, sample_id, verdict)
+
+    def _sample(self, slot: _Slot, generation: Generation) -> Sample:
+        trip, item, raw = self._run.parts.trip, slot.work.item, generation.text
+        if slot.role is Role.FORWARD:
+            extraction = trip.read_description(raw)
+            recited = trip.recitation(item, extraction.text)
+        else:
+            extraction = trip.read_code(item, raw, slot.prompt.prefill)
+            recited = None
+        if generation.error:
+            extraction = replace(extraction, text="")
+        return Sample(
+            role=slot.role,
+            index=slot.index,
+            prompt_text=generation.rendered,
+            seed=slot.request.seed,
+            temperature=slot.request.temperature,
+            raw_text=raw,
+            extraction=extraction,
+            prompt_tokens=generation.prompt_tokens,
+            completion_tokens=generation.completion_tokens,
+            seconds=generation.seconds,
+            finish_reason=generation.finish_reason,
+            truncated=slot.prompt.truncated,
+            recitation=recited,
+            error=generation.error,
+        )
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Whether a prompt leaves `room` tokens for its answer in the model's window."""
+
+    model: Model
+    room: int
+
+    def __call__(self, prompt: Prompt) -> bool:
+        return self.model.count_tokens(prompt) + self.room <= self.model.info.context_size
+
+
+def _whole(work: Work, role: Role) -> Iterable[SampleRow]:
+    return (row for row in work.samples if row.role == role and not row.error and row.author == "model")
+
+
+def _descriptions(work: Work) -> list[_Description]:
+    return [_Description(row.id, row.index, row.text) for row in _whole(work, Role.FORWARD)]

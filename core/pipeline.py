@@ -1,0 +1,181 @@
+"""One run, start to end: sample, describe, write again, judge, score, store. Resumable at any point.
+
+Every finished sample and verdict is committed as it comes. What exists is never made again, and every seed depends
+on the sample's place alone, so a resumed run has the results the uninterrupted one would have had.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from core import __version__
+from core.control import Control
+from core.errors import Cancelled, InspectorError, ProjectError, StoreError
+from core.judging import Judging
+from core.parts import Parts, open_parts
+from core.passes import Passes, Work
+from core.run import Emit, Pace, Run
+from core.settings import RunSettings
+from core.source.codebase import content_fingerprint, project_name
+from core.store.writer import Store
+from core.trips.synthesis import too_few
+from core.types import ItemReady, Model, Notice, Progress, RunFinished, RunStarted
+
+
+def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:
+    """Begin a new run and see it to its end.
+
+    Raises UserError when something must be mended first, Cancelled when stopped; what is stored can be resumed.
+    """
+    with ExitStack() as stack:
+        parts = _open(stack, project, settings, emit, control)
+        run = Run(_record(store, settings, parts), settings, parts, store, emit, control)
+        return _see_through(run, resumed=False)
+
+
+def resume(run_id: int, store: Store, emit: Emit, control: Control) -> RunFinished:
+    """Go on with a stored run. Raises StoreError when unknown, ProjectError when the project changed since."""
+    settings = store.reader.settings(run_id)
+    row = store.reader.run(run_id)
+    with ExitStack() as stack:
+        parts = _open(stack, Path(row.project_root), settings, emit, control)
+        _require_same(parts, store.reader.fingerprint(run_id), json.loads(row.model_json), run_id)
+        store.take_up(run_id)
+        return _see_through(Run(run_id, settings, parts, store, emit, control), resumed=True)
+
+
+def _open(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:
+    def notify(text: str) -> None:
+        emit(Notice(text))
+
+    def cancel_with(model: Model) -> None:
+        control.on_stop(model.cancel)
+
+    return open_parts(stack, project, settings, notify, _reporter(emit, control), cancel_with)
+
+
+def _reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
+    def report(stage: str, done: int, total: int) -> None:
+        control.checkpoint()
+        emit(Progress(stage, done, total))
+
+    return report
+
+
+def _record(store: Store, settings: RunSettings, parts: Parts) -> int:
+    """Store the project and the run with all that is needed to know it again."""
+    codebase, oracle = parts.judged.codebase, parts.judged.oracle
+    project_id = store.add_project(
+        codebase.root, project_name(codebase.root), codebase.revision, codebase.dirty
+    )
+    return store.start_run(
+        project_id,
+        settings,
+        parts.forward.info,
+        parts.backward.info,
+        sandbox=oracle.name,
+        image_digest=oracle.image_digest,
+        app_version=__version__,
+        fingerprint=content_fingerprint(codebase),
+        suite=parts.judged.suite,
+    )
+
+
+def _see_through(run: Run, resumed: bool) -> RunFinished:
+    """Run to the end and record how it ended, whatever happens."""
+    run.emit(_started(run, resumed))
+    try:
+        _work(run)
+        status = "incomplete" if run.problems else "finished"
+    except Cancelled:
+        status = "interrupted"
+    except InspectorError as error:
+        with suppress(StoreError):
+            run.store.finish_run(run.id, "failed", [*run.problems, error.problem])
+        raise
+    run.store.finish_run(run.id, status, run.problems)
+    finished = _finished(run, status)
+    run.emit(finished)
+    return finished
+
+
+def _work(run: Run) -> None:
+    works = list(_items(run))
+    for text in too_few(len(works), run.settings.regions):
+        run.emit(Notice(text))
+    settings = run.settings
+    each = (settings.forward_samples + 1) * settings.backward_samples + settings.forward_samples
+    pace = Pace(each * len(works), sum(len(work.samples) for work in works))
+    run.emit(pace.now())
+    with Judging(run) as judging:
+        passes = Passes(run, judging, pace)
+        for first in range(0, len(works), settings.wave):
+            passes.draw(works[first : first + settings.wave])
+            judging.drain()
+        judging.drain(wait=True)
+
+
+def _items(run: Run) -> Iterator[Work]:
+    """Store every item as it is drawn; yield the admitted ones."""
+    existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
+    known = {key: found.item for key, found in existing.items()}
+    report = _reporter(run.emit, run.control)
+    admitted = 0
+    for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
+        found = existing.get(item.key)
+        item_id = found.id if found else run.store.add_item(run.id, item)
+        run.emit(ItemReady(run.id, item_id, item))
+        if item.admitted:
+            admitted += 1
+            yield Work(item_id, item, found.samples if found else ())
+    if not admitted:
+        raise ProjectError(
+            "No region of this project was admitted: the tests notice the deletion of none of them.",
+            "Look at the dropped regions with `rtc-inspector sample`, or add tests that check what the code does.",
+        )
+
+
+def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, str]], run_id: int) -> None:
+    """A resumed run must go on with the same code and the same models."""
+    if content_fingerprint(parts.judged.codebase) != fingerprint:
+        raise ProjectError(
+            f"The project's files have changed since run {run_id} began.",
+            "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
+        )
+    for role, model in (("forward", parts.forward), ("backward", parts.backward)):
+        if models[role]["sha256"] != model.info.sha256:
+            raise ProjectError(
+                f"The {role} model file is not the one run {run_id} began with.",
+                "Put the same file back, or start a new run.",
+            )
+
+
+def _started(run: Run, resumed: bool) -> RunStarted:
+    parts = run.parts
+    return RunStarted(
+        run_id=run.id,
+        resumed=resumed,
+        task=run.settings.task,
+        project=str(parts.judged.codebase.root),
+        model=parts.forward.info.name,
+        sandbox=parts.judged.oracle.name,
+        regions=run.settings.regions,
+    )
+
+
+def _finished(run: Run, status: str) -> RunFinished:
+    row = run.store.reader.run(run.id)
+    return RunFinished(
+        run_id=run.id,
+        status=status,
+        rtc_pass=row.rtc.value,
+        lift=row.lift.value,
+        ci_low=row.rtc.low,
+        ci_high=row.rtc.high,
+        items=row.items_admitted,
+        samples=row.samples,
+        problems=tuple(run.problems),
+    )

@@ -1,0 +1,86 @@
+"""Look without running a model: which regions would be sampled, and what the tests say of one replaced span."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from core.errors import UserError
+from core.parts import Notify, open_judged
+from core.regions.coverage import cover
+from core.settings import OracleSettings, RegionSettings
+from core.trips.protocol import Report
+from core.trips.synthesis import SynthesisTrip
+from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verdict
+
+
+def sample_items(
+    project: Path,
+    regions: int,
+    seed: int,
+    region_settings: RegionSettings,
+    oracle_settings: OracleSettings,
+    notify: Notify,
+    report: Report,
+) -> Iterator[Item]:
+    """Draw and admit regions as a run with this seed would. Raises UserError."""
+    with ExitStack() as stack:
+        judged = open_judged(stack, project, oracle_settings, notify, report)
+        trip = SynthesisTrip(judged.codebase, judged.suite, judged.oracle, region_settings)
+        yield from trip.items(regions, seed, {}, report)
+
+
+def judge_span(
+    project: Path,
+    path: str,
+    span: Span,
+    replacement: str,
+    oracle_settings: OracleSettings,
+    notify: Notify,
+    report: Report,
+) -> Verdict:
+    """Judge `path` with `span` replaced, by the tests that cover the span. Raises UserError."""
+    with ExitStack() as stack:
+        judged = open_judged(stack, project, oracle_settings, notify, report)
+        source = _source(judged.codebase, path)
+        region = _region(source, span)
+        covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
+        tests = covered[0].tests if covered else ()
+        return judged.oracle.judge(Candidate(source, span, replacement), tests, every_test=True)
+
+
+def _source(codebase: Codebase, path: str) -> SourceFile:
+    """The project's file at `path`, given relative to its root or to the working folder. Raises UserError."""
+    given = Path(path)
+    inside = (
+        given.resolve().relative_to(codebase.root) if given.resolve().is_relative_to(codebase.root) else given
+    )
+    with suppress(KeyError):
+        return codebase.file(inside.as_posix())
+    reasons = {skipped.path: skipped.reason for skipped in codebase.skipped}
+    if inside.as_posix() in reasons:
+        raise UserError(
+            f"{path} was left out: {reasons[inside.as_posix()]}.", "Mend the file, or name another one."
+        )
+    raise UserError(
+        f"The project has no Python file {path}.",
+        "Give --path relative to the project's folder, as `sample` prints it.",
+    )
+
+
+def _region(source: SourceFile, span: Span) -> Region:
+    """The span as it stands, whether or not it holds whole statements. Raises UserError when out of the file."""
+    if not 0 <= span.start <= span.end <= len(source.text):
+        raise UserError(
+            f"The span {span.start} to {span.end} does not lie in {source.path}, which has {len(source.text)} characters.",
+            "Give --start and --end as character offsets, 0 <= start <= end <= length.",
+        )
+    text = source.text[span.start : span.end]
+    first = 1 + _line_ends(source.text[: span.start])
+    return Region(source.path, span, first, first + _line_ends(text), text)
+
+
+def _line_ends(text: str) -> int:
+    return len(re.findall(r"\r\n|\r|\n", text))

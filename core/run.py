@@ -1,0 +1,59 @@
+"""One run in progress: what its stages share."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.control import Control
+from core.parts import Parts
+from core.settings import RunSettings
+from core.store.writer import Store
+from core.types import Event, Generation, Progress
+
+Emit = Callable[[Event], None]
+
+
+@dataclass
+class Run:
+    """A run's id and settings, its parts, and where its results go.
+
+    Attributes:
+        problems: what could not be evaluated, a sentence each; makes the run `incomplete`.
+    """
+
+    id: int
+    settings: RunSettings
+    parts: Parts
+    store: Store
+    emit: Emit
+    control: Control
+    problems: list[str] = field(default_factory=list)
+
+
+class Pace:
+    """How far a run is and how fast: samples done, tokens a second, time left."""
+
+    def __init__(self, total: int, done: int) -> None:
+        """`done` samples of `total` exist already (a resumed run)."""
+        self._total = total
+        self._done = self._at_start = done
+        self._started = time.monotonic()
+        self._recent: deque[tuple[int, float]] = deque(maxlen=20)
+
+    def count(self, generation: Generation) -> Progress:
+        """One more sample is there."""
+        self._done += 1
+        self._recent.append((generation.completion_tokens, generation.seconds))
+        return self.now()
+
+    def now(self) -> Progress:
+        """Samples done and the seconds left, judged by this run's own speed."""
+        made = self._done - self._at_start
+        left = self._total - self._done
+        eta = (time.monotonic() - self._started) / made * left if made else None
+        tokens = sum(count for count, _ in self._recent)
+        seconds = sum(spent for _, spent in self._recent)
+        return Progress("samples", self._done, self._total, eta, tokens / seconds if seconds else None)

@@ -1,0 +1,49 @@
+"""What a round trip is to the pipeline, whatever its task (RTC paper, Sec. 3, Table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
+
+from core.types import Extraction, Item, Prompt, Verdict
+
+Fits = Callable[[Prompt], bool]
+"""Whether a prompt leaves room for its answer in the context window."""
+
+Report = Callable[[str, int, int], None]
+"""`(stage, done, total)`; raising from it cancels."""
+
+
+class Trip(Protocol):
+    """One task: what x is, how y is asked for, how x^ is made from y and compared with x."""
+
+    uninformative: str
+    """The baseline utterance, eps."""
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """Yield items, dropped ones with their reason, until `wanted` are admitted or none is left.
+
+        The order depends on `seed` alone. `known` holds items stored by an earlier part of the run, by key:
+        they are yielded as they are, without judging them again.
+        """
+
+    def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
+        """Ask for a description of x. Raises ModelError when x alone does not fit."""
+
+    def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
+        """Ask for x^ from the description. Raises ModelError when the place alone does not fit."""
+
+    def read_description(self, raw: str) -> Extraction:
+        """Take y from a raw answer."""
+
+    def read_code(self, item: Item, raw: str, prefill: str) -> Extraction:
+        """Take x^ from a raw answer."""
+
+    def recitation(self, item: Item, description: str) -> float:
+        """Share of x that y repeats verbatim, 0..1."""
+
+    def judge(self, item: Item, text: str) -> Verdict:
+        """Judge x^ by the task's oracle. Thread-safe; never raises for what x^ does."""
+
+    def scores(self, item: Item, text: str) -> dict[str, float]:
+        """Similarity of x^ to x by every metric of the task."""

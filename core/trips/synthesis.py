@@ -1,0 +1,93 @@
+"""SynthesisRTC: region -> description -> region again (RTC paper, Sec. 3.1 and 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.metrics.recitation import recitation
+from core.metrics.similarity import code_scores
+from core.models.extraction import extract_code, extract_description
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from core.regions.admission import admit
+from core.regions.candidates import enumerate_candidates
+from core.regions.coverage import cover
+from core.regions.sampling import draw, weigh
+from core.settings import RegionSettings
+from core.trips.protocol import Fits, Report
+from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Region, Suite, Verdict
+
+
+class SynthesisTrip:
+    """x is a run of statements, y its description, sim is that all covering tests pass."""
+
+    uninformative = UNINFORMATIVE
+
+    def __init__(self, codebase: Codebase, suite: Suite, oracle: Oracle, settings: RegionSettings) -> None:
+        """Hold what every step needs; nothing runs yet."""
+        self._files = {source.path: source for source in codebase.files}
+        self._suite = suite
+        self._oracle = oracle
+        self._settings = settings
+
+    def candidates(self, report: Report) -> list[Region]:
+        """Every covered candidate of the project, weighed."""
+        sources = [source for source in self._files.values() if not source.is_test]
+        found: list[Region] = []
+        for done, source in enumerate(sources):
+            report("finding regions", done, len(sources))
+            regions = enumerate_candidates(source, self._settings)
+            found += cover(regions, self._suite.coverage, self._settings, source)
+        return weigh(found)
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
+        admitted = 0
+        regions = self.candidates(report)
+        for region in draw(regions, seed, self._settings.allow_overlap):
+            if admitted >= wanted:
+                return
+            report("admitting regions", admitted, wanted)
+            key = f"{region.path}:{region.span.start}-{region.span.end}"
+            item = known.get(key) or admit(region, self._files[region.path], self._oracle)
+            admitted += item.admitted
+            yield item
+
+    def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
+        """Show the file with the region marked."""
+        return forward_prompt(self._text(item), item.span, fits)
+
+    def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
+        """Show the file with the region replaced by a TODO comment carrying the description."""
+        return backward_prompt(self._text(item), item.span, description, fits)
+
+    def read_description(self, raw: str) -> Extraction:
+        """Drop labels and fences around the description."""
+        return extract_description(raw)
+
+    def read_code(self, item: Item, raw: str, prefill: str) -> Extraction:
+        """Take the code that belongs at the region, indented to stand there."""
+        return extract_code(raw, item, self._text(item), prefill)
+
+    def recitation(self, item: Item, description: str) -> float:
+        """Share of the region quoted in its description (the limit named in Sec. 2)."""
+        return recitation(description, item.text)
+
+    def judge(self, item: Item, text: str) -> Verdict:
+        """Run the covering tests with the region replaced."""
+        candidate = Candidate(self._files[item.path], item.span, text)
+        return self._oracle.judge(candidate, item.tests)
+
+    def scores(self, item: Item, text: str) -> dict[str, float]:
+        """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
+        return code_scores(text, item.text)
+
+    def _text(self, item: Item) -> str:
+        return self._files[item.path].text
+
+
+def too_few(admitted: int, wanted: int) -> Sequence[str]:
+    """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
+    if admitted >= min(wanted, 80):
+        return ()
+    text = f"Only {admitted} of {wanted} regions could be admitted; the paper leaves out projects with fewer than 80."
+    return (text,)
