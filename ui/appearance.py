@@ -1,0 +1,60 @@
+"""Which theme is on: light, dark, or what the system says, switched while the window is open."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication
+
+from ui.fonts import interface_font
+from ui.stylesheet import palette, stylesheet
+from ui.theme import DARK, LIGHT, Theme
+
+CHOICES = ("system", "light", "dark")
+
+
+class Appearance(QObject):
+    """Applies the theme of the user's choice to the application.
+
+    `changed` carries the new Theme; views redraw what they paint themselves.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, app: QApplication, choice: str = "system") -> None:
+        """Style the application at once, before any window is shown, so that nothing flashes white."""
+        super().__init__(app)
+        self._app = app
+        self._choice = choice
+        app.setStyle("Fusion")
+        app.setFont(interface_font())
+        self.theme = self._wanted()
+        self._apply()
+        app.styleHints().colorSchemeChanged.connect(self._follow)
+
+    @property
+    def choice(self) -> str:
+        """`system`, `light` or `dark`."""
+        return self._choice
+
+    def choose(self, choice: str) -> None:
+        """Switch to one of CHOICES. Raises ValueError for another."""
+        if choice not in CHOICES:
+            raise ValueError(choice)
+        self._choice = choice
+        self._follow()
+
+    def _wanted(self) -> Theme:
+        if self._choice == "system":
+            return DARK if self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+        return DARK if self._choice == "dark" else LIGHT
+
+    def _follow(self) -> None:
+        wanted = self._wanted()
+        if wanted is not self.theme:
+            self.theme = wanted
+            self._apply()
+            self.changed.emit(wanted)
+
+    def _apply(self) -> None:
+        self._app.setPalette(palette(self.theme))
+        self._app.setStyleSheet(stylesheet(self.theme))
