@@ -1,7 +1,7 @@
 """A theme as Qt wants it: a palette, and one style sheet for the whole application.
 
-Views mark what they are with the dynamic property `role` instead of carrying colours of their own; the roles stand
-at the end of resources/themes/window.qss.
+Views mark what they are with the dynamic property `role` instead of carrying colours of their own; the
+roles stand at the end of resources/themes/window.qss.
 """
 
 from __future__ import annotations
@@ -19,13 +19,10 @@ from ui.theme import Theme
 
 def stylesheet(theme: Theme) -> str:
     """The application's style sheet in this theme."""
-    colours = {
-        role: value
-        for role in theme.__slots__
-        if isinstance(value := getattr(theme, role), str) and role != "name"
-    }
-    return Template(_BASE + _FIELDS + _BUTTONS + _LISTS + _ROLES).substitute(
-        colours,
+    template = files("resources").joinpath("themes", "window.qss").read_text("utf-8")
+    roles = [each.name for each in fields(theme) if each.name not in {"name", "tokens"}]
+    return Template(template).substitute(
+        {role: getattr(theme, role) for role in roles},
         thumb=mix(theme.muted, theme.surface, 0.45),
         disabled=mix(theme.muted, theme.surface, 0.6),
         accent_hover=mix(theme.text, theme.accent, 0.12),
