@@ -39,9 +39,7 @@ class Parts:
     trip: Trip
 
 
-def open_judged(
-    stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report
-) -> Judged:
+def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
     codebase = open_codebase(project)
     _name("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
@@ -87,9 +85,7 @@ def _name(verb: str, reasons: Mapping[str, str], notify: Notify) -> None:
         notify(f"{verb} {len(reasons) - shown} more; `rtc-inspector sample PROJECT --verbose` lists all.")
 
 
-def _open_model(
-    stack: ExitStack, path: str | None, settings: RunSettings, on_model: Callable[[Model], None]
-) -> Model:
+def _open_model(stack: ExitStack, path: str | None, settings: RunSettings, on_model: Callable[[Model], None]) -> Model:
     model = LocalModel(Path(path) if path else bundled_model(), settings.generation)
     stack.callback(model.close)
     on_model(model)

@@ -93,16 +93,10 @@ class Passes:
             yield self._slot(work, Role.FORWARD, index, None, prompt)
 
     def _backward_slots(self, work: Work, descriptions: Sequence[_Description]) -> Iterable[_Slot]:
-        have = {
-            (row.parent_id, row.index)
-            for role in (Role.BACKWARD, Role.BASELINE)
-            for row in _whole(work, role)
-        }
+        have = {(row.parent_id, row.index) for role in (Role.BACKWARD, Role.BASELINE) for row in _whole(work, role)}
         parents: list[_Description | None] = [*sorted(descriptions, key=lambda row: row.index), None]
         for parent in parents:
-            missing = [
-                i for i in range(self._run.settings.backward_samples) if (parent and parent.id, i) not in have
-            ]
+            missing = [i for i in range(self._run.settings.backward_samples) if (parent and parent.id, i) not in have]
             if missing:
                 prompt = self._backward_prompt(work.item, parent)
                 role = Role.BACKWARD if parent else Role.BASELINE
@@ -171,9 +165,7 @@ class Passes:
         if slot.role is Role.FORWARD:
             self._run.problems.append(f"A description of {slot.work.item.key} could not be drawn: {error}")
             return
-        verdict = Verdict(
-            Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=self._run.parts.judged.oracle.name
-        )
+        verdict = Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=self._run.parts.judged.oracle.name)
         self._judging.store(slot.work.item_id, sample_id, verdict)
 
     def _sample(self, slot: _Slot, generation: Generation) -> Sample:

@@ -68,9 +68,7 @@ def _reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
 def _record(store: Store, settings: RunSettings, parts: Parts) -> int:
     """Store the project and the run with all that is needed to know it again."""
     codebase, oracle = parts.judged.codebase, parts.judged.oracle
-    project_id = store.add_project(
-        codebase.root, project_name(codebase.root), codebase.revision, codebase.dirty
-    )
+    project_id = store.add_project(codebase.root, project_name(codebase.root), codebase.revision, codebase.dirty)
     return store.start_run(
         project_id,
         settings,

@@ -54,16 +54,12 @@ def judge_span(
 def _source(codebase: Codebase, path: str) -> SourceFile:
     """The project's file at `path`, given relative to its root or to the working folder. Raises UserError."""
     given = Path(path)
-    inside = (
-        given.resolve().relative_to(codebase.root) if given.resolve().is_relative_to(codebase.root) else given
-    )
+    inside = given.resolve().relative_to(codebase.root) if given.resolve().is_relative_to(codebase.root) else given
     with suppress(KeyError):
         return codebase.file(inside.as_posix())
     reasons = {skipped.path: skipped.reason for skipped in codebase.skipped}
     if inside.as_posix() in reasons:
-        raise UserError(
-            f"{path} was left out: {reasons[inside.as_posix()]}.", "Mend the file, or name another one."
-        )
+        raise UserError(f"{path} was left out: {reasons[inside.as_posix()]}.", "Mend the file, or name another one.")
     raise UserError(
         f"The project has no Python file {path}.",
         "Give --path relative to the project's folder, as `sample` prints it.",

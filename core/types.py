@@ -543,13 +543,5 @@ class RunFinished:
 
 
 Event = (
-    RunStarted
-    | ItemReady
-    | SampleReady
-    | VerdictReady
-    | ScoresReady
-    | Progress
-    | TextStreamed
-    | Notice
-    | RunFinished
+    RunStarted | ItemReady | SampleReady | VerdictReady | ScoresReady | Progress | TextStreamed | Notice | RunFinished
 )
