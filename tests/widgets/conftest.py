@@ -1,0 +1,50 @@
+"""Real widgets without a screen: one application, and any message of Qt fails the test that caused it."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ.setdefault("QT_ENABLE_HIGHDPI_SCALING", "0")
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QMessageLogContext, QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+
+from ui.appearance import Appearance
+
+KNOWN = ("This plugin does not support propagateSizeHints()",)
+"""What the offscreen platform itself says, whatever the widget."""
+
+
+@pytest.fixture(scope="session")
+def qapp() -> Iterator[QApplication]:
+    """The one application, in the light theme."""
+    app = QApplication(["rtc-inspector"])
+    app.setOrganizationName("rtc-inspector-tests")
+    app.setQuitOnLastWindowClosed(False)
+    Appearance(app, "light")
+    yield app
+
+
+@pytest.fixture(autouse=True)
+def no_qt_messages() -> Iterator[None]:
+    """Fail on warnings that Qt prints instead of raising."""
+    messages: list[str] = []
+
+    def note(kind: QtMsgType, context: QMessageLogContext, text: str) -> None:
+        if kind != QtMsgType.QtDebugMsg and text not in KNOWN:
+            messages.append(f"{kind.name}: {text}")
+
+    qInstallMessageHandler(note)
+    yield
+    app = QCoreApplication.instance()
+    if app is not None:
+        gc.collect()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        app.processEvents()
+    qInstallMessageHandler(None)
+    assert not messages, messages

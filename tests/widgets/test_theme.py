@@ -1,0 +1,94 @@
+"""Both themes are readable: every text role and token colour on every ground it is drawn on."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from ui.appearance import Appearance
+from ui.colour import contrast, mix
+from ui.stylesheet import stylesheet
+from ui.theme import DARK, LIGHT, Theme
+
+THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+TEXT = ("text", "muted", "accent", "good", "bad", "warn", "neutral")
+GROUNDS = ("background", "surface", "raised", "selection", "current_line", "gutter")
+REGIONS = ("waiting", "running", "pass", "partial", "fail", "dropped")
+DIFFS = ("inserted", "inserted_strong", "deleted", "deleted_strong", "changed")
+
+
+@THEMES
+@pytest.mark.parametrize("role", TEXT)
+def test_text_roles_reach_4_5_on_every_ground(theme: Theme, role: str) -> None:
+    for ground in GROUNDS:
+        assert contrast(getattr(theme, role), getattr(theme, ground)) >= 4.5, ground
+
+
+@THEMES
+def test_text_on_the_accent_is_readable(theme: Theme) -> None:
+    assert contrast(theme.accent_text, theme.accent) >= 4.5
+
+
+@THEMES
+def test_code_is_readable_in_diffs_and_regions(theme: Theme) -> None:
+    tints = [theme.tint(getattr(theme, f"region_{name}"), 0.18) for name in REGIONS]
+    grounds = [theme.surface, theme.current_line, *tints, *(getattr(theme, name) for name in DIFFS)]
+    for kind, colour in theme.tokens.items():
+        worst = min(contrast(colour, ground) for ground in grounds)
+        assert worst >= 4.5, (kind, colour, worst)
+
+
+@THEMES
+def test_region_outlines_stand_out_from_the_surface(theme: Theme) -> None:
+    for name in REGIONS[:-1]:
+        assert contrast(getattr(theme, f"region_{name}"), theme.surface) >= 2.4, name
+
+
+@THEMES
+def test_every_colour_is_a_hex_string(theme: Theme) -> None:
+    colours = [getattr(theme, each.name) for each in fields(theme) if each.name not in {"name", "tokens"}]
+    assert all(re.fullmatch(r"#[0-9a-f]{6}", colour) for colour in [*colours, *theme.tokens.values()])
+
+
+def test_both_themes_colour_the_same_tokens() -> None:
+    assert set(LIGHT.tokens) == set(DARK.tokens)
+
+
+def test_heat_runs_from_fail_over_partial_to_pass() -> None:
+    assert [LIGHT.heat(value) for value in (0.0, 0.5, 1.0)] == [
+        LIGHT.region_fail,
+        LIGHT.region_partial,
+        LIGHT.region_pass,
+    ]
+    assert LIGHT.heat(None) == LIGHT.neutral
+
+
+def test_mix_and_contrast_have_their_known_ends() -> None:
+    assert mix("#ff0000", "#0000ff", 1.0) == "#ff0000"
+    assert mix("#ff0000", "#0000ff", 0.0) == "#0000ff"
+    assert round(contrast("#000000", "#ffffff"), 3) == 21.0
+
+
+def test_style_sheet_leaves_no_role_unfilled() -> None:
+    assert "$" not in stylesheet(LIGHT)
+    assert stylesheet(LIGHT) != stylesheet(DARK)
+
+
+def test_switching_the_theme_repaints_and_says_so(qapp: QApplication) -> None:
+    appearance = Appearance(qapp, "light")
+    heard: list[Theme] = []
+    appearance.changed.connect(heard.append)
+    appearance.choose("dark")
+    assert heard == [DARK]
+    assert DARK.background in qapp.styleSheet()
+    assert qapp.palette().window().color().name() == DARK.background
+    appearance.choose("light")
+    assert heard == [DARK, LIGHT]
+
+
+def test_an_unknown_theme_is_refused(qapp: QApplication) -> None:
+    with pytest.raises(ValueError):
+        Appearance(qapp, "light").choose("sepia")
