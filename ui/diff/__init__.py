@@ -1,0 +1,1 @@
+"""Comparing two texts: the Qt-free engine, and the views that show it."""

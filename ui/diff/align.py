@@ -1,0 +1,93 @@
+"""Which lines of two texts belong together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from rapidfuzz.distance import LCSseq
+
+PAIRS_FOR_DIFFLIB = 100_000
+"""Equal line pairs up to which difflib is quick; it reads better than a longest common subsequence."""
+
+CELLS_FOR_LCS = 1_000_000_000
+"""Product of line counts up to which rapidfuzz aligns (one bit each, 125 MB)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`left[left_start:left_end]` stands where `right[right_start:right_end]` does; half open, from 0."""
+
+    equal: bool
+    left_start: int
+    left_end: int
+    right_start: int
+    right_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Blocks in order that cover both texts. `note`: which fall-back was taken, empty for none."""
+
+    blocks: tuple[Block, ...]
+    note: str = ""
+
+
+def align(left: Sequence[str], right: Sequence[str]) -> Alignment:
+    """Align lines; what both texts share at their start and end is set aside first."""
+    head = _common(left, right)
+    tail = _common(left[head:][::-1], right[head:][::-1])
+    inner_left, inner_right = left[head : len(left) - tail], right[head : len(right) - tail]
+    codes, note = _opcodes(inner_left, inner_right)
+    blocks = [Block(True, 0, head, 0, head)]
+    blocks += [Block(equal, head + a, head + b, head + c, head + d) for equal, a, b, c, d in codes]
+    blocks.append(Block(True, len(left) - tail, len(left), len(right) - tail, len(right)))
+    return Alignment(tuple(_joined(blocks)), note)
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many lines the two start with alike."""
+    for index, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return index
+    return min(len(left), len(right))
+
+
+_Code = tuple[bool, int, int, int, int]
+
+
+def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], str]:
+    """Opcodes by the best means that is quick enough, and what was given up."""
+    if not left or not right:
+        return [(False, 0, len(left), 0, len(right))], ""
+    counts = Counter(right)
+    if sum(counts[line] for line in left) <= PAIRS_FOR_DIFFLIB:
+        matcher = SequenceMatcher(None, left, right, autojunk=False)
+        return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()], ""
+    if len(left) * len(right) <= CELLS_FOR_LCS:
+        return _longest_common(left, right), "Long texts: aligned by longest common subsequence."
+    note = f"Too long to align ({len(left):,} and {len(right):,} lines): shown as one change."
+    return [(False, 0, len(left), 0, len(right))], note
+
+
+def _longest_common(left: Sequence[str], right: Sequence[str]) -> list[_Code]:
+    """Opcodes of the longest common subsequence; lines become numbers so that equal means equal."""
+    numbers: dict[str, int] = {}
+    coded = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (left, right)]
+    codes = LCSseq.opcodes(coded[0], coded[1])
+    return [(c.tag == "equal", c.src_start, c.src_end, c.dest_start, c.dest_end) for c in codes]
+
+
+def _joined(blocks: Sequence[Block]) -> list[Block]:
+    """Without empty blocks; neighbours of one kind become one."""
+    joined: list[Block] = []
+    for block in blocks:
+        if block.left_start == block.left_end and block.right_start == block.right_end:
+            continue
+        if joined and joined[-1].equal == block.equal:
+            last = joined.pop()
+            block = Block(block.equal, last.left_start, block.left_end, last.right_start, block.right_end)
+        joined.append(block)
+    return joined

@@ -1,0 +1,150 @@
+"""Whether a change leaves the Python syntax tree as it was.
+
+A hunk is compared token by token, comments and blank lines left out, literals by value, each token with the
+depth of its block. Where that differs and the hunk is whole statements, their trees are compared.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import textwrap
+import tokenize
+import warnings
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_CHARACTERS = 150_000
+"""Of one text; longer ones are not parsed (a second's work)."""
+
+_SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, tokenize.ENDMARKER}
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A token that counts: what it means, the depth of its block, the lines it spans (from 0, inclusive)."""
+
+    meaning: str
+    depth: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text read as Python, for many questions about parts of it.
+
+    Attributes:
+        tree: a dump without positions, or None where it does not parse.
+        statements: lines (from 0) on which a logical line starts; None where it cannot be cut into tokens.
+    """
+
+    texts: tuple[str, ...]
+    tree: str | None
+    tokens: tuple[_Token, ...] | None
+    statements: frozenset[int]
+
+
+def parse(texts: Sequence[str]) -> Parsed:
+    """Read lines as Python; a first line without its indentation, as regions have it, is put right."""
+    whole = "\n".join(texts)
+    if len(whole) > MOST_CHARACTERS:
+        return Parsed(tuple(texts), None, None, frozenset())
+    for indent in _indents(texts):
+        candidate = textwrap.dedent(indent + whole)
+        tree = _dump(candidate)
+        if tree is not None:
+            return _tokenized(texts, candidate, tree)
+    return Parsed(tuple(texts), None, None, frozenset())
+
+
+def same_tree(left: Parsed, right: Parsed) -> bool:
+    """Whether both parse to one tree."""
+    return left.tree is not None and left.tree == right.tree
+
+
+def same_part(left: Parsed, right: Parsed, left_part: range, right_part: range) -> bool:
+    """Whether lines `left_part` and `right_part` mean the same where they stand."""
+    if left.tokens is None or right.tokens is None:
+        return False
+    ones, others = _inside(left.tokens, left_part), _inside(right.tokens, right_part)
+    if [(t.meaning, t.depth) for t in ones] == [(t.meaning, t.depth) for t in others]:
+        return True
+    if not ones or not others or ones[0].depth != others[0].depth:
+        return False
+    if not (_whole(left, ones, left_part) and _whole(right, others, right_part)):
+        return False
+    first, second = _dump(_part(left, left_part)), _dump(_part(right, right_part))
+    return first is not None and first == second
+
+
+def _indents(texts: Sequence[str]) -> list[str]:
+    """Indentations the first line may lack, none first."""
+    if not texts or texts[0][:1].isspace():
+        return [""]
+    later = {line[: len(line) - len(line.lstrip())] for line in texts[1:] if line.strip()}
+    return ["", *sorted(later - {""}, key=len)]
+
+
+def _dump(text: str) -> str | None:
+    """The syntax tree without positions; None where there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.dump(ast.parse(text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+def _tokenized(texts: Sequence[str], candidate: str, tree: str) -> Parsed:
+    """Tokens with the depth of their block, and where statements start."""
+    tokens: list[_Token] = []
+    starts: set[int] = set()
+    depth, fresh = 0, True
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(candidate).readline):
+            if token.type in (tokenize.INDENT, tokenize.DEDENT):
+                depth += 1 if token.type == tokenize.INDENT else -1
+            elif token.type == tokenize.NEWLINE:
+                fresh = True
+            elif token.type not in _SILENT:
+                if fresh:
+                    starts.add(token.start[0] - 1)
+                fresh = False
+                tokens.append(_Token(_meaning(token), depth, token.start[0] - 1, token.end[0] - 1))
+    except (tokenize.TokenError, IndentationError):
+        return Parsed(tuple(texts), tree, None, frozenset())
+    return Parsed(tuple(texts), tree, tuple(tokens), frozenset(starts))
+
+
+def _meaning(token: tokenize.TokenInfo) -> str:
+    """Literals by value, all else as written."""
+    if token.type not in (tokenize.STRING, tokenize.NUMBER):
+        return token.string
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return repr(ast.literal_eval(token.string))
+        except (SyntaxError, ValueError):
+            return token.string
+
+
+def _inside(tokens: Sequence[_Token], part: range) -> Sequence[_Token]:
+    """Tokens that touch the lines of `part`; they are in order and do not overlap."""
+    start = bisect_left(tokens, part.start, key=lambda token: token.last)
+    return tokens[start : bisect_left(tokens, part.stop, key=lambda token: token.first)]
+
+
+def _whole(parsed: Parsed, tokens: Sequence[_Token], part: range) -> bool:
+    """Whether `part` is whole statements: it starts with one, and none runs over its end."""
+    if tokens[0].first not in parsed.statements or tokens[0].first < part.start:
+        return False
+    every = parsed.tokens or ()
+    after = bisect_left(every, part.stop, key=lambda token: token.first)
+    return tokens[-1].last < part.stop and (after == len(every) or every[after].first in parsed.statements)
+
+
+def _part(parsed: Parsed, part: range) -> str:
+    """The lines of `part`, dedented."""
+    return textwrap.dedent("\n".join(parsed.texts[part.start : part.stop]))

@@ -1,0 +1,74 @@
+"""Inside one changed block: which old line became which new line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz, process
+
+SIMILAR = 45.0
+"""Per cent of shared characters from which two lines count as one line changed."""
+
+CELLS = 40_000
+"""Line pairs of one block up to which the best pairing is sought."""
+
+Pair = tuple[int | None, int | None]
+"""Indices into the block's left and right lines; None is a gap."""
+
+
+def pair(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
+    """Rows for one block, in order on both sides.
+
+    Similar lines share a row (in blocks of up to `CELLS` pairs). What is left over between them shares rows
+    too, so that blocks stay short.
+    """
+    if not left or not right:
+        return _gap(0, len(left), 0, len(right))
+    anchors = _best(_similarity(left, right)) if len(left) * len(right) <= CELLS else []
+    pairs: list[Pair] = []
+    i = j = 0
+    for a, b in anchors:
+        pairs += _gap(i, a, j, b)
+        pairs.append((a, b))
+        i, j = a + 1, b + 1
+    return pairs + _gap(i, len(left), j, len(right))
+
+
+def _gap(i: int, i_end: int, j: int, j_end: int) -> list[Pair]:
+    """Rows for lines without a counterpart, side by side."""
+    rows = max(i_end - i, j_end - j)
+    return [(i + k if i + k < i_end else None, j + k if j + k < j_end else None) for k in range(rows)]
+
+
+def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32]:
+    """Similarity of every pair, 0 below the threshold; blank lines only match blank lines."""
+    strip = [[line.strip() for line in side] for side in (left, right)]
+    matrix = process.cdist(strip[0], strip[1], scorer=fuzz.ratio, score_cutoff=SIMILAR, dtype=np.float32)
+    return np.asarray(matrix, dtype=np.float32)
+
+
+def _best(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
+    """The pairs in order that have the greatest summed similarity (dynamic programming)."""
+    rows, columns = matrix.shape
+    best = np.zeros((rows + 1, columns + 1), dtype=np.float32)
+    for i in range(1, rows + 1):
+        with_pair = np.where(matrix[i - 1] > 0, best[i - 1, :-1] + matrix[i - 1], 0)
+        best[i, 1:] = np.maximum.accumulate(np.maximum(best[i - 1, 1:], with_pair))
+    return _trace(matrix, best)
+
+
+def _trace(matrix: NDArray[np.float32], best: NDArray[np.float32]) -> list[tuple[int, int]]:
+    """Walk back from the end of the table."""
+    i, j = matrix.shape
+    found: list[tuple[int, int]] = []
+    while i and j:
+        if best[i, j] == best[i, j - 1]:
+            j -= 1
+        elif best[i, j] == best[i - 1, j]:
+            i -= 1
+        else:
+            i, j = i - 1, j - 1
+            found.append((i, j))
+    return found[::-1]
