@@ -1,0 +1,130 @@
+"""What the terminal shows of a run: progress with its time left, notices, and a closing table."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.table import Table
+
+from app.events import as_json
+from core.store.reader import Reader
+from core.store.rows import FileRow, RunRow, Score
+from core.types import Event, Notice, VerdictReady
+from core.types import Progress as Step
+
+
+class Display:
+    """Follows a run. With `as_lines`, JSON goes to standard output and all else to standard error."""
+
+    def __init__(self, as_lines: bool) -> None:
+        """Show nothing yet."""
+        self._as_lines = as_lines
+        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rest]}"),
+            console=self._errors,
+            disable=as_lines or not self._errors.is_terminal,
+        )
+        self._task = self._bar.add_task("starting", total=None, rest="")
+        self._stage = ""
+        self._judged: dict[str, int] = {}
+
+    def __enter__(self) -> Display:
+        """Start the bar."""
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        self._bar.stop()
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Show a step that is no event of a run."""
+        self.follow(Step(stage, done, total))
+
+    def notify(self, text: str) -> None:
+        """Show something the user should know."""
+        self._errors.print(f"note: {text}", style="yellow", markup=False)
+
+    def follow(self, event: Event) -> None:
+        """Show one event."""
+        if isinstance(event, Step):
+            self._step(event)
+        elif isinstance(event, Notice):
+            self.notify(event.text)
+        elif isinstance(event, VerdictReady):
+            self._judged[event.verdict.outcome] = self._judged.get(event.verdict.outcome, 0) + 1
+        line = as_json(event) if self._as_lines else None
+        if line is not None:
+            print(line, flush=True)
+
+    def _step(self, step: Step) -> None:
+        rest = ", ".join(f"{count} {outcome}" for outcome, count in self._judged.items())
+        if step.tokens_per_second:
+            rest += f"  {step.tokens_per_second:.0f} tok/s"
+        if step.eta is not None:
+            rest += f"  about {duration(step.eta)} left"
+        self._bar.update(self._task, description=step.stage, completed=step.done, total=step.total or None, rest=rest)
+        if not self._errors.is_terminal and not self._as_lines and step.stage != self._stage:
+            self._errors.print(f"{step.stage} ...", markup=False)
+        self._stage = step.stage
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 40 s, 4 min, 2 h 10 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def print_result(reader: Reader, run_id: int, database: str) -> None:
+    """The closing table: scores of the run and of its files."""
+    run = reader.run(run_id)
+    console = Console(file=sys.stdout, highlight=False)
+    console.print(_scores_table(run))
+    files = reader.files(run_id)
+    if files:
+        console.print(_files_table(files))
+    console.print(f"Run {run.id} ({run.status}) is stored in {database}", markup=False, soft_wrap=True)
+
+
+def _scores_table(run: RunRow) -> Table:
+    table = Table(title=f"{run.project_name}: round-trip correctness of {run.model_name}", title_justify="left")
+    for column in ("score", "value", "95 % interval"):
+        table.add_column(column, justify="left" if column == "score" else "right")
+    table.add_row("RTC pass", *_cells(run.rtc))
+    table.add_row("lift over `TODO: Implement.`", *_cells(run.lift, signed=True))
+    table.add_row("regions", str(run.items_complete), f"{run.items_dropped} dropped")
+    table.add_row("samples", str(run.samples), f"{run.sandbox}")
+    return table
+
+
+def _files_table(files: list[FileRow]) -> Table:
+    table = Table(title="by file", title_justify="left")
+    table.add_column("file")
+    for column in ("regions", "RTC", "lift"):
+        table.add_column(column, justify="right")
+    for row in files:
+        table.add_row(row.path, str(row.items), _number(row.rtc), _number(row.lift, signed=True))
+    return table
+
+
+def _cells(score: Score, signed: bool = False) -> tuple[str, str]:
+    if score.low is None or score.high is None:
+        return _number(score.value, signed), ""
+    return _number(score.value, signed), f"{_number(score.low, signed)} to {_number(score.high, signed)}"
+
+
+def _number(value: float | None, signed: bool = False) -> str:
+    if value is None:
+        return "-"
+    return f"{value:+.2f}" if signed else f"{value:.2f}"

@@ -1,0 +1,61 @@
+"""A run's events as JSON lines: the headless contract that scripts rely on."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from core.types import Event, Item, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
+
+_NAMES = {
+    RunStarted: "run-started",
+    ItemReady: "item",
+    SampleReady: "sample",
+    VerdictReady: "verdict",
+    ScoresReady: "score",
+    RunFinished: "run-finished",
+}
+
+
+def as_json(event: Event) -> str | None:
+    """One line for the events of the contract, None for the others (progress, streamed text, notices)."""
+    name = _NAMES.get(type(event))
+    if name is None:
+        return None
+    values = _flat(event)
+    return json.dumps({"event": name, **values}, ensure_ascii=False)
+
+
+def _flat(event: Event) -> dict[str, Any]:
+    """The event's own fields, with those of the one value it carries beside them."""
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(event):
+        value = getattr(event, field.name)
+        if isinstance(event, ItemReady) and field.name == "item":
+            values |= region_values(event.item)
+        elif field.name in ("sample", "verdict"):
+            values |= dataclasses.asdict(value)
+        else:
+            values[field.name] = list(value) if isinstance(value, tuple) else value
+    if isinstance(event, SampleReady):
+        extraction = values.pop("extraction")
+        values |= {"text": extraction["text"], "extraction_steps": extraction["steps"]}
+    return values
+
+
+def region_values(item: Item) -> dict[str, Any]:
+    """What `sample --json` prints of a region; offsets count characters."""
+    return {
+        "key": item.key,
+        "kind": item.kind,
+        "path": item.path,
+        "start": item.span.start,
+        "end": item.span.end,
+        "start_line": item.start_line,
+        "end_line": item.end_line,
+        "text": item.text,
+        "tests": list(item.tests),
+        "admitted": item.admitted,
+        "reason": item.reason,
+    }

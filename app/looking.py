@@ -1,0 +1,126 @@
+"""The commands that need no model: `sample` and `judge`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app import options as shared
+from app.console import Display
+from app.events import region_values
+from core.errors import ProjectError, UserError
+from core.probe import judge_span, sample_items
+from core.types import Item, Outcome, Span, Verdict
+
+
+def add_commands(commands: Any) -> None:
+    """Add `sample` and `judge`."""
+    sample = commands.add_parser("sample", help="which regions a run would take, and which are dropped and why")
+    shared.add_project(sample)
+    shared.add_sampling(sample)
+    shared.add_oracle(sample)
+    shared.add_json(sample)
+    sample.set_defaults(command=sample_command)
+    judge = commands.add_parser("judge", help="what the covering tests say of one replaced span")
+    shared.add_project(judge)
+    judge.add_argument("--path", required=True, metavar="FILE", help="file of the project")
+    judge.add_argument("--start", required=True, type=int, metavar="N", help="first character offset")
+    judge.add_argument("--end", required=True, type=int, metavar="M", help="character offset after the last")
+    judge.add_argument("--replacement", required=True, type=Path, metavar="FILE", help="UTF-8 text to put there")
+    shared.add_oracle(judge)
+    shared.add_json(judge)
+    judge.set_defaults(command=judge_command)
+
+
+def sample_command(options: argparse.Namespace) -> int:
+    """Print the regions a run with this seed would take."""
+    found: list[Item] = []
+    with Display(options.json) as display:
+        items = sample_items(
+            options.project,
+            options.regions,
+            options.seed,
+            shared.region_settings(options),
+            shared.oracle_settings(options),
+            display.notify,
+            display.report,
+        )
+        for item in items:
+            found.append(item)
+            if options.json:
+                print(json.dumps(region_values(item), ensure_ascii=False), flush=True)
+    if not any(item.admitted for item in found):
+        raise ProjectError(
+            f"No region was admitted, of {len(found)} drawn.",
+            "Add tests that check what the code does, or widen --min-characters and --max-characters.",
+        )
+    if not options.json:
+        _print_regions(found)
+    return 0
+
+
+def _print_regions(found: list[Item]) -> None:
+    table = Table()
+    for column in ("region", "characters", "tests", "admitted"):
+        table.add_column(column, justify="right" if column in ("characters", "tests") else "left")
+    for item in found:
+        place = f"{item.path}:{item.start_line}-{item.end_line}"
+        table.add_row(place, str(len(item.text)), str(len(item.tests)), "yes" if item.admitted else item.reason)
+    console = Console(file=sys.stdout, highlight=False)
+    console.print(table)
+    console.print(f"{sum(item.admitted for item in found)} of {len(found)} drawn regions admitted")
+
+
+def judge_command(options: argparse.Namespace) -> int:
+    """Print the verdict on one replaced span."""
+    with Display(options.json) as display:
+        verdict = judge_span(
+            options.project,
+            options.path,
+            Span(options.start, options.end),
+            _read(options.replacement),
+            shared.oracle_settings(options),
+            display.notify,
+            display.report,
+        )
+    if options.json:
+        print(json.dumps(_verdict_values(verdict), ensure_ascii=False))
+    else:
+        _print_verdict(verdict)
+    return 1 if verdict.outcome is Outcome.INFRASTRUCTURE else 0
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}.", "Name a file with the replacement text.") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not UTF-8 text.", "Save the replacement text as UTF-8.") from error
+
+
+def _verdict_values(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "outcome": verdict.outcome,
+        "seconds": verdict.seconds,
+        "detail": verdict.detail,
+        "oracle": verdict.oracle,
+        "tests": [
+            {"node_id": test.node_id, "outcome": test.outcome, "message": test.message, "seconds": test.seconds}
+            for test in verdict.tests
+        ],
+        "output": verdict.output,
+    }
+
+
+def _print_verdict(verdict: Verdict) -> None:
+    print(f"{verdict.outcome}: {verdict.detail}" if verdict.detail else verdict.outcome)
+    for test in verdict.tests:
+        message = test.message.strip().splitlines()[-1:] or [""]
+        print(f"  {test.outcome:8} {test.node_id}  {message[0]}".rstrip())

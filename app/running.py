@@ -1,0 +1,124 @@
+"""The commands that run a model: `run` and `demo`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from app import options as shared
+from app.console import Display, print_result
+from app.paths import default_database
+from app.windows import show
+from core.control import Control
+from core.errors import UserError
+from core.pipeline import Emit, resume, start
+from core.settings import ModelSettings, RunSettings
+from core.store.writer import Store
+from core.types import RunFinished
+from resources import path as resource
+
+_STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}
+
+
+def add_commands(commands: Any) -> None:
+    """Add `run` and `demo`."""
+    run = commands.add_parser("run", help="evaluate a model on a project")
+    run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of a Python project with tests")
+    run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
+    _add_settings(run, regions=100)
+    run.set_defaults(command=run_command)
+    demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
+    demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
+    _add_settings(demo, regions=12)
+    demo.set_defaults(command=demo_command, project=None, resume=None)
+
+
+def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
+    defaults = RunSettings()
+    parser.add_argument("--task", choices=("synthesis", "editing"), default=defaults.task)
+    parser.add_argument("--model", metavar="GGUF", default="", help="forward model (default: the bundled one)")
+    parser.add_argument("--backward-model", metavar="GGUF", help="(default: the forward model)")
+    parser.add_argument("--forward-samples", type=shared.positive, default=defaults.forward_samples, metavar="N")
+    parser.add_argument("--backward-samples", type=shared.positive, default=defaults.backward_samples, metavar="N")
+    parser.add_argument("--context", type=shared.positive, metavar="TOKENS", help="context window to use")
+    parser.add_argument("--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)")
+    shared.add_sampling(parser, regions)
+    shared.add_oracle(parser)
+    shared.add_database(parser)
+    shared.add_json(parser)
+
+
+def run_settings(options: argparse.Namespace) -> RunSettings:
+    """The settings the options stand for."""
+    backward = options.backward_model
+    return RunSettings(
+        task=options.task,
+        model=str(Path(options.model).resolve()) if options.model else "",
+        backward_model=str(Path(backward).resolve()) if backward else None,
+        regions=options.regions,
+        forward_samples=options.forward_samples,
+        backward_samples=options.backward_samples,
+        seed=options.seed,
+        region=shared.region_settings(options),
+        oracle=shared.oracle_settings(options),
+        generation=ModelSettings(context_size=options.context, threads=options.threads),
+    )
+
+
+def run_command(options: argparse.Namespace) -> int:
+    """Start or resume a run in the terminal."""
+    if options.resume is None and options.project is None:
+        raise UserError("No project was named.", "Say `rtc-inspector run PROJECT`, or `--resume RUN --db FILE`.")
+    settings = run_settings(options)
+
+    def work(store: Store, emit: Emit, control: Control) -> RunFinished:
+        if options.resume is not None:
+            return resume(options.resume, store, emit, control)
+        return start(settings, options.project, store, emit, control)
+
+    return _headless(work, options)
+
+
+def demo_command(options: argparse.Namespace) -> int:
+    """The bundled project, in the window or with `--headless` in the terminal."""
+    settings = run_settings(options)
+    project = resource("demo")
+    if not options.headless:
+        return show(project, options.db or default_database(), settings)
+    return _headless(lambda store, emit, control: start(settings, project, store, emit, control), options)
+
+
+def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argparse.Namespace) -> int:
+    database = options.db or default_database()
+    control = Control()
+    with Store.open(database) as store:
+        with Display(options.json) as display, _stopping(control):
+            finished = work(store, display.follow, control)
+        if not options.json:
+            print_result(store.reader, finished.run_id, str(database))
+        for text in finished.problems[:10]:
+            display.notify(text)
+        if finished.status != "finished":
+            display.notify(f"Go on with: rtc-inspector run --resume {finished.run_id} --db {database}")
+    return _STATUS[finished.status]
+
+
+@contextmanager
+def _stopping(control: Control) -> Iterator[None]:
+    """Ctrl-C and SIGTERM stop the run in an orderly way; a second Ctrl-C ends at once."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        control.stop()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,83 @@
+"""The commands that read a database: `runs`, `report` and `export`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app import options as shared
+from app.paths import default_database
+from core.errors import UserError
+from core.store.reader import Reader
+from core.store.rows import RunRow, Score
+
+
+def add_commands(commands: Any) -> None:
+    """Add `runs`, `report` and `export`."""
+    runs = commands.add_parser("runs", help="the runs in a database")
+    shared.add_database(runs)
+    shared.add_json(runs)
+    runs.set_defaults(command=runs_command)
+    report = commands.add_parser("report", help="one self-contained HTML page about a run")
+    _add_run(report)
+    report.add_argument("--out", type=Path, required=True, metavar="FILE")
+    report.set_defaults(command=report_command)
+    export = commands.add_parser("export", help="every code sample of a run with its description and verdict")
+    _add_run(export)
+    export.add_argument("--format", choices=("jsonl", "csv"), required=True)
+    export.add_argument("--out", type=Path, metavar="FILE", help="(default: standard output)")
+    export.set_defaults(command=export_command)
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    shared.add_database(parser)
+    parser.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
+
+
+def _reader(options: argparse.Namespace) -> Reader:
+    return Reader.open(options.db or default_database())
+
+
+def runs_command(options: argparse.Namespace) -> int:
+    """List the runs, newest first."""
+    with _reader(options) as reader:
+        rows = reader.runs()
+    if options.json:
+        for row in rows:
+            print(json.dumps(_run_values(row), ensure_ascii=False))
+    else:
+        _print_runs(rows)
+    return 0
+
+
+def _run_values(row: RunRow) -> dict[str, Any]:
+    values = dataclasses.asdict(row)
+    for name in ("config_json", "model_json"):
+        values[name.removesuffix("_json")] = json.loads(values.pop(name))
+    return values
+
+
+def _print_runs(rows: list[RunRow]) -> None:
+    table = Table()
+    for column in ("run", "project", "model", "status", "regions", "RTC", "lift", "started"):
+        table.add_column(column)
+    for row in rows:
+        regions = f"{row.items_complete}/{row.items_admitted}"
+        cells = (str(row.id), row.project_name, row.model_name, row.status, regions, _text(row.rtc), _text(row.lift))
+        table.add_row(*cells, row.started_at)
+    Console(file=sys.stdout, highlight=False).print(table)
+
+
+def _text(score: Score) -> str:
+    if score.value is None:
+        return "-"
+    if score.low is None or score.high is None:
+        return f"{score.value:.2f}"
+    return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f})"
