@@ -1,0 +1,1 @@
+"""Small everyday algorithms, one subject a module."""
