@@ -14,7 +14,9 @@ from rich.table import Table
 
 from app import options as shared
 from app.paths import default_database
+from app.report import write_report
 from core.errors import UserError
+from core.store.export import export
 from core.store.reader import Reader
 from core.store.rows import RunRow, Score
 
@@ -81,3 +83,26 @@ def _text(score: Score) -> str:
     if score.low is None or score.high is None:
         return f"{score.value:.2f}"
     return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f})"
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """Write the HTML page."""
+    with _reader(options) as reader:
+        write_report(reader, options.run, options.out)
+    print(f"Written: {options.out}")
+    return 0
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """Write one line for each code sample."""
+    with _reader(options) as reader:
+        if options.out is None:
+            export(reader, options.run, options.format, sys.stdout)
+            return 0
+        try:
+            with options.out.open("w", encoding="utf-8", newline="") as stream:
+                export(reader, options.run, options.format, stream)
+        except OSError as error:
+            problem = f"{options.out} cannot be written: {error.strerror}."
+            raise UserError(problem, "Name a file in a folder you may write.") from error
+    return 0
