@@ -1,0 +1,103 @@
+"""Files and folders of a project as a tree, with each folder's share of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.store.rows import FileRow
+from core.types import Codebase
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """One line of the tree. `note` says why it is never sampled; empty for code."""
+
+    path: str
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Node:
+    """A file or a folder.
+
+    Attributes:
+        path: from the project's root; empty for the root itself.
+        row: place among its siblings; `ident`: place in the walk over the whole tree.
+        note: as in ListedFile; a folder has none.
+        items, done: regions of a run in it, and how many are complete.
+        rtc: mean over its complete regions, None before the first.
+    """
+
+    name: str
+    path: str
+    parent: Node | None
+    row: int = 0
+    ident: int = 0
+    folder: bool = False
+    note: str = ""
+    children: list[Node] = field(default_factory=list)
+    items: int = 0
+    done: int = 0
+    rtc: float | None = None
+    lift: float | None = None
+
+    def walk(self) -> Iterator[Node]:
+        """This node, then all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def listed_files(codebase: Codebase) -> list[ListedFile]:
+    """What the tree shows of a codebase: code, tests and what was left out."""
+    files = [ListedFile(each.path, "test file" if each.is_test else "") for each in codebase.files]
+    return files + [ListedFile(each.path, f"left out: {each.reason}") for each in codebase.skipped]
+
+
+def build(files: Iterable[ListedFile]) -> Node:
+    """The tree over `files`: folders first, then by name."""
+    root = Node("", "", None, folder=True)
+    folders: dict[str, Node] = {"": root}
+    for listed in files:
+        head, _, name = listed.path.rpartition("/")
+        parent = _folder(head, folders)
+        parent.children.append(Node(name, listed.path, parent, note=listed.note))
+    for ident, node in enumerate(root.walk()):
+        node.ident = ident
+        node.children.sort(key=lambda child: (not child.folder, child.name.lower()))
+        for row, child in enumerate(node.children):
+            child.row = row
+    return root
+
+
+def _folder(path: str, folders: dict[str, Node]) -> Node:
+    """The folder at `path`, made with those above it where missing."""
+    if path not in folders:
+        head, _, name = path.rpartition("/")
+        parent = _folder(head, folders)
+        folders[path] = Node(name, path, parent, folder=True)
+        parent.children.append(folders[path])
+    return folders[path]
+
+
+def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
+    """Put a run's figures on the tree; a folder has the mean over the regions below it."""
+    if not node.folder:
+        row = rows.get(node.path)
+        node.items, node.done = (row.items, row.done) if row else (0, 0)
+        node.rtc, node.lift = (row.rtc, row.lift) if row else (None, None)
+        return
+    for child in node.children:
+        fill(child, rows)
+    node.items = sum(child.items for child in node.children)
+    node.done = sum(child.done for child in node.children)
+    node.rtc = _mean([(child.rtc, child.done) for child in node.children])
+    node.lift = _mean([(child.lift, child.done) for child in node.children])
+
+
+def _mean(parts: Sequence[tuple[float | None, int]]) -> float | None:
+    """Mean of values by weight, those without a value left out."""
+    known = [(value, weight) for value, weight in parts if value is not None]
+    total = sum(weight for _, weight in known)
+    return sum(value * weight for value, weight in known) / total if total else None

@@ -1,0 +1,65 @@
+"""What became of a region, as the views tell it apart: by colour, by mark and in words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from core.store.rows import ItemRow
+from ui.theme import Theme
+
+
+class RegionState(StrEnum):
+    """The closed set of states a region is drawn in."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PASS = "pass"
+    PARTIAL = "partial"
+    FAIL = "fail"
+    UNJUDGED = "unjudged"
+    DROPPED = "dropped"
+
+    @property
+    def failing(self) -> bool:
+        """Whether some reconstruction failed."""
+        return self in (RegionState.FAIL, RegionState.PARTIAL)
+
+
+ORDER = tuple(RegionState)
+"""How states sort."""
+
+
+def region_state(item: ItemRow) -> RegionState:
+    """The state of a region of a run."""
+    if item.state != "done":
+        return RegionState(item.state)
+    if item.rtc is None:
+        return RegionState.UNJUDGED
+    if item.rtc >= 1.0:
+        return RegionState.PASS
+    return RegionState.PARTIAL if item.rtc > 0.0 else RegionState.FAIL
+
+
+def state_colour(theme: Theme, state: RegionState) -> str:
+    """The colour of a state's mark and outline."""
+    name = "dropped" if state is RegionState.UNJUDGED else state.value
+    colour: str = getattr(theme, f"region_{name}")
+    return colour
+
+
+def state_words(item: ItemRow) -> str:
+    """The state in a few words, with the reason or the count."""
+    state = region_state(item)
+    if state is RegionState.DROPPED:
+        return f"dropped: {item.reason}" if item.reason else "dropped"
+    if state in (RegionState.WAITING, RegionState.UNJUDGED):
+        return state.value
+    count = f"{item.passes} of {item.judged} pass"
+    return f"running, {count}" if state is RegionState.RUNNING else count
+
+
+def number(value: float | None, sign: bool = False) -> str:
+    """A score with two decimals, a dash for none."""
+    if value is None:
+        return "–"
+    return f"{value:+.2f}" if sign else f"{value:.2f}"

@@ -1,0 +1,158 @@
+"""The list of regions: sortable, filterable by words and state, as long as it likes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.store.rows import ItemRow
+from ui.heat_delegate import HeatDelegate
+from ui.region_model import FILE, LIFT, LINE, PASSES, RECITATION, RTC, STATE, TESTS, RegionFilter, RegionModel
+from ui.region_state import RegionState
+from ui.theme import SPACE, Theme
+
+S = RegionState
+STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
+    ("All", frozenset()),
+    ("Failures", frozenset({S.FAIL, S.PARTIAL})),
+    ("Passes", frozenset({S.PASS})),
+    ("In work", frozenset({S.RUNNING, S.WAITING})),
+    ("Unjudged", frozenset({S.UNJUDGED})),
+    ("Dropped", frozenset({S.DROPPED})),
+)
+TYPING_PAUSE = 120
+"""Milliseconds without a key before the filter is applied."""
+
+
+class RegionTable(QWidget):
+    """Filter row over the table. `item_chosen` carries the id of a region the user picked."""
+
+    item_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self.regions = RegionModel(theme, self)
+        self.words = QLineEdit(placeholderText="Filter by file or code")
+        self.states = QComboBox()
+        self.table = QTableView()
+        self.count = QLabel()
+        self._current: int | None = None
+        self._quiet = False
+        self._heat = HeatDelegate(theme, self)
+        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._build_filter()
+        self._build_table()
+        self._lay_out()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        self._heat.theme = theme
+        self.regions.set_theme(theme)
+        self.table.viewport().update()
+
+    def set_items(self, items: Sequence[ItemRow]) -> None:
+        """Show these regions; selection and scroll position stay."""
+        bar = self.table.verticalScrollBar()
+        place = bar.value()
+        self.regions.set_items(items)
+        bar.setValue(place)
+
+    def select(self, item_id: int | None) -> None:
+        """Select a region without saying that the user chose it."""
+        if item_id != self._current:
+            self._current = item_id
+            self._restore()
+            row = None if item_id is None else self.regions.row_of(item_id)
+            if row is not None:
+                self.table.scrollTo(self.regions.index(row, FILE))
+
+    def _build_filter(self) -> None:
+        self.words.setAccessibleName("Filter regions by file or code")
+        self.words.setClearButtonEnabled(True)
+        self.words.textChanged.connect(lambda: self._pause.start())
+        self._pause.timeout.connect(self._apply_filter)
+        self.states.setAccessibleName("Filter regions by state")
+        for name, _ in STATES:
+            self.states.addItem(name)
+        self.states.currentIndexChanged.connect(self._apply_filter)
+        self.count.setProperty("role", "caption")
+
+    def _build_table(self) -> None:
+        table = self.table
+        table.setAccessibleName("Regions")
+        table.setModel(self.regions)
+        table.setItemDelegateForColumn(RTC, self._heat)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSortingEnabled(True)
+        table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
+        self._shape_columns()
+        table.selectionModel().currentRowChanged.connect(self._choose)
+        self.regions.modelReset.connect(self._restore)
+        self.regions.modelReset.connect(self._count)
+
+    def _shape_columns(self) -> None:
+        vertical, header = self.table.verticalHeader(), self.table.horizontalHeader()
+        vertical.hide()
+        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        vertical.setDefaultSectionSize(26)
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(28)
+        widths = {STATE: 30, LINE: 48, RTC: 60, LIFT: 56, PASSES: 60, RECITATION: 62, TESTS: 50}
+        for column, width in widths.items():
+            header.resizeSection(column, width)
+        header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
+        header.resizeSection(FILE, 128)
+        header.setStretchLastSection(False)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
+        row.setSpacing(SPACE // 2)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.states)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.table, 1)
+
+    def _apply_filter(self) -> None:
+        states = STATES[self.states.currentIndex()][1]
+        self.regions.set_filter(RegionFilter(self.words.text(), states))
+
+    def _count(self) -> None:
+        shown, known = len(self.regions.shown), len(self.regions.all_items)
+        self.count.setText(f"{shown:,}" if shown == known else f"{shown:,} of {known:,}")
+
+    def _restore(self) -> None:
+        """Select the current region again where it is listed now, quietly."""
+        row = None if self._current is None else self.regions.row_of(self._current)
+        self._quiet = True
+        if row is None:
+            self.table.clearSelection()
+        else:
+            self.table.setCurrentIndex(self.regions.index(row, FILE))
+        self._quiet = False
+
+    def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
+        if current.isValid() and not self._quiet:
+            self._current = self.regions.shown[current.row()].id
+            self.item_chosen.emit(self._current)
