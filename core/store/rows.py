@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+from core.types import Item
+
+
+class Interval(Protocol):
+    """Bounds a mean from its values, one a region; `core.metrics.statistics.interval` is the one to pass in."""
+
+    def __call__(
+        self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0
+    ) -> tuple[float, float, float]:
+        """Mean, lower and upper bound. `lowest`, `highest`: what a value can be. `values` is not empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A mean with its 95 % interval, fractions (0..1, lift -1..1). All None when nothing was judged."""
+    """A mean with its 95 % interval, fractions (0..1, lift -1..1). All None when nothing was judged.
+
+    The bounds alone are None in a reader that was opened without an `Interval`.
+    """
 
     value: float | None
     low: float | None
@@ -17,7 +32,16 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """One run as the run list and the status line show it. `status`: running, finished, incomplete, interrupted, failed."""
+    """One run as the run list and the status line show it.
+
+    Attributes:
+        status: running, finished, incomplete, interrupted (stopped, or its process died) or failed.
+        samples: of the run's own trips, without what a person wrote and what came of it.
+        model_json: `{"forward": ModelInfo, "backward": ModelInfo}`.
+        suite_json: `{"tests": n, "excluded": {node id: reason}, "seconds": s, "python": version, "cached": bool}`.
+        problems: what could not be evaluated, a sentence each.
+        changes: grows with everything stored for the run.
+    """
 
     id: int
     task: str
@@ -44,6 +68,11 @@ class RunRow:
     model_json: str
     name: str
     notes: str
+    problems: tuple[str, ...] = ()
+    suite_json: str = "{}"
+    image_digest: str = ""
+    fingerprint: str = ""
+    changes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +175,30 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class RunningPoint:
-    """Scores after the first `items` complete regions, in the order they were completed."""
+    """Scores after the first `items` judged regions, in the order their last verdicts came."""
 
     items: int
     item_id: int
     rtc: Score
     lift: Score
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """One entry of the history of labels. An empty `mode` took the annotator's earlier label back."""
+
+    id: int
+    sample_id: int
+    annotator: str
+    mode: str
+    note: str
+    made_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingItem:
+    """An item a run has already, with every sample made of it: what a resumed run need not do again."""
+
+    id: int
+    item: Item
+    samples: tuple[SampleRow, ...]

@@ -1,0 +1,156 @@
+"""From frozen values to table rows: the other way of `decoding`."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.errors import StoreError
+from core.settings import RunSettings
+from core.types import Item, ModelInfo, Sample, Suite, Verdict
+
+Row = dict[str, Any]
+
+
+def now() -> str:
+    """The time as it is stored: UTC, ISO 8601, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def clean(value: Any) -> Any:
+    r"""Text as SQLite can hold it: a lone surrogate is kept readable as `\udc80`."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
+
+
+def prompt_hash(text: str) -> str:
+    """The key of a prompt: sha256 of its exact text."""
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def project_row(root: Path, name: str, revision: str | None, dirty: bool) -> Row:
+    """A row of `projects`."""
+    return {
+        "root": clean(str(root)),
+        "name": name,
+        "revision": revision,
+        "dirty": int(dirty),
+        "added_at": now(),
+    }
+
+
+def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_model: ModelInfo, suite: Suite) -> Row:
+    """A row of `runs` without its surroundings (sandbox, version, fingerprint)."""
+    models = {"forward": dataclasses.asdict(model), "backward": dataclasses.asdict(backward_model)}
+    return {
+        "project_id": project_id,
+        "task": str(settings.task),
+        "status": "running",
+        "model_name": model.name,
+        "backward_model_name": backward_model.name,
+        "models": json.dumps(models),
+        "config": json.dumps(settings.to_json()),
+        "seed": settings.seed,
+        "regions_wanted": settings.regions,
+        "forward_samples": settings.forward_samples,
+        "backward_samples": settings.backward_samples,
+        "suite": json.dumps(_suite(suite)),
+        "started_at": now(),
+    }
+
+
+def _suite(suite: Suite) -> Row:
+    """What a run records of the project's tests: how many are trusted, and which are not and why."""
+    return {
+        "tests": len(suite.tests),
+        "excluded": dict(suite.excluded),
+        "seconds": suite.seconds,
+        "python": suite.python,
+        "cached": suite.cached,
+    }
+
+
+def item_row(run_id: int, item: Item) -> Row:
+    """A row of `items`."""
+    return {
+        "run_id": run_id,
+        "key": clean(item.key),
+        "kind": item.kind,
+        "path": item.path,
+        "span_start": item.span.start,
+        "span_end": item.span.end,
+        "start_line": item.start_line,
+        "end_line": item.end_line,
+        "text": item.text,
+        "old_text": item.old_text,
+        "tests": json.dumps(item.tests),
+        "admitted": int(item.admitted),
+        "reason": item.reason,
+        "added_at": now(),
+    }
+
+
+def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
+    """A row of `samples`, `counted` left to the caller."""
+    return {
+        "item_id": item_id,
+        "parent_id": parent_id,
+        "role": str(sample.role),
+        "sample_index": sample.index,
+        "author": sample.author,
+        "finish_reason": sample.finish_reason,
+        "error": sample.error,
+        "recitation": sample.recitation,
+        "truncated": int(sample.truncated),
+        "prompt_hash": prompt_hash(sample.prompt_text),
+        "seed": sample.seed,
+        "temperature": sample.temperature,
+        "prompt_tokens": sample.prompt_tokens,
+        "completion_tokens": sample.completion_tokens,
+        "seconds": sample.seconds,
+        "extraction_steps": json.dumps(sample.extraction.steps),
+        "text": sample.extraction.text,
+        "raw_text": sample.raw_text,
+        "made_at": now(),
+    }
+
+
+def verdict_row(sample_id: int, verdict: Verdict) -> Row:
+    """A row of `verdicts`."""
+    ran = [test for test in verdict.tests if test.outcome not in ("skipped", "missing")]
+    return {
+        "sample_id": sample_id,
+        "outcome": str(verdict.outcome),
+        "seconds": verdict.seconds,
+        "tests_run": len(ran),
+        "tests_failed": sum(test.outcome != "passed" for test in ran),
+        "oracle": verdict.oracle,
+        "judged_at": now(),
+        "detail": verdict.detail,
+        "output": verdict.output,
+    }
+
+
+def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
+    """Rows of `test_results`, in the order the tests ran."""
+    for test in verdict.tests:
+        yield {
+            "verdict_id": verdict_id,
+            "node_id": clean(test.node_id),
+            "outcome": test.outcome,
+            "seconds": test.seconds,
+            "message": clean(test.message),
+        }
+
+
+def unknown_run(run_id: int, known: Sequence[int], path: Path) -> StoreError:
+    """Name the runs there are."""
+    if not known:
+        return StoreError(f"There is no run {run_id} in {path}: it holds none.", "Start a run first.")
+    ids = ", ".join(map(str, known[-20:]))
+    more = "the latest are " if len(known) > 20 else ""
+    return StoreError(f"There is no run {run_id} in {path}.", f"Name one that is there: {more}{ids}.")

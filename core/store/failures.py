@@ -1,0 +1,79 @@
+"""The one place where SQLite's errors become sentences."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import Bug, InspectorError, StoreError
+
+BUSY_SECONDS = 5.0
+"""How long a locked database is waited for."""
+
+_REMEDIES = {
+    sqlite3.SQLITE_BUSY: (
+        "The database {path} is locked by another program.",
+        f"It was waited for ({BUSY_SECONDS:.0f} s). Close the program that writes to it, then try again.",
+    ),
+    sqlite3.SQLITE_FULL: (
+        "The disk that holds {path} is full.",
+        "Free some space on it, then resume: everything finished so far is stored.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "The database {path} cannot be written to.",
+        "Make the file and its folder writable, or name another database with --db.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "The database {path} cannot be opened.",
+        "Check that its folder exists and that you may read and write there.",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        "The file {path} is not a database.",
+        "Name another file with --db; this one was left as it is.",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        "The database {path} is damaged.",
+        "Bring back a copy, or save what can be read with `sqlite3 FILE .recover`; nothing was written to it.",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        "The disk refused to read or write {path}.",
+        "Check the disk and the free space on it, then resume: everything finished so far is stored.",
+    ),
+    sqlite3.SQLITE_TOOBIG: (
+        "A text is too long for the database {path}.",
+        "Lower the limits on answers or on captured output.",
+    ),
+}
+_SAME = {
+    sqlite3.SQLITE_LOCKED: sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_PROTOCOL: sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_PERM: sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_AUTH: sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FORMAT: sqlite3.SQLITE_NOTADB,
+}
+
+
+def explain(error: sqlite3.Error, path: Path) -> InspectorError:
+    """What to tell about `error`: a StoreError the user can mend, or else a Bug."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    sentences = _REMEDIES.get(_SAME.get(code, code))
+    if sentences is None:
+        return Bug(f"The database {path} refused a statement: {error}.")
+    problem, remedy = (text.replace("{path}", str(path)) for text in sentences)
+    return StoreError(problem, remedy)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's and the file system's errors into ours. Raises StoreError or Bug."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    except OSError as error:
+        raise StoreError(
+            f"The database {path} cannot be used: {error.strerror or error}.",
+            "Check the path, its folder and your rights there.",
+        ) from error

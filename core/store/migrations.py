@@ -1,0 +1,75 @@
+"""The schema, as named steps that are only ever added to.
+
+`PRAGMA user_version` counts the steps a file has had; the table `migrations` names them. A released step never
+changes: a change of mind is a new step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlite_utils import Database
+
+from core.store.schema import INDICES, TABLES, VIEWS
+
+APPLICATION_ID = 0x52544349
+"""`RTCI`: marks a file as ours in `PRAGMA application_id`."""
+
+Step = Callable[[Database], None]
+
+
+def _m001_tables(db: Database) -> None:
+    """The nine tables of the design."""
+    _run(db, TABLES)
+
+
+def _m002_indices(db: Database) -> None:
+    """What keeps every question of a view off full scans."""
+    _run(db, INDICES)
+
+
+def _m003_score_views(db: Database) -> None:
+    """RTC and lift by item, file and run, for the window, the command line and Datasette alike."""
+    _run(db, VIEWS)
+
+
+MIGRATIONS: tuple[Step, ...] = (_m001_tables, _m002_indices, _m003_score_views)
+
+
+def version(db: Database) -> int:
+    """How many steps the file has had."""
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(db: Database, steps: tuple[Step, ...] = MIGRATIONS) -> list[str]:
+    """Apply what is missing, all or nothing; return the names of the steps applied. Raises sqlite3.Error."""
+    if version(db) >= len(steps):
+        return []
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        applied = _apply(db, steps)
+        db.execute("COMMIT")
+    except BaseException:
+        db.rollback()
+        raise
+    return applied
+
+
+def _apply(db: Database, steps: tuple[Step, ...]) -> list[str]:
+    """Inside a transaction: another process may have migrated while we waited, so look again."""
+    _run(db, ("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT",))
+    applied = []
+    for step in steps[version(db) :]:
+        step(db)
+        name = step.__name__.lstrip("_")
+        db.table("migrations").insert({"name": name, "applied_at": datetime.now(UTC).isoformat()})
+        applied.append(name)
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {len(steps)}")
+    return applied
+
+
+def _run(db: Database, statements: tuple[str, ...]) -> None:
+    for statement in statements:
+        db.execute(statement)

@@ -1,0 +1,255 @@
+"""Every question a view may ask, over a read-only connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlite_utils import Database
+
+from core.errors import Bug
+from core.settings import RunSettings
+from core.store import decoding, encoding
+from core.store.claims import is_claimed
+from core.store.failures import explained
+from core.store.opening import open_readable
+from core.store.rows import (
+    ExistingItem,
+    FileRow,
+    Interval,
+    ItemRow,
+    LabelRow,
+    RunningPoint,
+    RunRow,
+    SampleRow,
+    Score,
+    TestRow,
+)
+from core.store.scores import METRIC_VALUES, VERDICT_VALUES, Bounds, Value
+
+Row = dict[str, Any]
+
+
+class Reader:
+    """A read-only connection: each thread opens its own. It works while other processes write.
+
+    Every method raises StoreError when the file cannot be read.
+    """
+
+    def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
+        """Use `Reader.open`."""
+        self._db = db
+        self._path = path
+        self._bounds = Bounds(interval)
+        self._summaries: dict[int, tuple[int, Row, Score, Score]] = {}
+
+    @classmethod
+    def open(cls, path: Path, interval: Interval | None = None) -> Self:
+        """Open a file that exists; `interval` bounds the scores, without it they are means only.
+
+        Raises StoreError: absent, newer, foreign, damaged, cut off, no database.
+        """
+        return cls(open_readable(path), path, interval)
+
+    def __enter__(self) -> Self:
+        """Close at the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._path
+
+    def close(self) -> None:
+        """Close the connection; idempotent."""
+        self._db.close()
+
+    def change_count(self) -> int:
+        """A number that changes with every commit by anybody, this process included."""
+        return int(self._rows("PRAGMA data_version")[0]["data_version"])
+
+    # ---- runs
+
+    def runs(self, hidden: bool = False) -> list[RunRow]:
+        """All runs by id, oldest first; with `hidden`, those taken out of the list instead."""
+        with self._snapshot():
+            rows = self._rows(f"{_RUNS} WHERE r.hidden_at IS {'NOT NULL' if hidden else 'NULL'} ORDER BY r.id")
+            return [self._run_row(row) for row in rows]
+
+    def run(self, run_id: int) -> RunRow:
+        """One run, hidden or not. Raises StoreError naming the known ids when there is none."""
+        with self._snapshot():
+            return self._run_row(self._run(run_id))
+
+    def settings(self, run_id: int) -> RunSettings:
+        """What the run was started with. Raises StoreError when unknown."""
+        return RunSettings.from_json(json.loads(self._run(run_id)["config"]))
+
+    def fingerprint(self, run_id: int) -> str:
+        """Of the project's files when the run began. Raises StoreError when unknown."""
+        return str(self._run(run_id)["fingerprint"])
+
+    def run_project_root(self, run_id: int) -> Path:
+        """Where the run's project was. Raises StoreError when unknown."""
+        return Path(self._run(run_id)["project_root"])
+
+    # ---- items and samples
+
+    def items(self, run_id: int) -> list[ItemRow]:
+        """All items of a run in the order they were drawn, dropped ones included."""
+        rows = self._rows(f"{_ITEMS} WHERE c.run_id = ? ORDER BY c.run_id, c.item_id", run_id)
+        return [decoding.item_row(row) for row in rows]
+
+    def item(self, item_id: int) -> ItemRow:
+        """One item. Raises Bug when there is none."""
+        return decoding.item_row(self._one("item", f"{_ITEMS} WHERE c.item_id = ?", item_id))
+
+    def samples(self, item_id: int) -> list[SampleRow]:
+        """The trace of an item: each forward sample followed by its backward samples, baselines last."""
+        with self._snapshot():
+            scores: dict[int, dict[str, float]] = {}
+            for row in self._rows(_SCORES, item_id):
+                scores.setdefault(row["sample_id"], {})[row["metric"]] = row["value"]
+            rows = self._rows(_SAMPLES, item_id)
+        return decoding.in_trace_order([decoding.sample_row(row, scores.get(row["id"], {})) for row in rows])
+
+    def existing(self, run_id: int) -> list[ExistingItem]:
+        """Everything a run has made so far, for resuming it."""
+        with self._snapshot():
+            return [ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id))) for row in self.items(run_id)]
+
+    def tests(self, verdict_id: int) -> list[TestRow]:
+        """The tests of a verdict in the order they ran."""
+        rows = self._rows("SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id", verdict_id)
+        return [decoding.test_row(row) for row in rows]
+
+    def prompt(self, prompt_hash: str) -> str:
+        """The exact text a model was asked. Raises Bug when unknown."""
+        row = self._one("prompt", "SELECT text FROM prompts WHERE hash = ?", prompt_hash)
+        return str(row["text"])
+
+    def labels(self, sample_id: int) -> list[LabelRow]:
+        """The history of a sample's labels, oldest first."""
+        rows = self._rows("SELECT * FROM labels WHERE sample_id = ? ORDER BY id", sample_id)
+        return [decoding.label_row(row) for row in rows]
+
+    def current_labels(self, run_id: int) -> list[LabelRow]:
+        """The label that holds, for every sample and annotator of a run."""
+        rows = self._rows(_LABELS, run_id)
+        return [decoding.label_row(row) for row in rows]
+
+    # ---- scores
+
+    def files(self, run_id: int) -> list[FileRow]:
+        """What became of each file's items, by path."""
+        rows = self._rows("SELECT * FROM file_scores WHERE run_id = ? ORDER BY path", run_id)
+        return [decoding.file_row(row) for row in rows]
+
+    def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
+        """RTC and lift of a run: by the tests (`pass`), or by a stored metric."""
+        return self._bounds.pair(self._values(run_id, metric))
+
+    def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
+        """How RTC and lift went as items were judged: at most `most` evenly spaced points, the last always in."""
+        return self._bounds.running(self._values(run_id, "pass"), most)
+
+    def metrics(self, run_id: int) -> list[str]:
+        """Names of the metrics stored for a run, sorted."""
+        return [row["metric"] for row in self._rows(_METRICS, run_id)]
+
+    # ---- inside
+
+    def _values(self, run_id: int, metric: str) -> list[Value]:
+        by_tests = metric == "pass"
+        rows = self._rows(VERDICT_VALUES, run_id) if by_tests else self._rows(METRIC_VALUES, run_id, metric)
+        return [Value(row["item_id"], row["rtc"], row["lift"]) for row in rows]
+
+    def _run(self, run_id: int) -> Row:
+        rows = self._rows(f"{_RUNS} WHERE r.id = ?", run_id)
+        if not rows:
+            known = [row["id"] for row in self._rows("SELECT id FROM runs ORDER BY id")]
+            raise encoding.unknown_run(run_id, known, self._path)
+        return rows[0]
+
+    def _run_row(self, row: Row) -> RunRow:
+        """Counts and scores are asked for again only when something was stored for the run."""
+        run_id = row["id"]
+        if self._summaries.get(run_id, (None,))[0] != row["changes"]:
+            counts = self._rows("SELECT * FROM run_scores WHERE run_id = ?", run_id)
+            self._summaries[run_id] = (
+                row["changes"],
+                counts[0] if counts else _NO_ITEMS,
+                *self.score(run_id),
+            )
+        status = row["status"]
+        if status == "running" and not is_claimed(self._path, run_id):
+            status = "interrupted"
+        return decoding.run_row(row, status, *self._summaries[run_id][1:])
+
+    def _one(self, kind: str, sql: str, key: int | str) -> Row:
+        rows = self._rows(sql, key)
+        if not rows:
+            raise Bug(f"There is no {kind} {key} in {self._path}.")
+        return rows[0]
+
+    def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
+        with explained(self._path):
+            return list(self._db.query(sql, parameters))
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """All queries inside see one moment of the file."""
+        with explained(self._path), self._db.atomic():
+            yield
+
+
+_NO_ITEMS: Row = {"items_admitted": 0, "items_dropped": 0, "items_complete": 0, "samples": 0}
+
+_RUNS = """
+    SELECT r.*, p.name AS project_name, p.root AS project_root, p.revision, p.dirty
+    FROM runs r JOIN projects p ON p.id = r.project_id
+"""
+
+_ITEMS = """
+    SELECT i.*, c.state, c.rtc, c.baseline, c.lift, c.passes, c.judged, c.recitation
+    FROM item_scores c JOIN items i ON i.id = c.item_id
+"""
+
+_SAMPLES = """
+    SELECT s.*, v.id AS v_id, v.outcome AS v_outcome, v.seconds AS v_seconds, v.detail AS v_detail,
+        v.output AS v_output, v.oracle AS v_oracle, v.tests_run AS v_tests_run, v.tests_failed AS v_tests_failed
+    FROM samples s
+    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE s.item_id = ?
+"""
+
+_SCORES = """
+    SELECT c.sample_id, c.metric, c.value
+    FROM samples s JOIN scores c ON c.sample_id = s.id
+    WHERE s.item_id = ? AND c.reference_id IS NULL
+    ORDER BY c.sample_id, c.id
+"""
+
+_LABELS = """
+    SELECT l.* FROM items i
+    JOIN samples s ON s.item_id = i.id
+    JOIN current_labels l ON l.sample_id = s.id
+    WHERE i.run_id = ? ORDER BY l.id
+"""
+
+_METRICS = """
+    SELECT DISTINCT c.metric FROM items i
+    JOIN samples s ON s.item_id = i.id
+    JOIN scores c ON c.sample_id = s.id
+    WHERE i.run_id = ? ORDER BY c.metric
+"""

@@ -1,0 +1,188 @@
+"""The statements of the first migrations: tables, indices, views. Released text never changes; add a migration."""
+
+from __future__ import annotations
+
+TABLES = (
+    """CREATE TABLE projects (
+        id INTEGER PRIMARY KEY,
+        root TEXT NOT NULL,
+        name TEXT NOT NULL,
+        revision TEXT,
+        dirty INTEGER NOT NULL,
+        added_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE runs (
+        id INTEGER PRIMARY KEY,
+        project_id INTEGER NOT NULL REFERENCES projects(id),
+        task TEXT NOT NULL,
+        status TEXT NOT NULL,
+        name TEXT NOT NULL DEFAULT '',
+        notes TEXT NOT NULL DEFAULT '',
+        model_name TEXT NOT NULL,
+        backward_model_name TEXT NOT NULL,
+        models TEXT NOT NULL,
+        config TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        regions_wanted INTEGER NOT NULL,
+        forward_samples INTEGER NOT NULL,
+        backward_samples INTEGER NOT NULL,
+        sandbox TEXT NOT NULL,
+        image_digest TEXT NOT NULL,
+        app_version TEXT NOT NULL,
+        fingerprint TEXT NOT NULL,
+        suite TEXT NOT NULL,
+        problems TEXT NOT NULL DEFAULT '[]',
+        started_at TEXT NOT NULL,
+        ended_at TEXT,
+        hidden_at TEXT,
+        changes INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+    """CREATE TABLE items (
+        id INTEGER PRIMARY KEY,
+        run_id INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,
+        key TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        path TEXT NOT NULL,
+        span_start INTEGER NOT NULL,
+        span_end INTEGER NOT NULL,
+        start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        old_text TEXT,
+        tests TEXT NOT NULL,
+        admitted INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        added_at TEXT NOT NULL,
+        UNIQUE (run_id, key)
+    ) STRICT""",
+    """CREATE TABLE prompts (
+        hash TEXT PRIMARY KEY,
+        text TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE samples (
+        id INTEGER PRIMARY KEY,
+        item_id INTEGER NOT NULL REFERENCES items(id) ON DELETE CASCADE,
+        parent_id INTEGER REFERENCES samples(id) ON DELETE CASCADE,
+        role TEXT NOT NULL,
+        sample_index INTEGER NOT NULL,
+        author TEXT NOT NULL,
+        counted INTEGER NOT NULL,
+        finish_reason TEXT NOT NULL,
+        error TEXT NOT NULL,
+        recitation REAL,
+        truncated INTEGER NOT NULL,
+        prompt_hash TEXT NOT NULL REFERENCES prompts(hash),
+        seed INTEGER NOT NULL,
+        temperature REAL NOT NULL,
+        prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        extraction_steps TEXT NOT NULL,
+        text TEXT NOT NULL,
+        raw_text TEXT NOT NULL,
+        made_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE verdicts (
+        id INTEGER PRIMARY KEY,
+        sample_id INTEGER NOT NULL REFERENCES samples(id) ON DELETE CASCADE,
+        outcome TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        tests_run INTEGER NOT NULL,
+        tests_failed INTEGER NOT NULL,
+        oracle TEXT NOT NULL,
+        judged_at TEXT NOT NULL,
+        detail TEXT NOT NULL,
+        output TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE test_results (
+        id INTEGER PRIMARY KEY,
+        verdict_id INTEGER NOT NULL REFERENCES verdicts(id) ON DELETE CASCADE,
+        node_id TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        message TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE scores (
+        id INTEGER PRIMARY KEY,
+        sample_id INTEGER NOT NULL REFERENCES samples(id) ON DELETE CASCADE,
+        reference_id INTEGER REFERENCES samples(id) ON DELETE CASCADE,
+        metric TEXT NOT NULL,
+        value REAL NOT NULL
+    ) STRICT""",
+    """CREATE TABLE labels (
+        id INTEGER PRIMARY KEY,
+        sample_id INTEGER NOT NULL REFERENCES samples(id) ON DELETE CASCADE,
+        annotator TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        note TEXT NOT NULL,
+        made_at TEXT NOT NULL
+    ) STRICT""",
+)
+
+INDICES = (
+    "CREATE UNIQUE INDEX project_state ON projects(root, coalesce(revision, ''), dirty)",
+    "CREATE INDEX runs_of_project ON runs(project_id)",
+    "CREATE INDEX items_of_file ON items(run_id, path)",
+    # Wide enough to answer every score from the index alone.
+    "CREATE INDEX samples_of_item ON samples(item_id, counted, role, error, recitation)",
+    "CREATE UNIQUE INDEX sample_place ON samples(item_id, role, coalesce(parent_id, 0), sample_index)"
+    " WHERE author = 'model'",
+    "CREATE INDEX samples_of_parent ON samples(parent_id)",
+    "CREATE INDEX samples_of_prompt ON samples(prompt_hash)",
+    "CREATE INDEX verdicts_of_sample ON verdicts(sample_id)",
+    "CREATE INDEX results_of_verdict ON test_results(verdict_id)",
+    "CREATE UNIQUE INDEX score_place ON scores(sample_id, metric, coalesce(reference_id, 0))",
+    "CREATE INDEX scores_of_reference ON scores(reference_id) WHERE reference_id IS NOT NULL",
+    "CREATE INDEX labels_of_sample ON labels(sample_id, annotator)",
+)
+
+# GROUP BY names run_id although id decides alone: SQLite then pushes `run_id = ?` down to the index.
+VIEWS = (
+    """CREATE VIEW last_verdicts AS
+    SELECT v.* FROM verdicts v
+    WHERE v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = v.sample_id)""",
+    """CREATE VIEW item_counts AS
+    SELECT i.run_id, i.id AS item_id, i.path, i.admitted,
+        r.forward_samples AS forward_wanted, r.backward_samples AS backward_wanted,
+        count(s.id) AS samples,
+        count(CASE WHEN s.role = 'forward' AND s.error = '' THEN 1 END) AS forward,
+        count(CASE WHEN s.role = 'backward' AND v.outcome <> 'infrastructure' THEN 1 END) AS judged,
+        count(CASE WHEN s.role = 'backward' AND v.outcome = 'pass' THEN 1 END) AS passes,
+        count(CASE WHEN s.role = 'baseline' AND v.outcome <> 'infrastructure' THEN 1 END) AS baseline_judged,
+        count(CASE WHEN s.role = 'baseline' AND v.outcome = 'pass' THEN 1 END) AS baseline_passes,
+        max(CASE WHEN s.role = 'forward' THEN s.recitation END) AS recitation,
+        max(CASE WHEN v.outcome <> 'infrastructure' THEN v.id END) AS last_verdict_id
+    FROM items i
+    JOIN runs r ON r.id = i.run_id
+    LEFT JOIN samples s ON s.item_id = i.id AND s.counted
+    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    GROUP BY i.run_id, i.id""",
+    """CREATE VIEW item_scores AS
+    SELECT run_id, item_id, path, admitted, samples, forward, judged, passes, baseline_judged, baseline_passes,
+        recitation, last_verdict_id,
+        CASE
+            WHEN NOT admitted THEN 'dropped'
+            WHEN samples = 0 THEN 'waiting'
+            WHEN forward >= forward_wanted AND judged >= forward_wanted * backward_wanted
+                AND baseline_judged >= backward_wanted THEN 'done'
+            ELSE 'running'
+        END AS state,
+        CASE WHEN admitted THEN 1.0 * passes / nullif(judged, 0) END AS rtc,
+        CASE WHEN admitted THEN 1.0 * baseline_passes / nullif(baseline_judged, 0) END AS baseline,
+        CASE WHEN admitted THEN
+            1.0 * passes / nullif(judged, 0) - 1.0 * baseline_passes / nullif(baseline_judged, 0)
+        END AS lift
+    FROM item_counts""",
+    """CREATE VIEW file_scores AS
+    SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores GROUP BY run_id, path""",
+    """CREATE VIEW run_scores AS
+    SELECT run_id, sum(admitted) AS items_admitted, sum(NOT admitted) AS items_dropped,
+        sum(state = 'done') AS items_complete, sum(samples) AS samples, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores GROUP BY run_id""",
+    """CREATE VIEW current_labels AS
+    SELECT l.* FROM labels l
+    WHERE l.mode <> '' AND l.id = (
+        SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.annotator = l.annotator
+    )""",
+)

@@ -1,0 +1,278 @@
+"""The one writer: every method commits before it returns.
+
+A killed process loses at most the call it was in; only a crash of the whole computer may lose the last commits, and
+never the file (WAL, `synchronous = NORMAL`).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sqlite_utils import Database
+
+from core.settings import RunSettings
+from core.store import encoding
+from core.store.claims import Claim
+from core.store.failures import explained
+from core.store.opening import open_writable
+from core.store.reader import Reader
+from core.store.rows import Interval
+from core.types import Item, ModelInfo, Sample, Suite, Verdict
+
+Row = dict[str, Any]
+
+
+class Store:
+    """A database open for writing. Calls from several threads take turns; each run has one worker at a time."""
+
+    def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
+        """Use `Store.open`."""
+        self._db = db
+        self._path = path
+        self._interval = interval
+        self._reader: Reader | None = None
+        self._claims: dict[int, Claim] = {}
+        self._turn = threading.RLock()
+
+    @classmethod
+    def open(cls, path: Path, interval: Interval | None = None) -> Self:
+        """Open, create or migrate the file; `interval` bounds the scores `reader` gives.
+
+        Raises StoreError: locked, newer, foreign, damaged, cut off, no database, disk full, no such folder.
+        """
+        return cls(open_writable(path), path, interval)
+
+    def __enter__(self) -> Self:
+        """Close at the end of the block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close."""
+        self.close()
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._path
+
+    @property
+    def reader(self) -> Reader:
+        """A read-only connection to the same file, opened at first use."""
+        if self._reader is None:
+            self._reader = Reader.open(self._path, self._interval)
+        return self._reader
+
+    def close(self) -> None:
+        """Release what is claimed and close the file; idempotent."""
+        for claim in self._claims.values():
+            claim.release()
+        self._claims.clear()
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+        self._db.close()
+
+    # ---- runs
+
+    def add_project(self, root: Path, name: str, revision: str | None, dirty: bool) -> int:
+        """The project in this state; the same id for the same root, revision and dirty flag."""
+        row = encoding.project_row(root, name, revision, dirty)
+        with self._transaction():
+            found = self._db.execute(
+                "SELECT id FROM projects WHERE root = ? AND revision IS ? AND dirty = ?",
+                (row["root"], row["revision"], row["dirty"]),
+            ).fetchone()
+            return int(found[0]) if found else self._insert("projects", row)
+
+    def start_run(
+        self,
+        project_id: int,
+        settings: RunSettings,
+        model: ModelInfo,
+        backward_model: ModelInfo,
+        sandbox: str,
+        image_digest: str,
+        app_version: str,
+        fingerprint: str,
+        suite: Suite,
+    ) -> int:
+        """Record a new run as `running` and claim it."""
+        row = encoding.run_row(project_id, settings, model, backward_model, suite)
+        row |= {
+            "sandbox": sandbox,
+            "image_digest": image_digest,
+            "app_version": app_version,
+            "fingerprint": fingerprint,
+        }
+        with self._transaction():
+            run_id = self._insert("runs", row)
+        self._claim(run_id)
+        return run_id
+
+    def take_up(self, run_id: int) -> None:
+        """Claim a stored run to go on with it. Raises StoreError when unknown, or claimed by somebody else."""
+        self._require_run(run_id)
+        self._claim(run_id)
+        self._update_run(run_id, {"status": "running", "ended_at": None, "problems": "[]"})
+
+    def finish_run(self, run_id: int, status: str, problems: Sequence[str]) -> None:
+        """Record how a run ended and release it."""
+        ended = {"status": status, "ended_at": encoding.now(), "problems": json.dumps(list(problems))}
+        self._update_run(run_id, ended)
+        if claim := self._claims.pop(run_id, None):
+            claim.release()
+
+    def rename_run(self, run_id: int, name: str) -> None:
+        """Give a run a name. Raises StoreError when unknown."""
+        self._update_run(run_id, {"name": name})
+
+    def note_run(self, run_id: int, notes: str) -> None:
+        """Keep notes with a run. Raises StoreError when unknown."""
+        self._update_run(run_id, {"notes": notes})
+
+    def hide_run(self, run_id: int) -> None:
+        """Take a run out of the list; `restore_run` brings it back whole. Raises StoreError when unknown."""
+        self._update_run(run_id, {"hidden_at": encoding.now()})
+
+    def restore_run(self, run_id: int) -> None:
+        """Undo `hide_run`. Raises StoreError when unknown."""
+        self._update_run(run_id, {"hidden_at": None})
+
+    def delete_run(self, run_id: int) -> None:
+        """Remove a run for good, with all that hangs on it and the prompts nobody else uses.
+
+        Raises StoreError when unknown, or while somebody works on it.
+        """
+        self._require_run(run_id)
+        claim = self._claims.pop(run_id, None) or Claim(self._path, run_id)
+        try:
+            with self._transaction():
+                self._delete(run_id)
+        finally:
+            claim.release()
+
+    # ---- what a run makes
+
+    def add_item(self, run_id: int, item: Item) -> int:
+        """Store an item; the same id when the run has one with its key already."""
+        row = encoding.item_row(run_id, item)
+        with self._transaction():
+            found = self._db.execute(
+                "SELECT id FROM items WHERE run_id = ? AND key = ?", (run_id, row["key"])
+            ).fetchone()
+            if found:
+                return int(found[0])
+            self._count_change("id = ?", run_id)
+            return self._insert("items", row)
+
+    def add_sample(self, item_id: int, parent_id: int | None, sample: Sample) -> int:
+        """Store a sample with its prompt. A model's sample that failed gives its place to the one made again.
+
+        Raises Bug when a sample that came out whole stands there already.
+        """
+        row = encoding.sample_row(item_id, parent_id, sample)
+        with self._transaction():
+            row["counted"] = int(sample.author == "model" and self._is_counted(parent_id))
+            self._db.execute(
+                "DELETE FROM samples WHERE item_id = ? AND role = ? AND parent_id IS ? AND sample_index = ?"
+                " AND author = 'model' AND ? = 'model' AND error <> ''",
+                (item_id, row["role"], parent_id, sample.index, sample.author),
+            )
+            prompt = {"hash": row["prompt_hash"], "text": encoding.clean(sample.prompt_text)}
+            self._db.table("prompts").insert(prompt, ignore=True)
+            self._count_change("id = (SELECT run_id FROM items WHERE id = ?)", item_id)
+            return self._insert("samples", row)
+
+    def add_verdict(self, sample_id: int, verdict: Verdict) -> int:
+        """Store a judgement with its test results; the last one of a sample holds."""
+        with self._transaction():
+            verdict_id = self._insert("verdicts", encoding.verdict_row(sample_id, verdict))
+            self._db.table("test_results").insert_all(encoding.test_rows(verdict_id, verdict))
+            self._count_change(_RUN_OF_SAMPLE, sample_id)
+            return verdict_id
+
+    def add_scores(self, sample_id: int, scores: Mapping[str, float], reference_id: int | None = None) -> None:
+        """Store or replace numbers for a sample against the item's own text, or against another sample."""
+        with self._transaction():
+            for metric, value in scores.items():
+                self._db.execute(
+                    "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, ?, ?, ?)",
+                    (sample_id, reference_id, metric, float(value)),
+                )
+            self._count_change(_RUN_OF_SAMPLE, sample_id)
+
+    def add_label(self, sample_id: int, mode: str, annotator: str, note: str) -> int:
+        """Add to the history of an annotator's labels on a sample; the last one holds, an empty mode takes it back."""
+        row = {"sample_id": sample_id, "mode": mode, "annotator": annotator, "note": note}
+        with self._transaction():
+            return self._insert("labels", row | {"made_at": encoding.now()})
+
+    # ---- inside
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing, errors explained."""
+        with self._turn, explained(self._path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.rollback()
+                raise
+
+    def _insert(self, table: str, row: Row) -> int:
+        cleaned = {key: encoding.clean(value) for key, value in row.items()}
+        self._db.table(table).insert(cleaned)
+        return int(self._db.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+    def _update_run(self, run_id: int, values: Row) -> None:
+        self._require_run(run_id)
+        with self._transaction():
+            self._db.table("runs").update(run_id, {key: encoding.clean(value) for key, value in values.items()})
+
+    def _count_change(self, where: str, value: int) -> None:
+        """So that a reader knows which run's scores to ask for again."""
+        self._db.execute(f"UPDATE runs SET changes = changes + 1 WHERE {where}", (value,))
+
+    def _is_counted(self, parent_id: int | None) -> bool:
+        """Whether a child of this sample belongs to the run's own round trips: no hand wrote above it."""
+        if parent_id is None:
+            return True
+        row = self._db.execute("SELECT counted FROM samples WHERE id = ?", (parent_id,)).fetchone()
+        return bool(row and row[0])
+
+    def _claim(self, run_id: int) -> None:
+        with explained(self._path):
+            if run_id not in self._claims:
+                self._claims[run_id] = Claim(self._path, run_id)
+
+    def _require_run(self, run_id: int) -> None:
+        with explained(self._path):
+            known = [row[0] for row in self._db.execute("SELECT id FROM runs ORDER BY id")]
+        if run_id not in known:
+            raise encoding.unknown_run(run_id, known, self._path)
+
+    def _delete(self, run_id: int) -> None:
+        ask: Callable[..., Any] = self._db.execute
+        used = "SELECT DISTINCT s.prompt_hash FROM samples s JOIN items i ON i.id = s.item_id WHERE i.run_id = ?"
+        hashes = [(row[0],) for row in ask(used, (run_id,))]
+        project_id = ask("SELECT project_id FROM runs WHERE id = ?", (run_id,)).fetchone()[0]
+        ask("DELETE FROM runs WHERE id = ?", (run_id,))
+        orphan = "DELETE FROM prompts WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM samples WHERE prompt_hash = ?1)"
+        self._db.conn.executemany(orphan, hashes)
+        ask(
+            "DELETE FROM projects WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE project_id = ?1)",
+            (project_id,),
+        )
+
+
+_RUN_OF_SAMPLE = "id = (SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?)"
