@@ -62,7 +62,9 @@ def add_sampling(parser: argparse.ArgumentParser, regions: int = 100) -> None:
     group.add_argument("--min-characters", type=positive, default=defaults.min_characters, metavar="N")
     group.add_argument("--max-characters", type=positive, default=defaults.max_characters, metavar="N")
     group.add_argument("--allow-overlap", action="store_true", help="regions may share characters")
-    group.add_argument("--coverage", choices=("all", "any"), default=defaults.coverage, help="lines that tests must run")
+    group.add_argument(
+        "--coverage", choices=("all", "any"), default=defaults.coverage, help="lines that tests must run"
+    )
 
 
 def region_settings(options: argparse.Namespace) -> RegionSettings:

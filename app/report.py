@@ -50,7 +50,9 @@ def write_report(reader: Reader, run_id: int, out: Path) -> None:
     try:
         out.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise UserError(f"{out} cannot be written: {error.strerror}.", "Name a file in a folder you may write.") from error
+        raise UserError(
+            f"{out} cannot be written: {error.strerror}.", "Name a file in a folder you may write."
+        ) from error
 
 
 def render(reader: Reader, run_id: int) -> str:

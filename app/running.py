@@ -17,6 +17,7 @@ from app.windows import show
 from core.control import Control
 from core.errors import UserError
 from core.pipeline import Emit, resume, start
+from core.results import open_store
 from core.settings import ModelSettings, RunSettings
 from core.store.writer import Store
 from core.types import RunFinished
@@ -46,7 +47,9 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     parser.add_argument("--forward-samples", type=shared.positive, default=defaults.forward_samples, metavar="N")
     parser.add_argument("--backward-samples", type=shared.positive, default=defaults.backward_samples, metavar="N")
     parser.add_argument("--context", type=shared.positive, metavar="TOKENS", help="context window to use")
-    parser.add_argument("--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)")
+    parser.add_argument(
+        "--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)"
+    )
     shared.add_sampling(parser, regions)
     shared.add_oracle(parser)
     shared.add_database(parser)
@@ -96,7 +99,7 @@ def demo_command(options: argparse.Namespace) -> int:
 def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argparse.Namespace) -> int:
     database = options.db or default_database()
     control = Control()
-    with Store.open(database) as store:
+    with open_store(database) as store:
         with Display(options.json) as display, _stopping(control):
             finished = work(store, display.follow, control)
         if not options.json:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from core.store.export import export
 from rich.console import Console
 from rich.table import Table
 
@@ -16,7 +17,7 @@ from app import options as shared
 from app.paths import default_database
 from app.report import write_report
 from core.errors import UserError
-from core.store.export import export
+from core.results import open_reader
 from core.store.reader import Reader
 from core.store.rows import RunRow, Score
 
@@ -44,7 +45,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def _reader(options: argparse.Namespace) -> Reader:
-    return Reader.open(options.db or default_database())
+    return open_reader(options.db or default_database())
 
 
 def runs_command(options: argparse.Namespace) -> int:

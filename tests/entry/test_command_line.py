@@ -1,0 +1,156 @@
+"""What the command line promises: exit statuses, clear sentences, JSON lines."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+
+def refused(result: object, *words: str) -> None:
+    """Exit 2 with one line on what is wrong and one on what to do, and no traceback."""
+    status, errors = result.returncode, result.stderr  # type: ignore[attr-defined]
+    assert status == 2, errors
+    assert "Traceback" not in errors
+    lines = [line for line in errors.strip().splitlines() if not line.startswith("note:") and not line.endswith("...")]
+    assert len(lines) == 2, errors
+    for word in words:
+        assert word.lower() in errors.lower(), errors
+
+
+def test_version_and_help(inspector: Run) -> None:
+    assert inspector("--version").stdout.startswith("rtc-inspector 0.")
+    text = inspector("--help").stdout
+    for command in ("open", "demo", "sample", "run", "judge", "runs", "report", "export", "models", "doctor"):
+        assert command in text
+
+
+def test_unknown_option_says_where_to_look(inspector: Run) -> None:
+    refused(inspector("run", ".", "--nonsense"), "--nonsense", "--help")
+
+
+def test_not_a_folder(inspector: Run, tmp_path: Path) -> None:
+    refused(inspector("sample", tmp_path / "nowhere"), "nowhere")
+
+
+def test_empty_project(inspector: Run, tmp_path: Path) -> None:
+    refused(inspector("sample", tmp_path), "python file")
+
+
+def test_no_tests(inspector: Run, project: Path) -> None:
+    (project / "tests" / "test_shop.py").unlink()
+    refused(inspector("sample", project), "test")
+
+
+def test_all_tests_fail(inspector: Run, project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text("def test_it():\n    assert False\n")
+    refused(inspector("sample", project), "test_it")
+
+
+def test_no_region_admitted(inspector: Run, project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text("from shop import total\n\n\ndef test_it():\n    total([1], 1)\n")
+    refused(inspector("sample", project), "admitted")
+
+
+def test_interpreter_without_pytest(inspector: Run, project: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", symlinks=True)
+    refused(inspector("sample", project, "--python", tmp_path / "bare/bin/python"), "pytest", "pip install")
+
+
+def test_interpreter_missing(inspector: Run, project: Path) -> None:
+    refused(inspector("sample", project, "--python", "/nowhere/python"), "/nowhere/python")
+
+
+def test_missing_dependency_is_named(inspector: Run, project: Path) -> None:
+    shop = project / "shop.py"
+    shop.write_text("import surely_not_installed\n" + shop.read_text())
+    refused(inspector("sample", project, "--python", sys.executable), "surely_not_installed")
+
+
+@pytest.mark.parametrize("content", [b"", b"GGUF", b"no model at all" * 100])
+def test_not_a_model(inspector: Run, project: Path, tmp_path: Path, content: bytes) -> None:
+    model = tmp_path / "model.gguf"
+    model.write_bytes(content)
+    refused(inspector("run", project, "--model", model, "--db", tmp_path / "runs.sqlite"), "model.gguf")
+
+
+def test_model_missing(inspector: Run, project: Path, tmp_path: Path) -> None:
+    refused(inspector("run", project, "--model", tmp_path / "none.gguf", "--db", tmp_path / "r.sqlite"), "none.gguf")
+
+
+def test_not_a_database(inspector: Run, tmp_path: Path) -> None:
+    database = tmp_path / "runs.sqlite"
+    database.write_text("this is no database, " * 100)
+    refused(inspector("runs", "--db", database), "runs.sqlite")
+    assert database.read_text().startswith("this is no database")
+
+
+def test_newer_database_is_refused_untouched(inspector: Run, project: Path, tmp_path: Path) -> None:
+    database = tmp_path / "runs.sqlite"
+    inspector("run", project, "--db", database, "--task", "editing")
+    with sqlite3.connect(database) as connection:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA user_version = {version + 1000}")
+    connection.close()
+    before = database.read_bytes()
+    refused(inspector("runs", "--db", database), "newer")
+    assert database.read_bytes() == before
+
+
+def test_unknown_run(inspector: Run, project: Path, tmp_path: Path) -> None:
+    database = tmp_path / "runs.sqlite"
+    inspector("run", project, "--db", database, "--task", "editing")
+    refused(inspector("export", "--db", database, "--run", 7, "--format", "csv"), "7")
+    refused(inspector("run", "--resume", 7, "--db", database), "7")
+
+
+def test_sample_prints_regions_that_stand_in_the_file(inspector: Run, project: Path) -> None:
+    result = inspector("sample", project, "--json")
+    assert result.returncode == 0, result.stderr
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert any(row["admitted"] for row in rows)
+    text = (project / "shop.py").read_text()
+    for row in rows:
+        assert row["path"] == "shop.py"
+        assert text[row["start"] : row["end"]] == row["text"]
+        assert 32 <= len(row["text"]) <= 384
+        assert row["tests"]
+
+
+def test_judge_tells_right_from_wrong(inspector: Run, project: Path, tmp_path: Path) -> None:
+    text = (project / "shop.py").read_text()
+    start = text.index("subtotal -= ")
+    end = text.index("\n", start)
+    outcomes = {}
+    for name, code in (("same", text[start:end]), ("wrong", "subtotal -= discount"), ("broken", "subtotal -=")):
+        (tmp_path / name).write_text(code)
+        span = ("--path", "shop.py", "--start", start, "--end", end)
+        result = inspector("judge", project, *span, "--replacement", tmp_path / name, "--json")
+        assert result.returncode == 0, result.stderr
+        verdict = json.loads(result.stdout)
+        outcomes[name] = verdict["outcome"]
+        assert verdict["seconds"] >= 0
+        assert verdict["tests"] or name == "broken"
+    assert outcomes == {"same": "pass", "wrong": "fail", "broken": "syntax-error"}
+
+
+def test_the_project_is_not_written_to(inspector: Run, project: Path) -> None:
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    assert inspector("sample", project, "--no-cache").returncode == 0
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+def test_doctor_reports_each_part(inspector: Run) -> None:
+    rows = [json.loads(line) for line in inspector("doctor", "--json").stdout.splitlines()]
+    assert {"qt", "llama.cpp", "docker", "bubblewrap"} <= {row["name"] for row in rows}
+    assert all(row["works"] or row["remedy"] for row in rows)
+
+
+def test_models_lists_the_bundled_one(inspector: Run) -> None:
+    rows = [json.loads(line) for line in inspector("models", "--json").stdout.splitlines()]
+    assert any("SmolLM2" in row["path"] for row in rows)
