@@ -1,0 +1,81 @@
+"""Text colours and marks of a pane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pygments.token import _TokenType
+from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+
+from ui.diff.pane_lines import PaneLine
+from ui.diff.rows import Kind
+from ui.diff.spans import Spans
+from ui.theme import Theme
+
+
+class Colouring(QSyntaxHighlighter):
+    """Colours block `i` as `lines[i]` says; tokens come from the spans of the line's side."""
+
+    def __init__(self, document: QTextDocument, theme: Theme, spans: Sequence[Spans]) -> None:
+        """`spans`: of the original and of the reconstruction."""
+        super().__init__(document)
+        self._spans = spans
+        self._lines: Sequence[PaneLine] = ()
+        self._dim = True
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Colours from now on; takes effect with the next `rehighlight`."""
+        self._theme = theme
+        self._formats: dict[tuple[_TokenType | None, int | None], QTextCharFormat] = {}
+
+    def set_lines(self, lines: Sequence[PaneLine], dim: bool) -> None:
+        """What the blocks are. `dim`: lines whose change is mere form are greyed, without marks."""
+        self._lines, self._dim = lines, dim
+
+    def highlightBlock(self, text: str) -> None:  # noqa: N802
+        """Colour one block (called by Qt)."""
+        number = self.currentBlock().blockNumber()
+        if number >= len(self._lines):
+            return
+        line = self._lines[number]
+        if line.side is None:
+            return
+        if line.form and self._dim:
+            self.setFormat(0, len(line.text), _foreground(self._theme.muted))
+            return
+        marks = () if line.kind is Kind.EQUAL else line.marks
+        for start, end in marks:
+            self._set(text, start, end, None, line.side)
+        for start, end, kind in self._spans[line.side].line(line.number):
+            self._set(text, start, end, kind, None)
+            for low, high in marks:
+                if low < end and start < high:
+                    self._set(text, max(start, low), min(end, high), kind, line.side)
+
+    def _set(self, text: str, start: int, end: int, kind: _TokenType | None, side: int | None) -> None:
+        """Format a range of characters. `side`: whose mark lies under it."""
+        first = _units(text, start)
+        self.setFormat(first, _units(text, end) - first, self._format(kind, side))
+
+    def _format(self, kind: _TokenType | None, side: int | None) -> QTextCharFormat:
+        """The format of a token type, with or without a mark; made once."""
+        if (kind, side) not in self._formats:
+            theme = self._theme
+            made = _foreground(theme.text if kind is None else theme.token(kind))
+            if side is not None:
+                made.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[side]))
+            self._formats[kind, side] = made
+        return self._formats[kind, side]
+
+
+def _foreground(colour: str) -> QTextCharFormat:
+    """Text of one colour."""
+    made = QTextCharFormat()
+    made.setForeground(QColor(colour))
+    return made
+
+
+def _units(text: str, position: int) -> int:
+    """Qt counts UTF-16 units: a character beyond the basic plane is two."""
+    return position if text.isascii() else len(text[:position].encode("utf-16-le")) // 2

@@ -1,0 +1,98 @@
+"""Line numbers and signs beside a pane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ui.diff.pane_lines import PaneLine
+from ui.diff.rows import Kind
+
+if TYPE_CHECKING:
+    from ui.diff.pane import Pane
+
+GAP = 8
+
+
+class Gutter(QWidget):
+    """Drawn from the pane's own blocks, so the two never part."""
+
+    def __init__(self, pane: Pane) -> None:
+        """Empty until `fit`."""
+        super().__init__(pane)
+        self._pane = pane
+        self._columns: list[int] = []
+
+    def fit(self, lines: Sequence[PaneLine]) -> None:
+        """Make room for the widest line numbers and the sign."""
+        digit = self._pane.fontMetrics().horizontalAdvance("0")
+        columns = zip(*(line.labels for line in lines), strict=True)
+        widest = [max(2, *map(len, column)) for column in columns] or [2]
+        self._columns = [count * digit for count in widest]
+        self._pane.set_gutter_width(self.sizeHint().width())
+        self.update()
+
+    def place(self, contents: QRect) -> None:
+        """Stand at the left edge of the pane."""
+        self.setGeometry(contents.left(), contents.top(), self.sizeHint().width(), contents.height())
+
+    def follow(self, rect: QRect, scrolled: int) -> None:
+        """The viewport has moved or changed."""
+        if scrolled:
+            self.scroll(0, scrolled)
+        else:
+            self.update(0, rect.y(), self.width(), rect.height())
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As wide as its columns (called by Qt)."""
+        digit = self._pane.fontMetrics().horizontalAdvance("0")
+        return QSize(sum(self._columns) + GAP * (len(self._columns) + 1) + digit + GAP // 2, 0)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        """Scroll the pane (called by Qt)."""
+        QApplication.sendEvent(self._pane.viewport(), event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Draw numbers and signs of the rows in sight (called by Qt)."""
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), QColor(self._pane.theme.gutter))
+        painter.setFont(self._pane.font())
+        for block, place in self._pane.visible_blocks():
+            if block.blockNumber() >= len(self._pane.lines):
+                break
+            self._row(painter, self._pane.lines[block.blockNumber()], place, block.blockNumber())
+
+    def _row(self, painter: QPainter, line: PaneLine, place: QRectF, number: int) -> None:
+        """One row: its ground, its numbers, its sign, and a bar where the text cursor is."""
+        theme, height = self._pane.theme, self._pane.fontMetrics().height()
+        ground = self._pane.ground(line)
+        if ground is not None:
+            painter.setBrushOrigin(place.topLeft())
+            painter.fillRect(QRectF(0, place.top(), self.width(), place.height()), ground)
+        if number == self._pane.row():
+            bar = theme.focus if self._pane.hasFocus() else theme.border
+            painter.fillRect(QRectF(0, place.top(), 3, place.height()), QColor(bar))
+        painter.setPen(QColor(theme.muted))
+        left = GAP
+        for label, width in zip(line.labels, self._columns, strict=True):
+            painter.drawText(QRectF(left, place.top(), width, height), Qt.AlignmentFlag.AlignRight, label)
+            left += width + GAP
+        if line.side is not None:
+            self._sign(painter, line, QRectF(left, place.top(), self.width() - left, height))
+
+    def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
+        """What became of the line, in bold and in the colour of its side."""
+        theme = self._pane.theme
+        dimmed = line.form and self._pane.dim
+        colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.side or 0]
+        font = QFont(self._pane.font())
+        font.setBold(True)
+        painter.save()
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, line.sign)
+        painter.restore()

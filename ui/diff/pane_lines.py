@@ -1,0 +1,78 @@
+"""What a pane shows: one entry a visible row, whichever form the comparison takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ui.diff.intraline import Marks
+from ui.diff.rows import Cell, Kind, Row, TextDiff
+from ui.diff.unified import UnifiedLine, unified
+
+
+@dataclass(frozen=True, slots=True)
+class PaneLine:
+    """One row of one pane.
+
+    Attributes:
+        text: what stands there; empty for a filler.
+        side: 0 original, 1 reconstruction, whose line `number` (from 0) this is; None for a filler.
+        labels: line numbers as shown, one a column.
+        sign: `-`, `+`, `~`, `≈` (same tree) or a space.
+        form: the change leaves the syntax tree as it was.
+    """
+
+    kind: Kind
+    text: str
+    side: int | None
+    number: int
+    labels: tuple[str, ...]
+    sign: str
+    marks: Marks = ()
+    form: bool = False
+
+
+SAME_TREE_SIGN = "≈"
+
+
+def side_by_side(diff: TextDiff, first: tuple[int, int]) -> tuple[list[PaneLine], list[PaneLine]]:
+    """Lines of both panes, equally many. `first`: what the first line of either side is numbered."""
+    left = [_cell(row, row.left, 0, first[0]) for row in diff.rows]
+    right = [_cell(row, row.right, 1, first[1]) for row in diff.rows]
+    return left, right
+
+
+def one_column(diff: TextDiff, first: tuple[int, int]) -> list[PaneLine]:
+    """Lines of the unified form, with both line numbers."""
+    return [_unified(line, first) for line in unified(diff)]
+
+
+def hunk_starts(lines: Sequence[PaneLine]) -> list[int]:
+    """Where runs of changed lines start."""
+    changed = [line.kind is not Kind.EQUAL for line in lines]
+    return [i for i, now in enumerate(changed) if now and not (i and changed[i - 1])]
+
+
+def _cell(row: Row, cell: Cell | None, side: int, first: int) -> PaneLine:
+    """One side of a row."""
+    if cell is None:
+        return PaneLine(row.kind, "", None, 0, ("",), " ", (), row.same_tree)
+    label = str(cell.number + first)
+    return PaneLine(row.kind, cell.text, side, cell.number, (label,), _sign(row), cell.marks, row.same_tree)
+
+
+def _sign(row: Row) -> str:
+    """What says beside colour what became of a line."""
+    signs = {Kind.EQUAL: " ", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-"}
+    return SAME_TREE_SIGN if row.same_tree else signs[row.kind]
+
+
+def _unified(line: UnifiedLine, first: tuple[int, int]) -> PaneLine:
+    """One line of the unified form."""
+    labels = tuple(
+        "" if number is None else str(number + start)
+        for number, start in zip((line.left, line.right), first, strict=True)
+    )
+    number, side = (line.left, 0) if line.left is not None else (line.right or 0, 1)
+    sign = {Kind.DELETED: "-", Kind.INSERTED: "+"}.get(line.kind, " ")
+    return PaneLine(line.kind, line.text, side, number, labels, sign, line.marks, line.same_tree)
