@@ -194,7 +194,14 @@ def _fill_code(
     store.add_verdict(sample_id, _verdict(region.item, passed, choose))
     likeness = 1.0 if passed else round(choose.uniform(0.1, 0.95), 4)
     exact = float(code == region.item.text)
-    scores = {"exact_match": exact, "edit_sim": likeness, "bleu": likeness**2, "chrf": likeness, "same_ast": exact}
+    scores = {
+        "exact_match": exact,
+        "exact_match_strict": exact,
+        "edit_sim": likeness,
+        "bleu": likeness**2,
+        "chrf": likeness,
+        "same_ast": exact,
+    }
     store.add_scores(sample_id, scores)
 
 

@@ -13,7 +13,7 @@ class Interval(Protocol):
     """Bounds a mean from its values, one a region; `core.metrics.statistics.interval` is the one to pass in."""
 
     def __call__(
-        self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0
+        self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, resamples: int = 10_000
     ) -> tuple[float, float, float]:
         """Mean, lower and upper bound. `lowest`, `highest`: what a value can be. `values` is not empty."""
 

@@ -11,6 +11,9 @@ from core.store.rows import Interval, RunningPoint, Score
 
 NOTHING = Score(None, None, None)
 _REMEMBERED = 4096
+_RESAMPLES = 10_000
+_RESAMPLES_BEFORE_THE_LAST = 2_000
+"""For the points of a chart that are not the run's score itself."""
 
 VERDICT_VALUES = """
     SELECT item_id, rtc, lift FROM item_scores
@@ -51,11 +54,11 @@ class Bounds:
     def __init__(self, interval: Interval | None) -> None:
         """Without an `interval` every score has a mean only."""
         self._interval = interval
-        self._known: dict[tuple[float, frozenset[tuple[float, int]]], Score] = {}
+        self._known: dict[tuple[float, int, frozenset[tuple[float, int]]], Score] = {}
 
     def score(self, values: Sequence[float], lowest: float = 0.0) -> Score:
         """Mean and interval of `values`, each between `lowest` and 1."""
-        return self._score(values, Counter(values), lowest)
+        return self._score(values, Counter(values), lowest, _RESAMPLES)
 
     def pair(self, values: Sequence[Value]) -> tuple[Score, Score]:
         """RTC and lift over items."""
@@ -74,23 +77,24 @@ class Bounds:
             counted[0].update(rtc[start:end])
             counted[1].update(new)
             start, paired = end, paired + len(new)
+            resamples = _RESAMPLES if end == len(values) else _RESAMPLES_BEFORE_THE_LAST
             yield RunningPoint(
                 end,
                 values[end - 1].item_id,
-                self._score(rtc[:end], counted[0], 0.0),
-                self._score(lift[:paired], counted[1], -1.0),
+                self._score(rtc[:end], counted[0], 0.0, resamples),
+                self._score(lift[:paired], counted[1], -1.0, resamples),
             )
 
-    def _score(self, values: Sequence[float], counted: Counter[float], lowest: float) -> Score:
+    def _score(self, values: Sequence[float], counted: Counter[float], lowest: float, resamples: int) -> Score:
         if not values:
             return NOTHING
         if self._interval is None:
             return Score(math.fsum(values) / len(values), None, None)
-        key = (lowest, frozenset(counted.items()))
+        key = (lowest, resamples, frozenset(counted.items()))
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            self._known[key] = Score(*self._interval(values, lowest, 1.0))
+            self._known[key] = Score(*self._interval(values, lowest, 1.0, resamples=resamples))
         return self._known[key]
 
 

@@ -1,0 +1,145 @@
+"""A run as plain rows, one a code sample, for JSONL and CSV: streamed, never held whole."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import Any, TextIO
+
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunRow, SampleRow
+
+Row = dict[str, Any]
+
+_CODE = ("backward", "baseline", "transform")
+_MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "threads", "prompt_style", "build")
+
+
+def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
+    """One JSON object a line; return the number of lines. Raises StoreError, OSError."""
+    count = 0
+    for count, row in enumerate(export_rows(reader, run_id), start=1):  # noqa: B007
+        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return count
+
+
+def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
+    """A header and one record a code sample, in a stream opened with `newline=""`; return the number of records.
+
+    Lists (tests) are written as JSON. Raises StoreError, OSError.
+    """
+    writer: csv.DictWriter[str] | None = None
+    count = 0
+    for count, row in enumerate(export_rows(reader, run_id), start=1):
+        if writer is None:
+            writer = csv.DictWriter(stream, row.keys(), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow({key: json.dumps(v) if isinstance(v, list) else v for key, v in row.items()})
+    return count
+
+
+def export_rows(reader: Reader, run_id: int) -> Iterator[Row]:
+    """Every code sample with its item, its description, its verdict, its scores and where it comes from.
+
+    All rows have the same keys. A baseline's description is empty; a metric that was not computed is None.
+    Raises StoreError when the run is unknown.
+    """
+    run = _run_columns(reader.run(run_id))
+    metrics = reader.metrics(run_id)
+    for item in reader.items(run_id):
+        samples = {sample.id: sample for sample in reader.samples(item.id)}
+        for sample in samples.values():
+            if sample.role in _CODE:
+                parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
+                yield (
+                    _item_columns(item)
+                    | _parent_columns(parent)
+                    | _sample_columns(sample, reader.prompt(sample.prompt_hash))
+                    | _verdict_columns(sample)
+                    | {f"score_{metric}": sample.scores.get(metric) for metric in metrics}
+                    | run
+                )
+
+
+def _item_columns(item: ItemRow) -> Row:
+    return {
+        "run_id": item.run_id,
+        "item_id": item.id,
+        "item_key": item.key,
+        "kind": item.kind,
+        "path": item.path,
+        "start": item.start,
+        "end": item.end,
+        "start_line": item.start_line,
+        "end_line": item.end_line,
+        "reference": item.text,
+        "old_text": item.old_text,
+        "covering_tests": list(item.tests),
+    }
+
+
+def _parent_columns(parent: SampleRow | None) -> Row:
+    return {
+        "parent_id": parent.id if parent else None,
+        "parent_index": parent.index if parent else None,
+        "description": parent.text if parent else "",
+        "description_author": parent.author if parent else "",
+        "description_seed": parent.seed if parent else None,
+        "description_temperature": parent.temperature if parent else None,
+        "recitation": parent.recitation if parent else None,
+    }
+
+
+def _sample_columns(sample: SampleRow, prompt: str) -> Row:
+    return {
+        "sample_id": sample.id,
+        "role": sample.role,
+        "index": sample.index,
+        "author": sample.author,
+        "prompt": prompt,
+        "raw_text": sample.raw_text,
+        "extraction": " ".join(sample.extraction_steps),
+        "text": sample.text,
+        "seed": sample.seed,
+        "temperature": sample.temperature,
+        "prompt_tokens": sample.prompt_tokens,
+        "completion_tokens": sample.completion_tokens,
+        "seconds": sample.seconds,
+        "finish_reason": sample.finish_reason,
+        "truncated": sample.truncated,
+        "error": sample.error,
+    }
+
+
+def _verdict_columns(sample: SampleRow) -> Row:
+    verdict = sample.verdict
+    return {
+        "outcome": verdict.outcome if verdict else None,
+        "detail": verdict.detail if verdict else "",
+        "judging_seconds": verdict.seconds if verdict else None,
+        "tests_run": verdict.tests_run if verdict else None,
+        "tests_failed": verdict.tests_failed if verdict else None,
+        "oracle": verdict.oracle if verdict else "",
+    }
+
+
+def _run_columns(run: RunRow) -> Row:
+    """Provenance: what is needed to make the sample again."""
+    models = json.loads(run.model_json)
+    return {
+        "task": run.task,
+        "project": run.project_root,
+        "revision": run.revision,
+        "dirty": run.dirty,
+        "project_fingerprint": run.fingerprint,
+        "run_seed": run.seed,
+        "run_status": run.status,
+        "started_at": run.started_at,
+        "app_version": run.app_version,
+        "sandbox": run.sandbox,
+        "image_digest": run.image_digest,
+        **{f"forward_model_{key}": models["forward"][key] for key in _MODEL},
+        **{f"backward_model_{key}": models["backward"][key] for key in _MODEL},
+        "config": run.config_json,
+    }
