@@ -1,0 +1,91 @@
+"""Regions as the code view draws them: which lines, in what state, with what tag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from core.store.rows import ItemRow
+from ui.code.source_text import SourceText
+from ui.region_state import RegionState, region_state
+
+TAB = 4
+"""Columns of a tab stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One region in an open file.
+
+    Attributes:
+        first, last: 0-based lines, both inside.
+        indent: columns before its first statement.
+        tag: a few characters at its right end, e.g. `2/3`.
+        moved: it stands elsewhere than in the run, because the file changed since.
+    """
+
+    item: ItemRow
+    first: int
+    last: int
+    indent: int
+    state: RegionState
+    tag: str
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The blocks of a file by line, and the regions whose text is no longer there."""
+
+    blocks: tuple[Block, ...]
+    gone: tuple[ItemRow, ...]
+
+    @property
+    def moved(self) -> bool:
+        """Whether the file changed since the run."""
+        return bool(self.gone) or any(block.moved for block in self.blocks)
+
+
+def place(items: Iterable[ItemRow], source: SourceText) -> Placed:
+    """Find each region in the file as it is now."""
+    blocks: list[Block] = []
+    gone: list[ItemRow] = []
+    for item in items:
+        block = _block(item, source)
+        if block is None:
+            gone.append(item)
+        else:
+            blocks.append(block)
+    blocks.sort(key=lambda block: (block.first, -block.last))
+    return Placed(tuple(blocks), tuple(gone))
+
+
+def _block(item: ItemRow, source: SourceText) -> Block | None:
+    span = source.find(item.text, item.start)
+    if span is None:
+        return None
+    start, end = source.place(span.start), source.place(max(span.start, span.end - 1))
+    head = source.line(start.line)
+    indent = len(head[: len(head) - len(head.lstrip())].expandtabs(TAB))
+    moved = span.start != item.start
+    return Block(item, start.line, end.line, indent, region_state(item), _tag(item), moved)
+
+
+def _tag(item: ItemRow) -> str:
+    if item.judged:
+        return f"{item.passes}/{item.judged}"
+    return "" if item.state == "waiting" else item.state
+
+
+def at_line(blocks: Sequence[Block], line: int) -> Block | None:
+    """The innermost block over a line."""
+    over = [block for block in blocks if block.first <= line <= block.last]
+    return min(over, key=lambda block: block.last - block.first, default=None)
+
+
+def neighbour(blocks: Sequence[Block], line: int, step: int, failing: bool = False) -> Block | None:
+    """The next block after `line` (`step` 1) or the last before it (-1); only failing ones if asked."""
+    wanted = [block for block in blocks if not failing or block.state.failing]
+    if step > 0:
+        return next((block for block in wanted if block.first > line), None)
+    return next((block for block in reversed(wanted) if block.first < line), None)

@@ -1,0 +1,217 @@
+"""The read-only editor: text, numbers, regions, heat strip; it knows nothing of stores or runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QFont,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextOption,
+)
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from core.store.rows import ItemRow
+from ui.code.block_painter import Canvas, paint_block, paint_tag
+from ui.code.blocks import TAB, Block, at_line
+from ui.code.gutter import Gutter
+from ui.code.heat_strip import HeatStrip
+from ui.code.highlight import Highlight
+from ui.code.hover_card import HoverCard
+from ui.code.tokens import TokenSpan
+from ui.fonts import fixed_font
+from ui.theme import Theme
+
+HOVER_PAUSE = 350
+"""Milliseconds the mouse rests before the card opens."""
+
+
+class CodeEditor(QPlainTextEdit):
+    """One file with its regions. `region_clicked` carries the id of a region's item."""
+
+    region_clicked = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self.theme = theme
+        self.blocks: Sequence[Block] = ()
+        self.first_number = 1
+        self._selected: int | None = None
+        self._hovered: Block | None = None
+        self._gutter, self._strip = Gutter(self), HeatStrip(self)
+        self._card = HoverCard(self.viewport())
+        self._highlight = Highlight(self, theme)
+        self._rest = QTimer(self, singleShot=True, interval=HOVER_PAUSE)
+        self._set_up()
+        self._connect()
+
+    def _set_up(self) -> None:
+        self.setReadOnly(True)
+        self.setAccessibleName("Code")
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        flags = Qt.TextInteractionFlag
+        self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.use_font(fixed_font())
+
+    def _connect(self) -> None:
+        self.updateRequest.connect(lambda: self._gutter.update())
+        self.blockCountChanged.connect(self._make_room)
+        self.verticalScrollBar().valueChanged.connect(self._strip.update)
+        self._strip.line_chosen.connect(self.show_line)
+        self._rest.timeout.connect(self._open_card)
+
+    @property
+    def last_number(self) -> int:
+        """The number shown beside the last line."""
+        return self.first_number + self.blockCount() - 1
+
+    def use_font(self, font: QFont) -> None:
+        """Show the code in another font or size."""
+        self.setFont(font)
+        self._gutter.setFont(font)
+        self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance(" "))
+        self._make_room()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        self.theme = theme
+        self._highlight.set_theme(theme)
+        self._repaint()
+
+    def show_text(self, text: str, first_number: int = 1) -> None:
+        """Show a text whose first line has this number; regions and colours come after."""
+        self.blocks = ()
+        self.first_number = first_number
+        self._highlight.set_tokens(())
+        self._card.hide()
+        self.setPlainText(text)
+        self._make_room()
+
+    def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
+        """Colour the text."""
+        self._highlight.set_tokens(lines)
+
+    def set_blocks(self, blocks: Sequence[Block]) -> None:
+        """Draw these regions, in line order."""
+        self.blocks = blocks
+        self._repaint()
+
+    def select(self, item_id: int | None) -> None:
+        """Draw one region as the selected one."""
+        self._selected = item_id
+        self._repaint()
+
+    def selected_line(self) -> int:
+        """Where going to the next region starts: the selected region, else the text cursor."""
+        chosen = next((block for block in self.blocks if block.item.id == self._selected), None)
+        return chosen.first if chosen else self.textCursor().blockNumber()
+
+    def show_line(self, line: int) -> None:
+        """Put the text cursor on a line and the line into the upper third, if it is not in view."""
+        block = self.document().findBlockByNumber(line)
+        self.setTextCursor(QTextCursor(block))
+        visible = self.visible_lines()
+        if not visible.start + 1 < line < visible.stop - 3:
+            self.verticalScrollBar().setValue(max(line - len(visible) // 3, 0))
+
+    def canvas(self) -> Canvas:
+        """Where lines and columns stand at the moment."""
+        first = self.firstVisibleBlock()
+        height = self.blockBoundingRect(first).height() or self.fontMetrics().lineSpacing()
+        offset = self.contentOffset()
+        margin = self.document().documentMargin()
+        column = self.fontMetrics().horizontalAdvance(" ")
+        top = offset.y() - first.blockNumber() * height
+        return Canvas(top, offset.x() + margin, height, column, float(self.viewport().width()))
+
+    def visible_lines(self) -> range:
+        """0-based lines in view."""
+        first = self.firstVisibleBlock().blockNumber()
+        height = max(self.canvas().line_height, 1)
+        count = int(self.viewport().height() / height) + 2
+        return range(first, min(first + count, self.blockCount()))
+
+    def visible_blocks(self) -> list[Block]:
+        """Regions in view."""
+        lines = self.visible_lines()
+        return [block for block in self.blocks if block.first < lines.stop and block.last >= lines.start]
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Qt: regions below, text above, tags on top."""
+        self._highlight.paint()
+        canvas, blocks = self.canvas(), self.visible_blocks()
+        painter = QPainter(self.viewport())
+        for block in blocks:
+            paint_block(painter, canvas, block, self.theme, block.item.id == self._selected)
+        painter.end()
+        super().paintEvent(event)
+        painter = QPainter(self.viewport())
+        for block in blocks:
+            text = self.document().findBlockByNumber(block.first).text().expandtabs(TAB)
+            right = canvas.left + self.fontMetrics().horizontalAdvance(text)
+            paint_tag(painter, canvas, block, self.theme, self.font(), right)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: keep gutter and strip at the sides."""
+        super().resizeEvent(event)
+        inside, width = self.contentsRect(), self._gutter.sizeHint().width()
+        self._gutter.setGeometry(QRect(inside.left(), inside.top(), width, inside.height()))
+        viewport = self.viewport().geometry()
+        self._strip.setGeometry(viewport.right() + 1, inside.top(), self._strip.width(), viewport.height())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Qt: a region under the resting mouse opens its card."""
+        super().mouseMoveEvent(event)
+        block = self._block_at(event.position())
+        if block is not self._hovered:
+            self._hovered = block
+            self._card.hide()
+            self._rest.start()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Qt: a click without a drag selects the region."""
+        super().mouseReleaseEvent(event)
+        block = self._block_at(event.position())
+        left = event.button() is Qt.MouseButton.LeftButton
+        if left and block is not None and not self.textCursor().hasSelection():
+            self.region_clicked.emit(block.item.id)
+
+    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Qt: the card closes with the mouse gone."""
+        super().leaveEvent(event)
+        self._rest.stop()
+        self._hovered = None
+        self._card.hide()
+
+    def item_at(self, line: int) -> ItemRow | None:
+        """The region over a line."""
+        block = at_line(self.blocks, line)
+        return block.item if block else None
+
+    def _block_at(self, position: QPointF) -> Block | None:
+        canvas = self.canvas()
+        line = int((position.y() - canvas.top) // max(canvas.line_height, 1))
+        return at_line(self.blocks, line)
+
+    def _open_card(self) -> None:
+        if self._hovered is not None and self._hovered in self.blocks:
+            rect = self.canvas().rect(self._hovered).toRect()
+            self._card.open(self._hovered, self.theme, rect)
+
+    def _make_room(self) -> None:
+        self.setViewportMargins(self._gutter.sizeHint().width(), 0, self._strip.width(), 0)
+
+    def _repaint(self) -> None:
+        for widget in (self.viewport(), self._gutter, self._strip):
+            widget.update()

@@ -1,0 +1,103 @@
+"""Finds words in the open file."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QToolButton, QWidget
+
+from ui.icons import icon
+from ui.theme import SPACE, Theme
+
+
+class FindBar(QWidget):
+    """A row under the editor: Enter goes on, Shift-Enter back, Escape closes."""
+
+    closed = Signal()
+
+    def __init__(self, editor: QPlainTextEdit, theme: Theme, parent: QWidget | None = None) -> None:
+        """Search in `editor`; starts hidden."""
+        super().__init__(parent)
+        self._editor = editor
+        self.setProperty("role", "status")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.words = QLineEdit(placeholderText="Find in file")
+        self.words.setAccessibleName("Find in file")
+        self.found = QLabel()
+        self.found.setProperty("role", "caption")
+        self._buttons = {name: QToolButton() for name in ("previous", "next", "close")}
+        self._build()
+        self.set_theme(theme)
+        self.hide()
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        row.setSpacing(SPACE // 2)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.found)
+        tips = {"previous": "Previous match (Shift-Enter)", "next": "Next match (Enter)", "close": "Close (Escape)"}
+        for name, button in self._buttons.items():
+            button.setProperty("role", "flat")
+            button.setToolTip(tips[name])
+            button.setAccessibleName(tips[name])
+            row.addWidget(button)
+        self._buttons["previous"].clicked.connect(lambda: self.seek(back=True))
+        self._buttons["next"].clicked.connect(lambda: self.seek())
+        self._buttons["close"].clicked.connect(self.close_bar)
+        self.words.textEdited.connect(lambda: self.seek(from_here=True))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw the icons."""
+        for name, button in self._buttons.items():
+            button.setIcon(icon(name, theme.text))
+
+    def open_bar(self) -> None:
+        """Show the bar with what is selected in the editor."""
+        selected = self._editor.textCursor().selectedText()
+        if selected and "\u2029" not in selected:
+            self.words.setText(selected)
+        self.show()
+        self.words.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.words.selectAll()
+
+    def close_bar(self) -> None:
+        """Hide the bar."""
+        self.hide()
+        self.closed.emit()
+
+    def seek(self, back: bool = False, from_here: bool = False) -> bool:
+        """Go to the next (previous) match, round the end of the file; whether there is one."""
+        words, editor = self.words.text(), self._editor
+        if not words:
+            self.found.clear()
+            return False
+        if from_here:
+            cursor = editor.textCursor()
+            cursor.setPosition(cursor.selectionStart())
+            editor.setTextCursor(cursor)
+        flags = QTextDocument.FindFlag.FindBackward if back else QTextDocument.FindFlag(0)
+        if editor.find(words, flags) or self._find_round(words, flags, back):
+            self.found.clear()
+            return True
+        self.found.setText("Not in this file")
+        return False
+
+    def _find_round(self, words: str, flags: QTextDocument.FindFlag, back: bool) -> bool:
+        """Search once more from the other end; the cursor stays where nothing is found."""
+        editor, before = self._editor, self._editor.textCursor()
+        end = QTextCursor.MoveOperation.End if back else QTextCursor.MoveOperation.Start
+        editor.moveCursor(end)
+        if editor.find(words, flags):
+            return True
+        editor.setTextCursor(before)
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Qt: Enter, Shift-Enter, Escape."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.seek(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,103 @@
+"""The line above the code: which file, how many regions, whether it changed, and where to go next."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from ui.code.blocks import Placed
+from ui.icons import icon
+from ui.theme import SPACE, Theme
+
+BUTTONS = (
+    ("previous", "Previous region (Shift-F8, P)", -1, False),
+    ("next", "Next region (F8, N)", 1, False),
+)
+
+
+class CodeHeader(QWidget):
+    """`go_asked` carries step and whether only failures count; `dropped_toggled` follows its button."""
+
+    go_asked = Signal(int, bool)
+    dropped_toggled = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start without a file."""
+        super().__init__(parent)
+        self.setProperty("role", "header")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.title, self.about = QLabel(), QLabel()
+        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.about.setProperty("role", "caption")
+        self.dropped = QToolButton()
+        self.dropped.setCheckable(True)
+        self.failure = QToolButton()
+        self._arrows = [QToolButton() for _ in BUTTONS]
+        self._build()
+        self.set_theme(theme)
+
+    def _build(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2)
+        row.setSpacing(SPACE // 2)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.about)
+        self._button(self.dropped, "Dropped", "Show regions whose deletion no test noticed")
+        self._button(self.failure, "Next failure", "Next failure (F9, F)")
+        self.dropped.toggled.connect(self.dropped_toggled)
+        self.failure.clicked.connect(lambda: self.go_asked.emit(1, True))
+        for button, (_, tip, step, failing) in zip(self._arrows, BUTTONS, strict=True):
+            self._button(button, "", tip)
+            button.clicked.connect(partial(self._ask, step, failing))
+        for button in (self.dropped, self.failure, *self._arrows):
+            row.addWidget(button)
+
+    def _ask(self, step: int, failing: bool, checked: bool = False) -> None:
+        self.go_asked.emit(step, failing)
+
+    def _button(self, button: QToolButton, text: str, tip: str) -> None:
+        button.setProperty("role", "flat")
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw the icons."""
+        for button, (name, *_) in zip(self._arrows, BUTTONS, strict=True):
+            button.setIcon(icon(name, theme.text))
+
+    @property
+    def shows_dropped(self) -> bool:
+        """Whether dropped regions are drawn."""
+        return self.dropped.isChecked()
+
+    def show_dropped(self) -> None:
+        """Draw dropped regions from now on."""
+        self.dropped.setChecked(True)
+
+    def show_file(self, path: str, placed: Placed, dropped: int, missing: bool) -> None:
+        """Say which file is open and what is to know about it."""
+        head, slash, name = path.rpartition("/")
+        self.title.setText(f"{head}{slash}<b>{name}</b>" if path else "")
+        self.title.setToolTip(path)
+        self.about.setText(_about(path, placed, missing))
+        self.dropped.setText(f"{dropped} dropped")
+        self.dropped.setVisible(dropped > 0)
+        self.failure.setVisible(any(block.state.failing for block in placed.blocks))
+
+
+def _about(path: str, placed: Placed, missing: bool) -> str:
+    if not path:
+        return ""
+    if missing:
+        return "not on this machine; the stored region is shown"
+    count = sum(block.item.admitted for block in placed.blocks)
+    parts = [f"{count} region{'' if count == 1 else 's'}"] if count else []
+    if placed.gone:
+        parts.append(f"changed since the run, {len(placed.gone)} not found")
+    elif placed.moved:
+        parts.append("changed since the run")
+    return " · ".join(parts)

@@ -1,0 +1,79 @@
+"""A file's text between the store's characters and the editor's lines and columns.
+
+The store counts Unicode characters of the text as it stands in the file; Qt counts UTF-16 units and knows one line end.
+Lines and columns here are 0-based, columns in UTF-16 units.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from core.types import Span
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\ufffd"))
+"""Characters that Qt would turn into line breaks or keeps for itself."""
+
+
+def units(text: str) -> int:
+    """UTF-16 units of `text`."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in the editor."""
+
+    line: int
+    column: int
+
+
+class SourceText:
+    """One file's text with its line table."""
+
+    def __init__(self, text: str) -> None:
+        """Index the lines of `text`."""
+        self.text = text
+        ends = [(match.start(), match.end()) for match in _LINE_END.finditer(text)]
+        self._starts = [0, *(end for _, end in ends)]
+        self._ends = [*(start for start, _ in ends), len(text)]
+
+    @property
+    def line_count(self) -> int:
+        """Lines, the one after a last line end included."""
+        return len(self._starts)
+
+    def line(self, number: int) -> str:
+        """The text of a line without its end."""
+        return self.text[self._starts[number] : self._ends[number]]
+
+    def shown(self) -> str:
+        """What the editor gets: the same lines with one kind of end."""
+        return _LINE_END.sub("\n", self.text).translate(_BREAKS_FOR_QT)
+
+    def place(self, offset: int) -> Place:
+        """Where a character offset stands."""
+        line = bisect_right(self._starts, min(max(offset, 0), len(self.text))) - 1
+        return Place(line, units(self.text[self._starts[line] : min(offset, self._ends[line])]))
+
+    def offset(self, place: Place) -> int:
+        """The character offset of a place."""
+        line = self.line(place.line)
+        if line.isascii():
+            return self._starts[place.line] + min(place.column, len(line))
+        kept = line.encode("utf-16-le", "surrogatepass")[: place.column * 2]
+        return self._starts[place.line] + len(kept.decode("utf-16-le", "ignore"))
+
+    def find(self, wanted: str, near: int) -> Span | None:
+        """Where `wanted` stands: at `near`, else its occurrence nearest to that; None when it is gone."""
+        if self.text.startswith(wanted, near):
+            return Span(near, near + len(wanted))
+        before = self.text.rfind(wanted, 0, max(near, 0) + len(wanted))
+        after = self.text.find(wanted, max(near, 0))
+        found = [start for start in (before, after) if start >= 0]
+        if not found or not wanted:
+            return None
+        start = min(found, key=lambda each: abs(each - near))
+        return Span(start, start + len(wanted))

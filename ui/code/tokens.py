@@ -1,0 +1,41 @@
+"""Pygments tokens of a file, line by line; made off the main thread, applied to what is visible."""
+
+from __future__ import annotations
+
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_for_filename
+from pygments.lexers.python import PythonLexer
+from pygments.lexers.special import TextLexer
+from pygments.token import Text, Whitespace, _TokenType
+from pygments.util import ClassNotFound
+
+from ui.code.source_text import units
+
+TokenSpan = tuple[int, int, _TokenType]
+"""Column, length (UTF-16 units), type."""
+
+
+def lexer_for(path: str) -> Lexer:
+    """The lexer of a file by its name; plain text when pygments knows none."""
+    if path.endswith((".py", ".pyi")):
+        return PythonLexer()
+    try:
+        return get_lexer_for_filename(path)
+    except ClassNotFound:
+        return TextLexer()
+
+
+def tokenise(text: str, path: str) -> list[list[TokenSpan]]:
+    """Tokens of each line of `text`, whose line ends are `\\n`; plain ones left out."""
+    lines: list[list[TokenSpan]] = [[]]
+    column = 0
+    for _, kind, value in lexer_for(path).get_tokens_unprocessed(text):
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+                column = 0
+            length = units(piece)
+            if length and kind not in (Text, Whitespace):
+                lines[-1].append((column, length, kind))
+            column += length
+    return lines

@@ -1,0 +1,176 @@
+"""The code view: header, editor and find bar over one file of the project, with the run's regions in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from core.store.rows import ItemRow
+from core.types import Codebase
+from ui.code.blocks import Block, Placed, neighbour, place
+from ui.code.editor import CodeEditor
+from ui.code.find_bar import FindBar
+from ui.code.header import CodeHeader
+from ui.code.source_text import SourceText
+from ui.code.tokens import TokenSpan, tokenise
+from ui.gateway import Gateway
+from ui.theme import Theme
+
+
+class CodeView(QWidget):
+    """Shows one file at a time. `item_chosen` carries a region's id; `file_opened` the path."""
+
+    item_chosen = Signal(int)
+    file_opened = Signal(str)
+
+    def __init__(self, theme: Theme, gateway: Gateway, parent: QWidget | None = None) -> None:
+        """Start without a file."""
+        super().__init__(parent)
+        self._gateway = gateway
+        self._texts: dict[str, str] = {}
+        self._by_path: dict[str, list[ItemRow]] = {}
+        self._path = ""
+        self._source = SourceText("")
+        self._selected: ItemRow | None = None
+        self.header = CodeHeader(theme)
+        self.editor = CodeEditor(theme)
+        self.find_bar = FindBar(self.editor, theme)
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.editor, 1)
+        column.addWidget(self.find_bar)
+        self.setFocusProxy(self.editor)
+
+    def _connect(self) -> None:
+        self.editor.region_clicked.connect(self.item_chosen)
+        self.header.go_asked.connect(self.go)
+        self.header.dropped_toggled.connect(self._place)
+        self.find_bar.closed.connect(self.editor.setFocus)
+        for key, step, failing in (("N", 1, False), ("P", -1, False), ("F", 1, True), ("Shift+F", -1, True)):
+            shortcut = QShortcut(QKeySequence(key), self.editor)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(partial(self.go, step, failing))
+
+    @property
+    def path(self) -> str:
+        """The open file; empty when there is none."""
+        return self._path
+
+    @property
+    def source(self) -> SourceText:
+        """The open file's text."""
+        return self._source
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        for part in (self.header, self.editor, self.find_bar):
+            part.set_theme(theme)
+
+    def set_codebase(self, codebase: Codebase | None) -> None:
+        """Take the project's texts; the open file is shown again if the project still has it."""
+        self._texts = {each.path: each.text for each in codebase.files} if codebase else {}
+        path, self._path = self._path, ""
+        if path in self._texts:
+            self.open_file(path)
+        else:
+            self.clear()
+
+    def set_items(self, items: Sequence[ItemRow]) -> None:
+        """Take a run's regions, dropped ones included."""
+        self._by_path = {}
+        for item in items:
+            self._by_path.setdefault(item.path, []).append(item)
+        self._place()
+
+    def clear(self) -> None:
+        """Show no file."""
+        self._path, self._source, self._selected = "", SourceText(""), None
+        self.editor.show_text("")
+        self._place()
+
+    def open_file(self, path: str) -> None:
+        """Show a file of the project; one that is not on this machine shows what the run stored of it."""
+        if path == self._path:
+            return
+        self._path, self._selected = path, None
+        self._show(self._texts.get(path, ""), 1)
+        self.file_opened.emit(path)
+
+    def show_item(self, item: ItemRow | None) -> None:
+        """Open a region's file, select the region and bring it into view."""
+        self._selected = item
+        if item is None:
+            self.editor.select(None)
+            return
+        if item.path != self._path:
+            self.open_file(item.path)
+            self._selected = item
+        if self._missing():
+            self._show(item.text, item.start_line)
+        self.editor.select(item.id)
+        block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
+        if block is None and not item.admitted and not self.header.shows_dropped:
+            self.header.show_dropped()
+            block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
+        if block is not None:
+            self.editor.show_line(block.first)
+
+    def go(self, step: int, failing: bool = False) -> bool:
+        """Choose the next (1) or previous (-1) region, or failure, over file ends; whether there is one."""
+        found = self._next_here(step, failing) or self._next_elsewhere(step, failing)
+        if found is not None:
+            self.item_chosen.emit(found.id)
+        return found is not None
+
+    def _next_here(self, step: int, failing: bool) -> ItemRow | None:
+        block = neighbour(self._shown().blocks, self.editor.selected_line(), step, failing)
+        return block.item if block else None
+
+    def _next_elsewhere(self, step: int, failing: bool) -> ItemRow | None:
+        paths = sorted(self._by_path, reverse=step < 0)
+        later = [path for path in paths if (path > self._path) == (step > 0) and path != self._path]
+        for path in later:
+            blocks = place(self._wanted(path), SourceText(self._texts.get(path, ""))).blocks
+            found: Block | None = neighbour(blocks, -1 if step > 0 else 1 << 30, step, failing)
+            if found is not None:
+                return found.item
+        return None
+
+    def _missing(self) -> bool:
+        return bool(self._path) and self._path not in self._texts
+
+    def _wanted(self, path: str) -> list[ItemRow]:
+        items = self._by_path.get(path, [])
+        return items if self.header.shows_dropped else [item for item in items if item.admitted]
+
+    def _show(self, text: str, first_number: int) -> None:
+        self._source = SourceText(text)
+        shown = self._source.shown()
+        self.editor.show_text(shown, first_number)
+        self._place()
+        path = self._path
+        self._gateway.submit("code tokens", partial(tokenise, shown, path), self._colour)
+
+    def _colour(self, lines: list[list[TokenSpan]]) -> None:
+        self.editor.set_tokens(lines)
+
+    def _shown(self) -> Placed:
+        if self._missing():
+            return place([self._selected] if self._selected else [], self._source)
+        return place(self._wanted(self._path), self._source)
+
+    def _place(self) -> None:
+        placed = self._shown()
+        self.editor.set_blocks(placed.blocks)
+        dropped = sum(not item.admitted for item in self._by_path.get(self._path, ()))
+        self.header.show_file(self._path, placed, dropped, self._missing())
