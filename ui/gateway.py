@@ -1,7 +1,8 @@
 """The one way from the window to background work.
 
-Work runs in a small thread pool; its result comes back on the main thread. A later request of the same key
-makes an earlier one stale: its answer is dropped, and it is not begun if it was still waiting.
+Work runs in a small thread pool, or in a lane: a thread of its own for things that belong to one thread, such as a
+database connection. Its result comes back on the main thread. A later request of the same key makes an earlier one
+stale: its answer is dropped, and it is not begun if it was still waiting.
 """
 
 from __future__ import annotations
@@ -51,6 +52,8 @@ class Gateway(QObject):
         """Start with an empty pool of at most `workers` threads."""
         super().__init__(parent)
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="gateway")
+        self._lanes: dict[str, ThreadPoolExecutor] = {}
+        self._farewells: dict[str, Callable[[], None]] = {}
         self._turns: dict[str, int] = {}
         self._waiting: dict[str, Future[None]] = {}
         self._owned: list[Stoppable] = []
@@ -63,13 +66,15 @@ class Gateway(QObject):
         work: Callable[[], T],
         on_result: Callable[[T], None],
         on_error: Callable[[Exception], None] | None = None,
+        lane: str | None = None,
     ) -> None:
-        """Run `work` in the pool, then `on_result` (or `on_error`) on the main thread, unless superseded."""
+        """Run `work` in the pool (or, in order, in `lane`), then `on_result` or `on_error` here, unless superseded."""
         if self._closed:
             return
         turn = self.cancel(key)
         fail = on_error or self.failed.emit
-        self._waiting[key] = self._pool.submit(self._run, key, turn, work, on_result, fail)
+        executor = self._pool if lane is None else self._lane(lane)
+        self._waiting[key] = executor.submit(self._run, key, turn, work, on_result, fail)
 
     def cancel(self, key: str) -> int:
         """Drop what is on its way for `key`; gives the key's new turn."""
@@ -84,6 +89,10 @@ class Gateway(QObject):
         self._owned = [each for each in self._owned if each.is_alive()]
         self._owned.append(thread)
 
+    def on_lane_end(self, lane: str, farewell: Callable[[], None]) -> None:
+        """Run `farewell` in the lane as its last work at close."""
+        self._farewells[lane] = farewell
+
     def busy(self) -> bool:
         """Whether an answer is still on its way."""
         return bool(self._waiting)
@@ -91,17 +100,35 @@ class Gateway(QObject):
     def close(self, timeout: float = 2.0) -> bool:
         """Stop and join everything within `timeout` seconds; whether all has ended. Idempotent."""
         self._closed = True
-        self._waiting.clear()
         for thread in self._owned:
             thread.stop()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._shut_pools()
         deadline = time.monotonic() + timeout
         for thread in self._owned:
             thread.join(max(0.0, deadline - time.monotonic()))
         alive = any(thread.is_alive() for thread in self._owned)
         if not alive:
-            self._pool.shutdown(wait=True)
+            for pool in (self._pool, *self._lanes.values()):
+                pool.shutdown(wait=True)
         return not alive
+
+    def _lane(self, name: str) -> ThreadPoolExecutor:
+        if name not in self._lanes:
+            self._lanes[name] = ThreadPoolExecutor(1, thread_name_prefix=f"gateway-{name}")
+        return self._lanes[name]
+
+    def _shut_pools(self) -> None:
+        """Take no more work, drop what waits, and say farewell in each lane; returns at once."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for future in self._waiting.values():
+            future.cancel()
+        for name, farewell in self._farewells.items():
+            if name in self._lanes:
+                self._lanes[name].submit(farewell)
+        self._farewells.clear()
+        self._waiting.clear()
+        for lane in self._lanes.values():
+            lane.shutdown(wait=False)
 
     def _run(
         self,

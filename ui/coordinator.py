@@ -1,0 +1,183 @@
+"""Runs the engine in a plain thread and hands its events to the window in batches, about ten times a second."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core import pipeline
+from core.control import Control
+from core.errors import Cancelled
+from core.results import open_store
+from core.settings import RunSettings
+from core.types import Event, RunFinished, RunStarted, TextStreamed
+from ui.gateway import Gateway
+
+BATCH = 100
+"""Milliseconds between two batches."""
+
+Job = Callable[[Callable[[Event], None], Control], RunFinished]
+
+
+class RunState(StrEnum):
+    """Where this window's own run stands."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+
+
+def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
+    """A run from the start."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        with open_store(database) as store:
+            return pipeline.start(settings, project, store, emit, control)
+
+    return job
+
+
+def resumed_run(run_id: int, database: Path) -> Job:
+    """A stored run taken up again."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        with open_store(database) as store:
+            return pipeline.resume(run_id, store, emit, control)
+
+    return job
+
+
+class _RunThread(threading.Thread):
+    """Works the job off; what it says waits in `events` until the window fetches it."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(name="coordinator")
+        self._job = job
+        self.control = Control()
+        self.events: deque[Event] = deque()
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self._job(self.events.append, self.control)
+        except Exception as error:
+            self.error = error
+
+    def stop(self) -> None:
+        self.control.stop()
+
+
+class Coordinator(QObject):
+    """One run at a time.
+
+    `events` carries a batch (list of Event), texts of one sample joined; `state_changed` a RunState; `finished` the
+    RunFinished, or None when the run ended before it began; `failed` the exception that ended it.
+    """
+
+    events = Signal(object)
+    state_changed = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
+        """Start idle."""
+        super().__init__(parent)
+        self._gateway = gateway
+        self._thread: _RunThread | None = None
+        self._state = RunState.IDLE
+        self._end: RunFinished | None = None
+        self.run_id: int | None = None
+        self._timer = QTimer(self, interval=BATCH)
+        self._timer.timeout.connect(self._fetch)
+
+    @property
+    def state(self) -> RunState:
+        """Where the run stands."""
+        return self._state
+
+    def begin(self, job: Job) -> bool:
+        """Start a job; False when one is at work."""
+        if self._state is not RunState.IDLE:
+            return False
+        self._thread, self._end, self.run_id = _RunThread(job), None, None
+        self._gateway.own(self._thread)
+        self._thread.start()
+        self._timer.start()
+        self._become(RunState.RUNNING)
+        return True
+
+    def toggle_pause(self) -> None:
+        """Hold the run after what is in flight, or let it go on."""
+        if self._thread is None:
+            return
+        if self._state is RunState.PAUSED:
+            self._thread.control.resume()
+            self._become(RunState.RUNNING)
+        elif self._state is RunState.RUNNING:
+            self._thread.control.pause()
+            self._become(RunState.PAUSED)
+
+    def stop(self) -> None:
+        """End the run; what is stored stays and can be resumed."""
+        if self._thread is not None and self._state is not RunState.STOPPING:
+            self._become(RunState.STOPPING)
+            self._gateway.submit("stop run", self._thread.stop, _nothing)
+
+    def _become(self, state: RunState) -> None:
+        self._state = state
+        self.state_changed.emit(state)
+
+    def _fetch(self) -> None:
+        thread = self._thread
+        if thread is None:
+            return
+        ended = not thread.is_alive()
+        batch = _drain(thread.events)
+        for event in batch:
+            self._note(event)
+        if batch:
+            self.events.emit(batch)
+        if ended:
+            self._finish(thread)
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.run_id = event.run_id
+        elif isinstance(event, RunFinished):
+            self._end = event
+
+    def _finish(self, thread: _RunThread) -> None:
+        self._timer.stop()
+        thread.join()
+        self._thread = None
+        self._become(RunState.IDLE)
+        if thread.error is not None and not isinstance(thread.error, Cancelled):
+            self.failed.emit(thread.error)
+        self.finished.emit(self._end)
+
+
+def _drain(events: deque[Event]) -> list[Event]:
+    """Take what waits; texts of one sample that follow one another become one."""
+    batch: list[Event] = []
+    while events:
+        event = events.popleft()
+        last = batch[-1] if batch else None
+        if isinstance(event, TextStreamed) and isinstance(last, TextStreamed) and _same(event, last):
+            batch[-1] = TextStreamed(last.item_id, last.role, last.index, last.text + event.text)
+        else:
+            batch.append(event)
+    return batch
+
+
+def _same(one: TextStreamed, other: TextStreamed) -> bool:
+    return (one.item_id, one.role, one.index) == (other.item_id, other.role, other.index)
+
+
+def _nothing(answer: None) -> None:
+    """Stopping has no answer; the run's end comes as its own event."""

@@ -1,0 +1,223 @@
+"""What the window looks at: a database, a run in it, a region of that run. Reads in the background, follows changes.
+
+The database may be written to by this window's own run or by another process; both are seen the same way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.store.reader import Reader
+from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow, SampleRow
+from ui.gateway import Gateway
+from ui.library import Library
+
+T = TypeVar("T")
+OVERVIEW, TRACE = "overview", "trace"
+"""Lanes: a slow look at the whole run never holds up the trace of a region."""
+SHORTEST_PAUSE = 300
+"""Milliseconds between two looks at the database."""
+RETRY_PAUSE = 3000
+"""Milliseconds until a database that could not be read is tried again."""
+ABSENT = -1
+"""Stands for the change count of a file that is not there."""
+IDLE_LOOK = 3.0
+"""Seconds after which runs are read even without a commit: a killed process commits nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One look at the database: its runs, and one of them whole. `run` is None where there is none."""
+
+    change: int
+    runs: tuple[RunRow, ...]
+    run: RunRow | None = None
+    items: tuple[ItemRow, ...] = ()
+    files: tuple[FileRow, ...] = ()
+    points: tuple[RunningPoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All samples of one region."""
+
+    item: ItemRow
+    samples: tuple[SampleRow, ...]
+
+
+def look(library: Library, run_id: int | None, known: int | None) -> Overview | None:
+    """Read the runs and the run asked for (None: the newest); None when nothing changed since `known`.
+
+    A file that is not there yet has no runs: the first run makes it. Raises StoreError.
+    """
+    if not library.path.exists():
+        return None if known == ABSENT else Overview(ABSENT, ())
+    return library.ask(partial(_look_at, run_id, known))
+
+
+def _look_at(run_id: int | None, known: int | None, reader: Reader) -> Overview | None:
+    change = reader.change_count()
+    if change == known:
+        return None
+    runs = tuple(reader.runs())
+    chosen = next((run for run in runs if run.id == run_id), runs[-1] if runs else None)
+    if chosen is None:
+        return Overview(change, runs)
+    items, files = tuple(reader.items(chosen.id)), tuple(reader.files(chosen.id))
+    return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)))
+
+
+def read_trace(item_id: int, reader: Reader) -> Trace:
+    """Read a region with its samples."""
+    return Trace(reader.item(item_id), tuple(reader.samples(item_id)))
+
+
+class Inspection(QObject):
+    """Holds what is chosen and what was last read of it.
+
+    `overview_changed` carries an Overview, `run_chosen` the RunRow when another run is shown, `trace_changed` a Trace
+    or None, `item_chosen` an ItemRow or None at once, before its samples are read.
+    """
+
+    overview_changed = Signal(object)
+    run_chosen = Signal(object)
+    item_chosen = Signal(object)
+    trace_changed = Signal(object)
+
+    def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
+        """Start without a database."""
+        super().__init__(parent)
+        self._gateway = gateway
+        self._library: Library | None = None
+        self._overview: Overview | None = None
+        self._by_id: dict[int, ItemRow] = {}
+        self._run_id: int | None = None
+        self._item_id: int | None = None
+        self._looking = False
+        self._last_look = 0.0
+        self._began = 0.0
+        self._last_error = ""
+        self._timer = QTimer(self, singleShot=True, interval=SHORTEST_PAUSE)
+        self._timer.timeout.connect(self._look)
+
+    @property
+    def database(self) -> Path | None:
+        """The open file."""
+        return self._library.path if self._library else None
+
+    @property
+    def overview(self) -> Overview | None:
+        """What was last read."""
+        return self._overview
+
+    @property
+    def run(self) -> RunRow | None:
+        """The run that is shown."""
+        return self._overview.run if self._overview else None
+
+    @property
+    def item(self) -> ItemRow | None:
+        """The region that is chosen, as last read."""
+        return None if self._item_id is None else self._by_id.get(self._item_id)
+
+    def open(self, database: Path, run_id: int | None = None) -> None:
+        """Look at a database; the newest run is shown unless one is named."""
+        self.close()
+        self._library, self._run_id = Library(database), run_id
+        for lane in (OVERVIEW, TRACE):
+            self._gateway.on_lane_end(lane, self._library.close_here)
+        self._look()
+
+    def close(self) -> None:
+        """Look at nothing."""
+        self._timer.stop()
+        if self._library is not None:
+            for lane in (OVERVIEW, TRACE):
+                key = f"close {lane} {id(self._library)}"
+                self._gateway.submit(key, self._library.close_here, _nothing, lane=lane)
+        self._library, self._overview, self._run_id = None, None, None
+        self._looking = False
+        self._by_id = {}
+        self.choose_item(None)
+
+    def choose_run(self, run_id: int | None) -> None:
+        """Show another run; None follows the newest."""
+        self._run_id = run_id
+        self.choose_item(None)
+        self.refresh()
+
+    def choose_item(self, item_id: int | None) -> None:
+        """Choose a region of the run that is shown."""
+        self._item_id = item_id
+        item = self.item
+        self.item_chosen.emit(item)
+        if item is None:
+            self._gateway.cancel("trace")
+            self.trace_changed.emit(None)
+        else:
+            self._read_trace(item.id)
+
+    def refresh(self) -> None:
+        """Read everything anew, whether or not it changed."""
+        self._looking = False
+        self._look(force=True)
+
+    def ask(self, key: str, question: Callable[[Reader], T], on_result: Callable[[T], None]) -> None:
+        """Ask the database something of one's own; late answers are dropped by `key`."""
+        if self._library is not None:
+            self._gateway.submit(key, partial(self._library.ask, question), on_result, lane=TRACE)
+
+    def _look(self, force: bool = False) -> None:
+        if self._library is None or self._looking:
+            return
+        self._looking, self._began = True, time.monotonic()
+        stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
+        known = self._overview.change if self._overview and not (force or stale) else None
+        work = partial(look, self._library, self._run_id, known)
+        self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
+
+    def _unfinished(self) -> bool:
+        return self._overview is not None and any(run.status == "running" for run in self._overview.runs)
+
+    def _take(self, overview: Overview | None) -> None:
+        """Pass on what was read; look again after a pause that grows with the time reading took."""
+        self._looking, self._last_error = False, ""
+        took = time.monotonic() - self._began
+        self._timer.start(max(SHORTEST_PAUSE, int(took * 2000)))
+        if overview is None:
+            return
+        self._last_look = time.monotonic()
+        before, self._overview = self._overview, overview
+        old_items, self._by_id = self._by_id, {item.id: item for item in overview.items}
+        if overview.run and (before is None or before.run is None or before.run.id != overview.run.id):
+            self.run_chosen.emit(overview.run)
+        self.overview_changed.emit(overview)
+        self._follow_item(old_items)
+
+    def _follow_item(self, before: dict[int, ItemRow]) -> None:
+        """Read the chosen region's trace again when something came to it."""
+        item = self.item
+        if item is not None and (before.get(item.id) != item or item.state == "running"):
+            self._read_trace(item.id)
+
+    def _fail(self, error: Exception) -> None:
+        """Say it once, and try again now and then: a lock goes away."""
+        self._looking = False
+        self._timer.start(RETRY_PAUSE)
+        if str(error) != self._last_error:
+            self._last_error = str(error)
+            self._gateway.failed.emit(error)
+
+    def _read_trace(self, item_id: int) -> None:
+        self.ask("trace", partial(read_trace, item_id), self.trace_changed.emit)
+
+
+def _nothing(answer: None) -> None:
+    """A closed connection has nothing to say."""
