@@ -1,0 +1,273 @@
+"""A local GGUF file as a `Model`: starts the worker, survives its death, never imports llama.cpp."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from core.errors import Cancelled, ModelError, WorkerDied
+from core.models.fingerprint import fingerprint
+from core.models.gguf import GgufHeader, check_generative, read_header
+from core.models.process import ENDED, WorkerProcess
+from core.models.wire import Wire, pack_prompt, pack_request
+from core.settings import ModelSettings
+from core.types import Generation, ModelInfo, Prompt, Request
+
+MOST_CONTEXT = 8192
+SILENCE = 120.0
+"""Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
+CANCEL_PATIENCE = 1.0
+TICK = 0.1
+
+OnText = Callable[[str, str], None]
+OnProgress = Callable[[str, int, int], None]
+
+
+class LocalModel:
+    """Implements `core.types.Model` over one worker process."""
+
+    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE) -> None:
+        """Check the header, start the worker and load.
+
+        Raises ModelError: not a GGUF, truncated, an embedding model, an unknown architecture, too little memory.
+        """
+        self._header = read_header(path)
+        check_generative(self._header)
+        self._options = _options(self._header, settings)
+        self._silence = silence
+        self._cancel = threading.Event()
+        self._numbers = itertools.count(1)
+        self._worker: WorkerProcess | None = None
+        self._closed = False
+        self.info = self._describe(self._start())
+
+    # ------------------------------------------------------------------ the Model protocol
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """Tokens of the prompt after its template. Raises ModelError."""
+        for attempt in (1, 2):
+            try:
+                return self._count(prompt)
+            except WorkerDied:
+                self._drop()
+                if attempt == 2:
+                    raise
+        raise AssertionError
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        on_text: OnText | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Iterator[Generation]:
+        """Yield each sample as it finishes; see `core.types.Model.generate`."""
+        self._cancel.clear()
+        open_requests = {r.id: r for r in requests}
+        deaths = dict.fromkeys(open_requests, 0)
+        sent_text = dict.fromkeys(open_requests, 0)
+        while open_requests:
+            started: set[str] = set()
+            text = _resuming(on_text, sent_text)
+            try:
+                for generation in self._round(list(open_requests.values()), started, text, on_progress):
+                    del open_requests[generation.id]
+                    yield generation
+            except WorkerDied as death:
+                self._drop()
+                for id_ in (started & open_requests.keys()) or set(open_requests):
+                    deaths[id_] += 1
+                    if deaths[id_] > 1:
+                        yield _failed(open_requests.pop(id_), death.problem)
+
+    def cancel(self) -> None:
+        """Stop the running `generate` within a second; any thread."""
+        self._cancel.set()
+
+    def close(self) -> None:
+        """End the worker; idempotent."""
+        self._closed = True
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            worker.end(patience=1.0)
+
+    @property
+    def worker_pid(self) -> int | None:
+        """Process id of the worker, None when there is none just now."""
+        return self._worker.pid if self._worker else None
+
+    # ------------------------------------------------------------------ the worker
+
+    def _start(self) -> Wire:
+        """A loaded worker; its `loaded` message. Raises ModelError."""
+        self._worker = WorkerProcess()
+        try:
+            self._worker.send("load", **self._options)
+            message = self._next(self._worker.inbox)
+        except WorkerDied as death:
+            self._drop()
+            raise ModelError(
+                f"{self._header.path.name} cannot be loaded: {death.problem}",
+                "Try a smaller model or a smaller context size, and close other programs.",
+            ) from None
+        if message["event"] == "refused":
+            self._drop()
+            raise ModelError(message["problem"], message["remedy"])
+        return message
+
+    def _live_worker(self) -> WorkerProcess:
+        if self._closed:
+            raise ModelError("This model was closed.", "Open it again.")
+        if self._worker is None:
+            self._start()
+        assert self._worker is not None
+        return self._worker
+
+    def _drop(self) -> None:
+        """Forget the worker, by force."""
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            worker.end()
+
+    def _count(self, prompt: Prompt) -> int:
+        worker = self._live_worker()
+        ticket = next(self._numbers)
+        worker.send("count", ticket=ticket, prompt=pack_prompt(prompt))
+        while (message := self._next(worker.counts))["ticket"] != ticket:
+            pass
+        if "problem" in message:
+            raise ModelError(message["problem"], message["remedy"])
+        return int(message["tokens"])
+
+    def _next(self, inbox: queue.Queue[Wire], cancellable: bool = False) -> Wire:
+        """The next message. Raises WorkerDied when the worker ended or is silent; Cancelled."""
+        worker = self._worker
+        assert worker is not None
+        while True:
+            if cancellable and self._cancel.is_set():
+                raise Cancelled
+            with contextlib.suppress(queue.Empty):
+                message = inbox.get(timeout=TICK)
+                if message["event"] == ENDED:
+                    raise WorkerDied(f"The model worker {worker.cause()}.", "It is started again.")
+                return message
+            if time.monotonic() - worker.last_sign > self._silence:
+                raise WorkerDied(
+                    f"The model worker gave no sign of life for {self._silence:.0f} seconds.", "It is started again."
+                )
+
+    # ------------------------------------------------------------------ one round of requests
+
+    def _round(
+        self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: OnProgress | None
+    ) -> Iterator[Generation]:
+        """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError."""
+        worker = self._live_worker()
+        run = next(self._numbers)
+        worker.send("generate", run=run, requests=[pack_request(r) for r in requests])
+        done = False
+        try:
+            while (message := self._next(worker.inbox, cancellable=True))["event"] != "idle":
+                match message["event"]:
+                    case "started":
+                        started.add(message["id"])
+                    case "text":
+                        on_text(message["id"], message["text"])
+                    case "progress" if on_progress is not None:
+                        on_progress(message["id"], message["done"], message["total"])
+                    case "finished":
+                        yield _generation(message)
+                    case "refused":
+                        raise ModelError(message["problem"], message["remedy"])
+            done = True
+        finally:
+            if not done and self._worker is worker:
+                self._stop_run(worker, run)
+
+    def _stop_run(self, worker: WorkerProcess, run: int) -> None:
+        """Have the worker leave generation `run`; kill it when it does not in time."""
+        with contextlib.suppress(WorkerDied, queue.Empty):
+            worker.send("cancel", run=run)
+            end = time.monotonic() + CANCEL_PATIENCE
+            while True:
+                message = worker.inbox.get(timeout=max(0.0, end - time.monotonic()))
+                if message["event"] == ENDED:
+                    break
+                if message["event"] == "idle" and message["run"] == run:
+                    return
+        self._drop()
+
+    # ------------------------------------------------------------------ what is recorded
+
+    def _describe(self, loaded: Wire) -> ModelInfo:
+        header = self._header
+        return ModelInfo(
+            name=header.name,
+            path=str(header.path),
+            sha256=fingerprint(header.files),
+            template_sha256=loaded["template_sha256"],
+            architecture=header.architecture,
+            quantization=header.quantization,
+            parameters=header.parameters,
+            context_size=loaded["context_size"],
+            threads=loaded["threads"],
+            prompt_style=loaded["prompt_style"],
+            build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
+        )
+
+
+def default_threads() -> int:
+    """One core fewer than this process may use: ggml's threads spin, and the sandbox needs one."""
+    return max(1, len(os.sched_getaffinity(0)) - 1)
+
+
+def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
+    """The `load` message."""
+    longest = header.context_length or MOST_CONTEXT
+    return {
+        "path": str(header.files[0].resolve()),
+        "context_size": settings.context_size or min(longest, MOST_CONTEXT),
+        "threads": settings.threads or default_threads(),
+        "gpu_layers": settings.gpu_layers,
+        "prompt_style": settings.prompt_style,
+        "template": header.chat_template,
+        "kv_bytes": header.kv_bytes,
+        "fixed_context": header.fixed_context,
+    }
+
+
+def _generation(message: Wire) -> Generation:
+    fields = {k: v for k, v in message.items() if k != "event"}
+    return Generation(**fields)
+
+
+def _failed(request: Request, cause: str) -> Generation:
+    return Generation(
+        id=request.id,
+        text="",
+        rendered="",
+        prompt_tokens=0,
+        completion_tokens=0,
+        seconds=0.0,
+        finish_reason="failed",
+        error=cause,
+    )
+
+
+def _resuming(on_text: OnText | None, sent: dict[str, int]) -> OnText:
+    """Streams to `on_text`, but not again what an earlier worker had already sent: a retry repeats the same text."""
+    skip = dict(sent)
+
+    def forward(id_: str, text: str) -> None:
+        repeated = min(skip[id_], len(text))
+        skip[id_] -= repeated
+        if on_text is not None and text[repeated:]:
+            sent[id_] += len(text) - repeated
+            on_text(id_, text[repeated:])
+
+    return forward

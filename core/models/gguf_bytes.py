@@ -1,0 +1,207 @@
+"""Parse the bytes of a GGUF header: metadata and tensor descriptions, without loading the model.
+
+Layout (little-endian): magic, version, tensor count, metadata count, metadata pairs, tensor descriptions, padding,
+tensor data. Long arrays (vocabularies) are stepped over, so a header takes a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import math
+import mmap
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from core.errors import ModelError
+from core.models.tensor_types import tensor_bytes
+
+MAGIC = b"GGUF"
+SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+KEPT_ARRAY = 512
+"""Arrays of numbers up to this length are kept (head counts per layer); longer ones and texts are only counted."""
+
+Scalar = int | float | bool | str
+Value = Scalar | tuple[Scalar, ...]
+
+
+class _BrokenError(Exception):
+    """The bytes do not make sense; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """One tensor's description. `offset` counts from the start of the tensor data; `size` is None for unknown types."""
+
+    name: str
+    shape: tuple[int, ...]
+    type_id: int
+    offset: int
+    size: int | None
+
+    @property
+    def elements(self) -> int:
+        """Numbers in the tensor."""
+        return math.prod(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class RawHeader:
+    """The header as it stands in one file.
+
+    Attributes:
+        data_offset: byte at which tensor data starts.
+        file_size: bytes of the file when it was read.
+    """
+
+    version: int
+    metadata: Mapping[str, Value]
+    array_lengths: Mapping[str, int]
+    tensors: tuple[TensorInfo, ...]
+    data_offset: int
+    file_size: int
+
+    @property
+    def data_end(self) -> int:
+        """The byte after the last tensor whose type is known."""
+        return max((self.data_offset + t.offset + (t.size or 0) for t in self.tensors), default=self.data_offset)
+
+
+class _Cursor:
+    """A bounds-checked reader over the file's bytes."""
+
+    def __init__(self, data: mmap.mmap | bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.end = len(data)
+
+    def skip(self, count: int) -> int:
+        """Step over `count` bytes; where they started. Raises _BrokenError past the end."""
+        start = self.at
+        if count < 0 or count > self.end - start:
+            raise _BrokenError("the file ends inside its header")
+        self.at = start + count
+        return start
+
+    def number(self, code: str) -> int | float | bool:
+        """One little-endian number of struct format `code`."""
+        size = struct.calcsize("<" + code)
+        value: int | float | bool = struct.unpack_from("<" + code, self.data, self.skip(size))[0]
+        return value
+
+    def unsigned(self, code: str) -> int:
+        """One unsigned whole number."""
+        return int(self.number(code))
+
+    def text(self) -> str:
+        """A length and that many UTF-8 bytes."""
+        start = self.skip(self.unsigned("Q"))
+        return bytes(self.data[start : self.at]).decode("utf-8", errors="replace")
+
+    def skip_texts(self, count: int) -> None:
+        """Step over `count` texts; the hot loop of a vocabulary."""
+        at, end, data, unpack = self.at, self.end, self.data, struct.Struct("<Q").unpack_from
+        for _ in range(count):
+            if at + 8 > end:
+                raise _BrokenError("the file ends inside its header")
+            at += 8 + unpack(data, at)[0]
+        if at > end:
+            raise _BrokenError("the file ends inside its header")
+        self.at = at
+
+
+def read_raw(path: Path) -> RawHeader:
+    """The header of one file.
+
+    Raises ModelError: not a GGUF, big-endian, an unknown version, truncated inside the header, unreadable.
+    """
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            raise ModelError(f"{path.name} is empty.", "Download the model file again.")
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return _parse(_Cursor(data), size)
+    except _BrokenError as error:
+        raise ModelError(f"{path.name} cannot be used: {error}.", "Download the model file again.") from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ModelError(f"{path} cannot be read: {reason}.", "Check the path and its permissions.") from None
+
+
+def _parse(cursor: _Cursor, size: int) -> RawHeader:
+    version = _version(cursor)
+    tensor_count, pair_count = cursor.unsigned("Q"), cursor.unsigned("Q")
+    if pair_count * 12 > size or tensor_count * 24 > size:
+        raise _BrokenError("its header promises more entries than the file could hold")
+    lengths: dict[str, int] = {}
+    metadata = dict(_pairs(cursor, pair_count, lengths))
+    tensors = tuple(_tensor(cursor) for _ in range(tensor_count))
+    alignment = metadata.get("general.alignment", 32)
+    if not isinstance(alignment, int) or alignment <= 0:
+        raise _BrokenError("its header names an impossible alignment")
+    start = math.ceil(cursor.at / alignment) * alignment
+    return RawHeader(version, MappingProxyType(metadata), MappingProxyType(lengths), tensors, start, size)
+
+
+def _version(cursor: _Cursor) -> int:
+    if cursor.end < 4 or bytes(cursor.data[:4]) != MAGIC:
+        raise _BrokenError("it is not a GGUF file")
+    cursor.skip(4)
+    version = cursor.unsigned("I")
+    if version & 0xFFFF == 0:
+        raise _BrokenError("it is a big-endian GGUF, made for another kind of machine")
+    if version not in (2, 3):
+        raise _BrokenError(f"it is GGUF version {version}, and only versions 2 and 3 are known")
+    return version
+
+
+def _pairs(cursor: _Cursor, count: int, lengths: dict[str, int]) -> Iterator[tuple[str, Value]]:
+    for _ in range(count):
+        key = cursor.text()
+        kind = cursor.unsigned("I")
+        if kind == ARRAY:
+            kept = _array(cursor, key, lengths)
+            if kept is not None:
+                yield key, kept
+        else:
+            yield key, _scalar(cursor, kind)
+
+
+def _scalar(cursor: _Cursor, kind: int) -> Scalar:
+    if kind == STRING:
+        return cursor.text()
+    if kind not in SCALARS:
+        raise _BrokenError(f"its header holds a value of unknown kind {kind}")
+    return cursor.number(SCALARS[kind])
+
+
+def _array(cursor: _Cursor, key: str, lengths: dict[str, int], depth: int = 0) -> tuple[Scalar, ...] | None:
+    kind, count = cursor.unsigned("I"), cursor.unsigned("Q")
+    lengths.setdefault(key, count)
+    if kind == STRING:
+        cursor.skip_texts(count)
+        return None
+    if kind == ARRAY:
+        if depth > 3 or count > cursor.end:
+            raise _BrokenError("its header nests arrays too deeply")
+        for _ in range(count):
+            _array(cursor, key, lengths, depth + 1)
+        return None
+    if kind not in SCALARS:
+        raise _BrokenError(f"its header holds an array of unknown kind {kind}")
+    if count > KEPT_ARRAY:
+        cursor.skip(count * struct.calcsize("<" + SCALARS[kind]))
+        return None
+    return tuple(cursor.number(SCALARS[kind]) for _ in range(count))
+
+
+def _tensor(cursor: _Cursor) -> TensorInfo:
+    name = cursor.text()
+    dimensions = cursor.unsigned("I")
+    if dimensions > 8:
+        raise _BrokenError(f"its header describes a tensor of {dimensions} dimensions")
+    shape = tuple(cursor.unsigned("Q") for _ in range(dimensions))
+    kind, offset = cursor.unsigned("I"), cursor.unsigned("Q")
+    return TensorInfo(name, shape, kind, offset, tensor_bytes(kind, math.prod(shape)))

@@ -1,0 +1,34 @@
+"""How much memory is free, and how much a model will need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+MEMINFO = Path("/proc/meminfo")
+UNKNOWN = 4 << 30
+
+
+def available_memory() -> int:
+    """Bytes that can be taken without swapping; the control group's limit counts too."""
+    return min(_machine(), _group())
+
+
+def _machine() -> int:
+    try:
+        for line in MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    except (OSError, ValueError, IndexError):
+        pass
+    return UNKNOWN
+
+
+def _group() -> int:
+    """What is left under this process's control group; the machine's share when unlimited."""
+    root = Path("/sys/fs/cgroup")
+    try:
+        limit = (root / "memory.max").read_text().strip()
+        used = int((root / "memory.current").read_text())
+        return max(0, int(limit) - used) if limit != "max" else 1 << 62
+    except (OSError, ValueError):
+        return 1 << 62

@@ -1,0 +1,222 @@
+"""The thin layer over llama.cpp's C interface; lives in the worker process only.
+
+Every sequence has its own stream of the key-value cache (`kv_unified` off) and flash attention is off: then the numbers
+of one sequence do not depend on what the others do (docs/model-passes.md).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+
+import llama_cpp.llama_cpp as lib
+from llama_cpp import __version__ as binding_version
+
+from core.models.engine import Aborted, Row
+
+TOP_K = 40
+TOP_P = 0.95
+BATCH = 512
+
+
+class LogTail:
+    """Copies llama.cpp's log to stderr and keeps the last lines for error messages."""
+
+    def __init__(self) -> None:
+        """Install the callback; it must live as long as the process."""
+        self.lines: deque[str] = deque(maxlen=20)
+        self._callback = lib.llama_log_callback(self._write)
+        lib.llama_log_set(self._callback, ctypes.c_void_p(0))
+
+    def _write(self, level: int, text: bytes, _: object) -> None:
+        if level in (3, 4):
+            line = text.decode("utf-8", errors="replace")
+            if level == 4 and line.strip():
+                self.lines.append(line.strip())
+            sys.stderr.write(line)
+
+    def last(self) -> str:
+        """The last error line, or an empty text."""
+        return self.lines[-1] if self.lines else ""
+
+
+class NativeModel:
+    """One loaded model and its current context."""
+
+    def __init__(self, path: Path, gpu_layers: int, threads: int) -> None:
+        """Load the weights. Raises RuntimeError when llama.cpp refuses."""
+        lib.llama_backend_init()
+        params = lib.llama_model_default_params()
+        params.n_gpu_layers = gpu_layers if lib.llama_supports_gpu_offload() else 0
+        self.model = lib.llama_model_load_from_file(str(path).encode(), params)
+        if not self.model:
+            raise RuntimeError("llama.cpp could not load the model")
+        vocab = lib.llama_model_get_vocab(self.model)
+        assert vocab is not None
+        self.vocab = vocab
+        self.threads = threads
+        self.context: lib.llama_context_p | None = None
+        self.batch = lib.llama_batch_init(BATCH, 0, 1)
+        self.abort_flag = ctypes.create_string_buffer(2)
+        # strlen(flag) is the abort test: C code on every graph node, where a Python callback would cost a tenth.
+        address = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
+        assert address is not None
+        self._abort_test = lib.ggml_abort_callback(address)
+        self._samplers: dict[int, lib.llama_sampler_p] = {}
+
+    # ------------------------------------------------------------------ what the model is
+
+    @property
+    def trained_context(self) -> int:
+        """Tokens the model was trained for."""
+        return int(lib.llama_model_n_ctx_train(self.model))
+
+    @property
+    def can_rewind(self) -> bool:
+        """Whether part of a sequence can be taken back (recurrent models cannot)."""
+        return not (lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model))
+
+    @property
+    def writes_text(self) -> bool:
+        """Whether the model has a decoder."""
+        return bool(lib.llama_model_has_decoder(self.model))
+
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens."""
+        return int(lib.llama_vocab_n_tokens(self.vocab))
+
+    @property
+    def build(self) -> str:
+        """Binding, llama.cpp and instruction sets, for the record."""
+        flags = [f for f in lib.llama_print_system_info().decode().split("|") if "= 1" in f]
+        names = " ".join(f.split("=")[0].split(":")[-1].strip() for f in flags)
+        device = "GPU" if lib.llama_supports_gpu_offload() else "CPU"
+        version = lib.llama_version().decode()
+        return f"llama-cpp-python {binding_version}, llama.cpp {version}, {device}, {names}"
+
+    # ------------------------------------------------------------------ tokens
+
+    def tokenize(self, text: str) -> list[int]:
+        """Tokens of rendered text; special tokens are recognised, a missing start token is added once."""
+        data = text.encode("utf-8", errors="replace")
+        start = self.piece(lib.llama_vocab_bos(self.vocab), special=True)
+        add = not (start and data.startswith(start))
+        size = len(data) + 8
+        buffer = (lib.llama_token * size)()
+        count = lib.llama_tokenize(self.vocab, data, len(data), buffer, size, add, True)
+        if count < 0:
+            raise RuntimeError("the tokenizer failed")
+        return list(buffer[:count])
+
+    def piece(self, token: int, special: bool = False) -> bytes:
+        """The bytes one token stands for; special tokens are empty unless asked."""
+        if token < 0:
+            return b""
+        buffer = ctypes.create_string_buffer(256)
+        count = lib.llama_token_to_piece(self.vocab, token, buffer, 256, 0, special)
+        return buffer.raw[: max(0, count)]
+
+    def ends(self, token: int) -> bool:
+        """Whether the model says that it has finished."""
+        return bool(lib.llama_vocab_is_eog(self.vocab, token))
+
+    def special_text(self, which: str) -> str:
+        """Text of the `bos` or `eos` token, for templates."""
+        token = lib.llama_vocab_bos(self.vocab) if which == "bos" else lib.llama_vocab_eos(self.vocab)
+        return self.piece(token, special=True).decode("utf-8", errors="replace")
+
+    # ------------------------------------------------------------------ evaluation
+
+    def open_context(self, tokens: int, streams: int) -> None:
+        """A fresh context of `streams` sequences with `tokens` each. Raises RuntimeError when memory is short."""
+        self.close_context()
+        params = lib.llama_context_default_params()
+        params.n_ctx = tokens * streams
+        params.n_seq_max = streams
+        params.n_batch = params.n_ubatch = BATCH
+        params.n_threads = params.n_threads_batch = self.threads
+        params.kv_unified = False
+        params.swa_full = True
+        params.flash_attn_type = 0
+        params.no_perf = True
+        self.context = lib.llama_init_from_model(self.model, params)
+        if not self.context:
+            raise RuntimeError("llama.cpp could not make a context")
+        lib.llama_set_abort_callback(self.context, self._abort_test, ctypes.addressof(self.abort_flag))
+
+    def decode(self, rows: Sequence[Row]) -> None:
+        """Evaluate `rows` in one batch. Raises Aborted, RuntimeError."""
+        assert self.context is not None
+        batch = self.batch
+        batch.n_tokens = len(rows)
+        for i, row in enumerate(rows):
+            batch.token[i], batch.pos[i], batch.logits[i] = row.token, row.position, row.wanted
+            batch.n_seq_id[i] = 1
+            batch.seq_id[i][0] = row.stream
+        result = lib.llama_decode(self.context, batch)
+        if result == 2:
+            raise Aborted
+        if result != 0:
+            raise RuntimeError(f"llama_decode failed with {result}")
+
+    def set_abort(self, wanted: bool) -> None:
+        """Ask a running `decode` to stop, or take that back; any thread."""
+        self.abort_flag.value = b"x" if wanted else b""
+
+    def forget(self, stream: int, start: int) -> None:
+        """Drop what `stream` holds from position `start` on."""
+        lib.llama_memory_seq_rm(self._memory(), stream, start, -1)
+
+    def copy(self, source: int, target: int) -> None:
+        """Make `target` hold what `source` holds."""
+        memory = self._memory()
+        lib.llama_memory_seq_rm(memory, target, -1, -1)
+        lib.llama_memory_seq_cp(memory, source, target, -1, -1)
+
+    def _memory(self) -> lib.llama_memory_t:
+        assert self.context is not None
+        memory: lib.llama_memory_t | None = lib.llama_get_memory(self.context)
+        assert memory is not None
+        return memory
+
+    def logits(self, row: int) -> bytes:
+        """Raw logits of one row of the last batch, for comparing bit by bit."""
+        assert self.context is not None
+        pointer = lib.llama_get_logits_ith(self.context, row)
+        return ctypes.string_at(pointer, lib.llama_vocab_n_tokens(self.vocab) * ctypes.sizeof(ctypes.c_float))
+
+    # ------------------------------------------------------------------ sampling
+
+    def open_sampler(self, temperature: float, seed: int) -> int:
+        """A sampler chain with its own random numbers; give it back to `close_sampler`."""
+        chain = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        if temperature <= 0:
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
+        else:
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(TOP_K))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(TOP_P, 1))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(temperature))
+            # 0xFFFFFFFF would ask for a random seed.
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(seed % 0xFFFFFFFF))
+        handle = max(self._samplers, default=0) + 1
+        self._samplers[handle] = chain
+        return handle
+
+    def sample(self, sampler: int, row: int) -> int:
+        """Draw the next token from row `row` of the last batch."""
+        assert self.context is not None
+        return int(lib.llama_sampler_sample(self._samplers[sampler], self.context, row))
+
+    def close_sampler(self, sampler: int) -> None:
+        """Free a chain."""
+        lib.llama_sampler_free(self._samplers.pop(sampler))
+
+    def close_context(self) -> None:
+        """Free the context, if there is one."""
+        if self.context is not None:
+            lib.llama_free(self.context)
+            self.context = None

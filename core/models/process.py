@@ -1,0 +1,111 @@
+"""The worker process seen from its parent: start, write, listen, end, and say why it died."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from typing import IO
+
+from core.errors import WorkerDied
+from core.models.wire import Wire, decode, encode
+
+ENDED = "ended"
+"""Event put into the inbox when the process closed its pipe."""
+
+
+class WorkerProcess:
+    """One worker and the two threads that listen to it."""
+
+    def __init__(self) -> None:
+        """Start it; nothing is loaded yet."""
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "core.models.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._stdin = self._process.stdin
+        self._write_lock = threading.Lock()
+        self.inbox: queue.Queue[Wire] = queue.Queue()
+        self.counts: queue.Queue[Wire] = queue.Queue()
+        self.errors: deque[str] = deque(maxlen=20)
+        self.last_sign = time.monotonic()
+        self._threads = [
+            threading.Thread(target=self._listen, args=(self._process.stdout,), name="model-events", daemon=True),
+            threading.Thread(target=self._collect, args=(self._process.stderr,), name="model-log", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
+    def send(self, operation: str, **values: object) -> None:
+        """Write one message. Raises WorkerDied when nobody reads any more."""
+        try:
+            with self._write_lock:
+                self._stdin.write(encode({"op": operation} | values))
+                self._stdin.flush()
+        except (OSError, ValueError):
+            raise WorkerDied("The model worker has ended.", "Start it again.") from None
+
+    def end(self, patience: float = 0.0) -> None:
+        """Stop it, by force after `patience` seconds, and collect everything it leaves behind."""
+        if patience and self.alive:
+            with contextlib.suppress(WorkerDied):
+                self.send("quit")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
+        if self.alive:
+            self._process.kill()
+        self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def cause(self) -> str:
+        """How it died, for people: signal or status, and the last line of its log."""
+        code = self._process.wait()
+        if code < 0:
+            try:
+                how = f"ended by signal {signal.Signals(-code).name}"
+            except ValueError:
+                how = f"ended by signal {-code}"
+            if -code == signal.SIGKILL:
+                how += " (killed, perhaps for want of memory)"
+        else:
+            how = f"ended with status {code}"
+        last = next((line for line in reversed(self.errors) if line.strip()), "")
+        return f"{how}; last line of its log: {last}" if last else how
+
+    def _listen(self, pipe: IO[bytes]) -> None:
+        for line in pipe:
+            self.last_sign = time.monotonic()
+            message = decode(line)
+            if message["event"] == "counted":
+                self.counts.put(message)
+            elif message["event"] != "alive":
+                self.inbox.put(message)
+        for inbox in (self.inbox, self.counts):
+            inbox.put({"event": ENDED})
+
+    def _collect(self, pipe: IO[bytes]) -> None:
+        for line in pipe:
+            self.errors.append(line.decode("utf-8", errors="replace").rstrip())

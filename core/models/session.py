@@ -1,0 +1,152 @@
+"""One loaded model inside the worker: renders, counts and generates."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol
+
+from core.errors import ModelError
+from core.models.engine import Aborted, Engine, Job, Listener, Shape
+from core.models.memory import available_memory
+from core.models.native import LogTail, NativeModel
+from core.models.probe import find_shape
+from core.models.template import COMPLETION_STOP, Renderer
+from core.models.wire import Wire, unpack_messages
+
+WINDOW_STEP = 1024
+"""Windows are opened in multiples of this many tokens, as large as the requests at hand need."""
+STREAMS = 8
+SHARE = 0.25
+"""Of the memory that is free after loading: what the key-value cache may take."""
+LEAST_CACHE = 256 << 20
+
+
+class Send(Protocol):
+    """Writes one event."""
+
+    def __call__(self, event: str, **values: Any) -> None: ...  # noqa: D102
+
+
+class Session:
+    """A model, its renderer, and the engine that fits the requests at hand."""
+
+    def __init__(self, native: NativeModel, renderer: Renderer, options: Wire, shape: Shape | None) -> None:
+        """Wrap a loaded model. Use `load`."""
+        self.native, self.renderer, self.shape = native, renderer, shape
+        self.context_size = int(options["context_size"])
+        self._kv_bytes = int(options["kv_bytes"])
+        self._fixed = bool(options["fixed_context"]) or shape is None
+        self._template = str(options["template"] or "")
+        self._streams = int(options.get("streams") or STREAMS)
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+        self._run = self._cancelled_run = 0
+
+    @classmethod
+    def load(cls, options: Wire) -> Session:
+        """Load the model a `load` message names. Raises ModelError."""
+        log = LogTail()
+        path = Path(options["path"])
+        try:
+            native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]))
+            if not native.writes_text:
+                raise ModelError(
+                    f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
+                )
+            bos, eos = native.special_text("bos"), native.special_text("eos")
+            renderer = Renderer(options["template"], options["prompt_style"], bos, eos)
+            shape = find_shape(native, native.vocabulary)
+        except RuntimeError as error:
+            raise ModelError(
+                f"{path.name} cannot be loaded: {log.last() or error}.",
+                "Check that the file is whole and that this llama.cpp knows its architecture.",
+            ) from None
+        return cls(native, renderer, options, shape)
+
+    def description(self) -> Wire:
+        """What the model's record needs from this side."""
+        return {
+            "prompt_style": self.renderer.style,
+            "template_sha256": self._template_hash(),
+            "build": self.native.build,
+            "threads": self.native.threads,
+            "context_size": self.context_size,
+            "batched": self.shape is not None,
+        }
+
+    def _template_hash(self) -> str:
+        used = self._template if self.renderer.style == "chat" else ""
+        return hashlib.sha256(used.encode()).hexdigest() if used else ""
+
+    def count(self, prompt: Mapping[str, Any]) -> int:
+        """Tokens of a packed prompt. Raises ModelError when the template fails."""
+        return len(self.native.tokenize(self._render(prompt)))
+
+    def cancel(self, run: int) -> None:
+        """Stop generation number `run`, in mid-batch if need be; may come from any thread, early or late."""
+        with self._lock:
+            self._cancelled_run = max(self._cancelled_run, run)
+            if run == self._run:
+                self.native.set_abort(True)
+
+    def generate(self, run: int, requests: Sequence[Wire], send: Send) -> None:
+        """Answer all requests of generation number `run`, then say `idle`."""
+        with self._lock:
+            self._run = run
+            self.native.set_abort(self._is_cancelled())
+        try:
+            self._generate(requests, send)
+        except Aborted:
+            pass
+        except ModelError as error:
+            send("refused", problem=error.problem, remedy=error.remedy)
+        with self._lock:
+            self._run = 0
+            self.native.set_abort(False)
+        send("idle", run=run)
+
+    def _is_cancelled(self) -> bool:
+        return self._cancelled_run >= self._run
+
+    def _generate(self, requests: Sequence[Wire], send: Send) -> None:
+        rendered = {request["id"]: self._render(request) for request in requests}
+        jobs = [self._job(request, rendered[request["id"]]) for request in requests]
+        listener = Listener(
+            started=lambda id_: send("started", id=id_),
+            text=lambda id_, text: send("text", id=id_, text=text),
+            progress=lambda id_, done, total: send("progress", id=id_, done=done, total=total),
+        )
+        for end in self._engine_for(jobs).run(jobs, listener):
+            send("finished", rendered=rendered[end.id], **asdict(end))
+
+    def _render(self, prompt: Mapping[str, Any]) -> str:
+        return self.renderer.render(unpack_messages(prompt), prompt["prefill"])
+
+    def _job(self, request: Wire, text: str) -> Job:
+        stop = [*request["stop"], *([COMPLETION_STOP] if self.renderer.style == "completion" else [])]
+        return Job(
+            id=request["id"],
+            tokens=tuple(self.native.tokenize(text)),
+            temperature=float(request["temperature"]),
+            seed=int(request["seed"]),
+            max_tokens=int(request["max_tokens"]),
+            stop=tuple(stop),
+        )
+
+    def _engine_for(self, jobs: Sequence[Job]) -> Engine:
+        """The open engine when it is large enough, else a larger one."""
+        need = max(min(self.context_size, len(j.tokens) + j.max_tokens + 1) for j in jobs)
+        window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
+        if self._engine is None or self._engine.window < window:
+            self._engine = Engine(self.native, window, self._stream_count(window), self.shape)
+            self._engine.cancelled = self._is_cancelled
+        return self._engine
+
+    def _stream_count(self, window: int) -> int:
+        """As many streams as the memory that is free allows."""
+        cache = max(LEAST_CACHE, int(available_memory() * SHARE))
+        return max(1, min(self._streams, cache // max(1, window * self._kv_bytes)))

@@ -1,0 +1,92 @@
+"""From chat turns to the exact text a model reads.
+
+A chat template is code out of a downloaded file: it is rendered in Jinja's immutable sandbox (CVE-2024-34359).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+
+from jinja2 import TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from core.errors import ModelError
+from core.types import Message
+
+COMPLETION_STOP = "\n### "
+"""Ends an answer in the completion style: the next question would start so."""
+
+
+class Renderer:
+    """Renders prompts in one style, `chat` or `completion`."""
+
+    def __init__(self, template: str | None, style: str, bos: str, eos: str) -> None:
+        """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one."""
+        if style == "chat" and not template:
+            raise ModelError(
+                "This model has no chat template, so the chat style cannot be used.",
+                "Choose the prompt style `auto` or `completion`.",
+            )
+        self.style = "chat" if template and style != "completion" else "completion"
+        self._bos, self._eos = bos, eos
+        if self.style == "chat":
+            self._template = _environment().from_string(template or "")
+
+    def render(self, messages: Sequence[Message], prefill: str) -> str:
+        """The text up to where the model goes on. Raises ModelError when the template fails."""
+        if self.style == "completion":
+            return completion(messages) + prefill
+        try:
+            return self._chat(messages) + prefill
+        except TemplateError:
+            merged = merge_system(messages)  # some templates refuse a system turn
+            try:
+                return self._chat(merged) + prefill
+            except TemplateError as error:
+                raise ModelError(
+                    f"The model's chat template fails: {error}.", "Choose the prompt style `completion`."
+                ) from None
+
+    def _chat(self, messages: Sequence[Message]) -> str:
+        return self._template.render(
+            messages=[{"role": m.role, "content": m.content} for m in messages],
+            add_generation_prompt=True,
+            bos_token=self._bos,
+            eos_token=self._eos,
+            tools=None,
+            enable_thinking=False,
+        )
+
+
+def merge_system(messages: Sequence[Message]) -> list[Message]:
+    """The same turns with the system text at the head of the first question."""
+    if len(messages) < 2 or messages[0].role != "system":
+        return list(messages)
+    first = Message("user", f"{messages[0].content}\n\n{messages[1].content}")
+    return [first, *messages[2:]]
+
+
+def completion(messages: Sequence[Message]) -> str:
+    """A plain text that a base model continues with the answer."""
+    headings = {"user": "### Task\n", "assistant": "### Answer\n"}
+    parts = [headings.get(m.role, "") + m.content.strip() + "\n\n" for m in messages]
+    return "".join(parts) + headings["assistant"]
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+    )
+    environment.globals["raise_exception"] = _refuse
+    environment.globals["strftime_now"] = _fixed_date
+    return environment
+
+
+def _refuse(message: str) -> None:
+    raise TemplateError(message)
+
+
+def _fixed_date(pattern: str) -> str:
+    """A constant day: a prompt that changes overnight could not be repeated."""
+    return date(2025, 1, 1).strftime(pattern)

@@ -1,0 +1,48 @@
+"""Messages between the window's process and the model worker: JSON, one a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.types import Message, Prompt, Request
+
+Wire = dict[str, Any]
+
+HEARTBEAT = 2.0
+"""Seconds between signs of life of a worker that has nothing to say."""
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """One line."""
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes) -> Wire:
+    """The message of one line. Raises ValueError."""
+    message = json.loads(line)
+    if not isinstance(message, dict):
+        raise ValueError("not a message")
+    return message
+
+
+def pack_prompt(prompt: Prompt) -> Wire:
+    """What rendering needs of a prompt."""
+    return {"messages": [[m.role, m.content] for m in prompt.messages], "prefill": prompt.prefill}
+
+
+def unpack_messages(wire: Mapping[str, Any]) -> Sequence[Message]:
+    """The turns of a packed prompt."""
+    return [Message(role, content) for role, content in wire["messages"]]
+
+
+def pack_request(request: Request) -> Wire:
+    """One request of a `generate` message."""
+    return pack_prompt(request.prompt) | {
+        "id": request.id,
+        "stop": list(request.prompt.stop),
+        "temperature": request.temperature,
+        "seed": request.seed,
+        "max_tokens": request.max_tokens,
+    }
