@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from core.oracle.sandbox.claims import Claim
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -46,7 +48,7 @@ class Process(Protocol):
     """Unbuffered; `fileno()` works with select and poll."""
 
     def poll(self) -> int | None:
-        """The exit status, negative for a signal; None while it runs."""
+        """The exit status, 128 + n for signal n as a shell says it; None while it runs."""
 
     def kill(self) -> None:
         """End everything inside at once; safe to call again."""
@@ -72,6 +74,9 @@ class Sandbox(Protocol):
 
     scratch: str
     """The writable temporary folder inside, e.g. /tmp."""
+
+    claims: frozenset[Claim]
+    """What this sandbox promises on this machine."""
 
     def start(self, launch: Launch) -> Process:
         """Start a process inside. Raises SandboxError."""

@@ -1,0 +1,198 @@
+"""The bubblewrap sandbox: Linux namespaces without an engine, for root and for an ordinary user."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from core.errors import SandboxError
+from core.oracle.sandbox.accounts import account_files
+from core.oracle.sandbox.bubblewrap_arguments import (
+    INSIDE,
+    arguments,
+    become_inside,
+    mapped_user,
+    own_user,
+)
+from core.oracle.sandbox.claims import ISOLATION, Claim
+from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
+from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
+from core.oracle.sandbox.inside_user import inside_user, readable
+from core.oracle.sandbox.local_process import LocalProcess
+from core.oracle.sandbox.protocol import Launch, Limits, Process
+from core.oracle.sandbox.user_namespace import mapped_namespace
+
+
+class BubblewrapSandbox:
+    """Implements `Sandbox` with `bwrap`."""
+
+    name = "bubblewrap"
+    image_digest = ""
+    scratch = SCRATCH
+
+    def __init__(self) -> None:
+        """Find bwrap and how to bound what runs inside. Raises SandboxError when bwrap is missing."""
+        found = shutil.which("bwrap")
+        if found is None:
+            raise SandboxError(
+                "bubblewrap is not installed.", "Install it, e.g. `apt install bubblewrap`, or use Docker."
+            )
+        self._program = found
+        self._system: HostSystem = host_system()
+        self._groups: GroupMaker | None = group_maker()
+        self._prlimit = shutil.which("prlimit")
+        self.claims = ISOLATION | frozenset(self._bounds())
+
+    def _bounds(self) -> Iterator[Claim]:
+        """What bounds memory and processes here."""
+        if self._groups is not None:
+            yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES)
+        elif self._prlimit is not None:
+            yield from (Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES)
+
+    @property
+    def detail(self) -> str:
+        """What works here and what does not, for a person."""
+        if Claim.BOUNDED_MEMORY in self.claims:
+            return "memory and processes are bounded by a control group"
+        if Claim.BOUNDED_MEMORY_EACH in self.claims:
+            return "memory is bounded for each process, not for all together: no control group can be made here"
+        return "memory and processes are not bounded: no control group can be made here, and prlimit is missing"
+
+    def start(self, launch: Launch) -> Process:
+        """Start the program as PID 1 of its own namespace. Raises SandboxError."""
+        group = self._group(launch.limits)
+        try:
+            return self._start(launch, group)
+        except BaseException:
+            if group is not None:
+                group.remove()
+            raise
+
+    def _group(self, limits: Limits) -> ControlGroup | None:
+        if self._groups is None:
+            return None
+        try:
+            return self._groups.make(limits)
+        except OSError as error:
+            raise SandboxError(
+                f"No control group can be made any more: {error}.", "Try again, or use Docker."
+            ) from error
+
+    def _start(self, launch: Launch, group: ControlGroup | None) -> Process:
+        """Put the command together, outermost first."""
+        shown = visible(launch.readonly, self._system.covers)
+        outer, identity, become = group.command if group else (), own_user(), list[str]()
+        with ExitStack() as stack:
+            if os.geteuid() == 0:
+                user = inside_user(Path(launch.cwd))
+                shown = readable(shown, user)
+                outer += stack.enter_context(mapped_namespace(user, INSIDE))
+                identity, become = mapped_user(), become_inside()
+            files = [(stack.enter_context(_memory_file(text)), name) for name, text in _accounts(launch).items()]
+            words = arguments(launch, self._system, shown, files, identity)
+            program = [*become, *self._limits(launch.limits), *launch.argv]
+            return self._spawn(outer, [*words, "--", *program], [number for number, _ in files], group)
+
+    def _spawn(
+        self, outer: Iterable[str], words: Iterable[str], descriptors: list[int], group: ControlGroup | None
+    ) -> Process:
+        """Start bwrap and learn from it which process is PID 1 inside. Raises SandboxError."""
+        inside: list[int] = []
+        reading, writing = os.pipe()
+        with _closing(reading):
+            with _closing(writing):
+                process = LocalProcess(
+                    [*outer, self._program, "--info-fd", str(writing), *words],
+                    {},
+                    (writing, *descriptors),
+                    end=partial(_end, inside),
+                    free=partial(_free, inside, group),
+                )
+            try:
+                inside.append(_inside(reading))
+            except (OSError, ValueError, KeyError) as error:
+                process.close()
+                raise _refused(process.stderr_tail()) from error
+        return process
+
+    def _limits(self, limits: Limits) -> list[str]:
+        """Limits for each process, set inside: only there are processes counted apart from the user's others."""
+        if self._prlimit is None:
+            return []
+        words = ["--core=0"]
+        if self._groups is None:
+            words += [f"--as={limits.memory_mib << 20}", f"--nproc={limits.processes}"]
+        return [self._prlimit, *words, "--"]
+
+
+def _accounts(launch: Launch) -> Mapping[str, str]:
+    return account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
+
+
+@contextmanager
+def _memory_file(text: str) -> Iterator[int]:
+    """A descriptor that reads `text`."""
+    descriptor = os.memfd_create("rtc-inspector")
+    with _closing(descriptor):
+        os.write(descriptor, text.encode())
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+
+
+@contextmanager
+def _closing(descriptor: int) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _inside(reading: int) -> int:
+    """A handle on PID 1 of the sandbox, told by bwrap. Raises ValueError or KeyError when bwrap gave up."""
+    data = b""
+    while chunk := os.read(reading, 4096):
+        data += chunk
+    return os.pidfd_open(json.loads(data)["child-pid"])
+
+
+def _end(inside: list[int]) -> None:
+    """Kill PID 1 inside: the kernel ends all others of its namespace before it lets it go."""
+    for handle in inside:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+
+
+def _free(inside: list[int], group: ControlGroup | None) -> None:
+    while inside:
+        os.close(inside.pop())
+    if group is not None:
+        group.remove()
+
+
+def _refused(message: str) -> SandboxError:
+    """What to say when bwrap made no namespace."""
+    last = message.strip().splitlines()[-1:] or ["bwrap ended without a word"]
+    return SandboxError(f"bubblewrap cannot start a sandbox: {last[0]}.", userns_remedy())
+
+
+def userns_remedy() -> str:
+    """Why ordinary users get no namespaces on this machine, as far as its settings tell."""
+    settings = {
+        "kernel/unprivileged_userns_clone": "0",
+        "user/max_user_namespaces": "0",
+        "kernel/apparmor_restrict_unprivileged_userns": "1",
+    }
+    for name, forbidding in settings.items():
+        path = Path("/proc/sys", name)
+        if path.exists() and path.read_text().strip() == forbidding:
+            allowing = {"0": "1", "1": "0"}[forbidding] if "max" not in name else "15000"
+            key = name.replace("/", ".")
+            return f"User namespaces are switched off here: allow them with `sysctl {key}={allowing}`, or use Docker."
+    return "Use Docker, or let this user create user namespaces (inside a container, run it with more rights)."

@@ -1,0 +1,47 @@
+"""What a sandbox promises, one word each: the conformance tests hold it to exactly these."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Claim(StrEnum):
+    """One property of everything that runs inside."""
+
+    NO_NETWORK = "no-network"
+    """No address can be reached and no name resolved; loopback is its own."""
+    READ_ONLY = "read-only"
+    """Nothing can be written but the scratch space."""
+    PRIVATE_FILES = "private-files"
+    """Host files outside of `Launch.readonly` and the system folders cannot be read."""
+    CLEAN_ENVIRONMENT = "clean-environment"
+    """No variable of the host's is seen, in no process inside."""
+    BOUNDED_SCRATCH = "bounded-scratch"
+    """The scratch space cannot outgrow its limit."""
+    BOUNDED_PROCESSES = "bounded-processes"
+    """A fork bomb stops at the limit."""
+    BOUNDED_MEMORY = "bounded-memory"
+    """All processes together stay within the limit."""
+    BOUNDED_MEMORY_EACH = "bounded-memory-each"
+    """Any one process stays within the limit."""
+    OWN_PROCESSES = "own-processes"
+    """Only processes inside are seen in /proc, and the launched program is PID 1."""
+    UNPRIVILEGED = "unprivileged"
+    """Not root, no capabilities, and no way to gain any."""
+    ENDS_WHOLE = "ends-whole"
+    """`kill` ends every process, also those that left their session."""
+
+
+ISOLATION = frozenset(
+    {
+        Claim.NO_NETWORK,
+        Claim.READ_ONLY,
+        Claim.PRIVATE_FILES,
+        Claim.CLEAN_ENVIRONMENT,
+        Claim.BOUNDED_SCRATCH,
+        Claim.OWN_PROCESSES,
+        Claim.UNPRIVILEGED,
+        Claim.ENDS_WHOLE,
+    }
+)
+"""What namespaces give by themselves, before any bound on memory or processes."""

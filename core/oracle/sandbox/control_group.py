@@ -1,0 +1,212 @@
+"""Bounds over all processes of a sandbox together, by control groups, where this user may make one."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from core.oracle.sandbox.protocol import Limits
+
+_PREFIX = "rtc-inspector-"
+_numbers = itertools.count()
+
+# The wrapper and its shell count too.
+_OURS = 2
+
+
+class ControlGroup(Protocol):
+    """One group for one sandbox."""
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Put in front of a command, it runs that command inside the group."""
+
+    def remove(self) -> None:
+        """Remove the empty group."""
+
+
+class GroupMaker(Protocol):
+    """A way to make groups that works here."""
+
+    def make(self, limits: Limits) -> ControlGroup:
+        """A new group. Raises OSError."""
+
+
+# ------------------------------------------------------------------ by the files of the control group file system
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """Folders below /sys/fs/cgroup: one for version 2, one a controller for version 1."""
+
+    folders: tuple[Path, ...]
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """A shell that joins and then becomes the command."""
+        joins = "".join(f"echo $$ > '{folder}/cgroup.procs' && " for folder in self.folders)
+        return ("/bin/sh", "-c", f'{joins}exec "$@"', "sh")
+
+    def remove(self) -> None:
+        """Remove the folders; the kernel may need a moment after the last process ended."""
+        for folder in self.folders:
+            for _ in range(50):
+                with suppress(FileNotFoundError):
+                    try:
+                        folder.rmdir()
+                    except OSError:
+                        time.sleep(0.01)
+                        continue
+                break
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroups:
+    """Makes folders in `parents`: one that has both controllers, or one for each."""
+
+    parents: tuple[Path, ...]
+
+    def make(self, limits: Limits) -> FileGroup:
+        """New folders with the limits written. Raises OSError."""
+        name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
+        group = FileGroup(tuple(parent / name for parent in self.parents))
+        try:
+            for folder in group.folders:
+                folder.mkdir()
+            _write_limits(group.folders, limits)
+        except OSError:
+            group.remove()
+            raise
+        return group
+
+    def sweep(self) -> None:
+        """Remove empty groups of ours whose maker is gone."""
+        for parent in self.parents:
+            for folder in parent.glob(f"{_PREFIX}*-*"):
+                maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
+                if not Path("/proc", maker).exists():
+                    with suppress(OSError):
+                        folder.rmdir()
+
+
+def _write_limits(folders: tuple[Path, ...], limits: Limits) -> None:
+    """Both versions' files; those of the other version are not there. Raises OSError when none bounds both."""
+    memory, processes = str(limits.memory_mib << 20), str(limits.processes + _OURS)
+    files: Mapping[str, str] = {
+        "memory.max": memory,
+        "memory.swap.max": "0",
+        "memory.limit_in_bytes": memory,
+        "memory.memsw.limit_in_bytes": memory,
+        "pids.max": processes,
+    }
+    written = set()
+    for folder in folders:
+        for name, value in files.items():
+            if (folder / name).exists():
+                (folder / name).write_text(value)
+                written.add(name)
+    if "pids.max" not in written or not written & {"memory.max", "memory.limit_in_bytes"}:
+        raise OSError("the control group has no controller for memory or processes")
+
+
+def _own_groups(controller: str) -> Iterator[Path]:
+    """Folders of the group we are in, as mounted here: of version 2 for an empty `controller`."""
+    paths = {}
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        paths.update(dict.fromkeys(names.split(","), path))
+    kind = "cgroup" if controller else "cgroup2"
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        root, point = before.split()[3:5]
+        options = after.split()[-1].split(",")
+        if after.split()[0] == kind and (not controller or controller in options) and controller in paths:
+            yield Path(point) / os.path.relpath(paths[controller], root)
+
+
+def _parents() -> Iterator[tuple[Path, ...]]:
+    """Where groups may be made, best first: below our own group, then beside it."""
+    for own in _own_groups(""):
+        for parent in (own, own.parent):
+            control = parent / "cgroup.subtree_control"
+            if control.exists() and {"memory", "pids"} <= set(control.read_text().split()):
+                yield (parent.resolve(),)
+    memory, pids = next(_own_groups("memory"), None), next(_own_groups("pids"), None)
+    if memory and pids:
+        yield (memory.resolve(), pids.resolve())
+
+
+# ------------------------------------------------------------------ by the user's own service manager
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeGroup:
+    """A transient scope; the service manager removes it when it is empty."""
+
+    command: tuple[str, ...]
+
+    def remove(self) -> None:
+        """Nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scopes:
+    """Asks systemd for a scope: the one way an ordinary user gets a group of their own after logging in remotely."""
+
+    environment: tuple[tuple[str, str], ...]
+
+    def make(self, limits: Limits) -> ScopeGroup:
+        """A command that opens a scope and runs in it, with the environment emptied again."""
+        variables = [f"{name}={value}" for name, value in self.environment]
+        run = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
+        for setting in (
+            f"MemoryMax={limits.memory_mib}M",
+            "MemorySwapMax=0",
+            f"TasksMax={limits.processes + _OURS}",
+        ):
+            run += ["-p", setting]
+        return ScopeGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
+
+
+def group_maker() -> GroupMaker | None:
+    """The first way that works here, tried out; None when this user cannot bound processes together."""
+    trial = Limits(memory_mib=256, processes=16, scratch_mib=16)
+    for maker in _makers():
+        try:
+            group = maker.make(trial)
+        except OSError:
+            continue
+        try:
+            if _runs(group):
+                return maker
+        finally:
+            group.remove()
+    return None
+
+
+def _makers() -> Iterator[GroupMaker]:
+    for parents in _parents():
+        groups = FileGroups(parents)
+        groups.sweep()
+        yield groups
+    names = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+    variables = tuple((name, os.environ[name]) for name in names if name in os.environ)
+    if os.geteuid() != 0 and variables and shutil.which("systemd-run"):
+        yield Scopes(variables)
+
+
+def _runs(group: ControlGroup) -> bool:
+    """Whether a command started in the group ends well."""
+    try:
+        done = subprocess.run([*group.command, "true"], env={}, capture_output=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0

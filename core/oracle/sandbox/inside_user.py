@@ -1,0 +1,59 @@
+"""Who a program is inside, as the host sees it, and what that user may read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import SandboxError
+
+NOBODY = 65534
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user and group of the host; never root."""
+
+    uid: int
+    gid: int
+
+    def may_read(self, path: Path) -> bool:
+        """Whether the mode of `path` itself lets this user read it, and enter it when it is a folder."""
+        status = path.stat()
+        shift = 6 if status.st_uid == self.uid else 3 if status.st_gid == self.gid else 0
+        wanted = 0o5 if stat.S_ISDIR(status.st_mode) else 0o4
+        return (status.st_mode >> shift) & wanted == wanted
+
+
+def inside_user(project: Path) -> User:
+    """The caller; for root the owner of `project`, or nobody where root owns that too."""
+    if os.geteuid() != 0:
+        return User(os.geteuid(), os.getegid())
+    status = project.stat()
+    return User(status.st_uid, status.st_gid) if status.st_uid and status.st_gid else User(NOBODY, NOBODY)
+
+
+def readable(paths: Iterable[Path], user: User) -> tuple[Path, ...]:
+    """`paths` as `user` can read them: a folder closed to others is shown by its entries, one mount each.
+
+    Temporary folders are made that way (mode 0700), with open entries inside. Raises SandboxError when nothing in it
+    can be read either.
+    """
+    return tuple(shown for path in paths for shown in _readable(path, user))
+
+
+def _readable(path: Path, user: User) -> Iterator[Path]:
+    if user.may_read(path):
+        yield path
+        return
+    entries = sorted(path.iterdir()) if path.is_dir() else []
+    shown = [entry for entry in entries if entry.exists() and user.may_read(entry)]
+    if not shown:
+        raise SandboxError(
+            f"{path} is closed to the user that tests run as (number {user.uid}).",
+            f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as an ordinary user.",
+        )
+    yield from shown

@@ -1,0 +1,128 @@
+"""A process of this machine, kept by a thread of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from threading import Event, Lock, Thread
+from typing import BinaryIO, cast
+
+from core.errors import SandboxError
+from core.oracle.sandbox.tail import Tail
+
+# How long a process may take to go once told to, before it is killed by force.
+GRACE = 2.0
+
+
+class LocalProcess:
+    """Implements `Process` over `subprocess`.
+
+    The thread that starts the process stays until it ended: a parent-death signal, as bubblewrap sets one, follows
+    the thread that forked, and a worker thread that returns would take the sandbox with it.
+    """
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        descriptors: Iterable[int] = (),
+        *,
+        cwd: str = "/",
+        end: Callable[[], None] | None = None,
+        free: Callable[[], None] | None = None,
+    ) -> None:
+        """Start `command` with `environment` as its whole environment and `descriptors` inherited.
+
+        `end`: asks the process to end everything inside; by force when it has not ended `GRACE` seconds later.
+        `free`: called once after it ended. Raises SandboxError when the command cannot be run.
+        """
+        self._end, self._free = end, free
+        self._tail, self._ended, self._closing, self._closed = Tail(), Event(), Lock(), False
+        started: Future[subprocess.Popen[bytes]] = Future()
+        start = partial(
+            subprocess.Popen,
+            list(command),
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env=dict(environment),
+            pass_fds=tuple(descriptors),
+            cwd=cwd,
+        )
+        self._keeper = Thread(target=self._keep, args=(start, started), name="sandbox-keeper", daemon=True)
+        self._keeper.start()
+        try:
+            self._popen = started.result()
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"{command[0]} cannot be started: {error}.", "See `rtc-inspector doctor`.") from error
+        self.stdin = cast(BinaryIO, self._popen.stdin)
+        self.stdout = cast(BinaryIO, self._popen.stdout)
+
+    def _keep(self, start: Callable[[], subprocess.Popen[bytes]], started: Future[subprocess.Popen[bytes]]) -> None:
+        """Start, collect standard error, reap."""
+        try:
+            popen = start()
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        started.set_result(popen)
+        with cast(BinaryIO, popen.stderr) as stderr:
+            while data := os.read(stderr.fileno(), 65536):
+                self._tail.add(data)
+        popen.wait()
+        self._ended.set()
+
+    @property
+    def pid(self) -> int:
+        """Of the outermost process, as the host sees it."""
+        return self._popen.pid
+
+    def poll(self) -> int | None:
+        """The exit status, 128 + n for signal n; None while it runs."""
+        return self._status() if self._ended.is_set() else None
+
+    def wait(self, timeout: float) -> int | None:
+        """The exit status, or None when `timeout` seconds passed first."""
+        return self._status() if self._ended.wait(timeout) else None
+
+    def _status(self) -> int:
+        code = self._popen.returncode
+        return 128 - code if code < 0 else code
+
+    def kill(self) -> None:
+        """End everything inside; returns once it is gone."""
+        if self._ended.is_set():
+            return
+        if self._end is not None:
+            self._end()
+            self._ended.wait(GRACE)
+        if not self._ended.is_set():
+            self._popen.kill()
+            self._ended.wait(GRACE)
+
+    def stderr_tail(self) -> str:
+        """The last few KiB of standard error."""
+        return self._tail.text()
+
+    def close(self) -> None:
+        """Kill, reap, close the pipes and free what was made for it; idempotent."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        self.kill()
+        for stream in (self.stdin, self.stdout):
+            with suppress(OSError):
+                stream.close()
+        self._keeper.join(GRACE)
+        if self._free is not None:
+            self._free()
