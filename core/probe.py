@@ -70,7 +70,7 @@ def _region(source: SourceFile, span: Span) -> Region:
     """The span as it stands, whether or not it holds whole statements. Raises UserError when out of the file."""
     if not 0 <= span.start <= span.end <= len(source.text):
         raise UserError(
-            f"The span {span.start} to {span.end} does not lie in {source.path}, which has {len(source.text)} characters.",
+            f"Characters {span.start} to {span.end} do not lie in {source.path}, which has {len(source.text)}.",
             "Give --start and --end as character offsets, 0 <= start <= end <= length.",
         )
     text = source.text[span.start : span.end]
