@@ -65,7 +65,10 @@ def simplify(node: Node) -> Node:
 
 
 def render(node: Node) -> str:
-    """Write a tree as a formula with no more parentheses than it needs."""
+    """Write a tree as a formula, with parentheses only where they change its meaning.
+
+    One exception for the reader's sake: a negative exponent always has them.
+    """
     texts = [render(part) for part in node.parts]
     if node.kind == "call":
         return f"{node.value}({', '.join(texts)})"

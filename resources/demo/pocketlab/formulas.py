@@ -75,6 +75,11 @@ class _Parser:
     def _peek(self) -> str:
         return self._tokens[self._next][1]
 
+    def _accept(self, wanted: str) -> bool:
+        found = self._peek() == wanted
+        self._next += found
+        return found
+
     def _operand(self) -> Node:
         kind, text = self._take()
         if kind == "number":
@@ -92,8 +97,7 @@ class _Parser:
     def _call(self, name: str) -> Node:
         self.expect("(")
         arguments = [self.expression(0)]
-        while self._peek() == ",":
-            self._take()
+        while self._accept(","):
             arguments.append(self.expression(0))
         self.expect(")")
         return Node("call", name, tuple(arguments))

@@ -57,7 +57,11 @@ def test_wrap_fills_a_line_exactly():
 
 
 def test_wrap_indents_later_lines():
-    assert wrap("one two three four", 9, indent="  ") == ["one two", "  three", "  four"]
+    assert wrap("one two three four", 9, indent="  ") == [
+        "one two",
+        "  three",
+        "  four",
+    ]
 
 
 def test_wrap_cuts_long_words():
