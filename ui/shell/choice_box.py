@@ -1,0 +1,91 @@
+"""A combo box under its caption, whose last entry asks for something that is not in the list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One entry. `value` is what is chosen; `usable` False greys it, `tip` says more."""
+
+    label: str
+    value: str
+    tip: str = ""
+    usable: bool = True
+
+
+class ChoiceBox(QWidget):
+    """`chosen` carries the value the user picked; `other_asked` comes for the last entry."""
+
+    chosen = Signal(str)
+    other_asked = Signal()
+
+    def __init__(self, caption: str, other: str = "", parent: QWidget | None = None) -> None:
+        """`other` is the text of the last entry; without it there is none."""
+        super().__init__(parent)
+        self._other = other
+        self._choices: list[Choice] = []
+        self._value = ""
+        label = QLabel(caption)
+        label.setProperty("role", "caption")
+        self.box = QComboBox()
+        self.box.setAccessibleName(caption)
+        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.box.setMinimumContentsLength(8)
+        self.box.activated.connect(self._picked)
+        label.setBuddy(self.box)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(label)
+        column.addWidget(self.box)
+
+    @property
+    def value(self) -> str:
+        """What is chosen; empty when nothing is."""
+        return self._value
+
+    def set_choices(self, choices: Sequence[Choice], value: str) -> None:
+        """List these entries, with `value` chosen; the user hears nothing of it."""
+        self._choices = list(choices)
+        self._value = value
+        self.box.clear()
+        for choice in choices:
+            self.box.addItem(choice.label)
+            row = self.box.count() - 1
+            self.box.setItemData(row, choice.tip, Qt.ItemDataRole.ToolTipRole)
+            self._enable(row, choice.usable)
+        if self._other:
+            self.box.insertSeparator(self.box.count())
+            self.box.addItem(self._other)
+        self._show_value()
+
+    def choose(self, value: str) -> None:
+        """Choose an entry without telling anybody."""
+        self._value = value
+        self._show_value()
+
+    def _enable(self, row: int, usable: bool) -> None:
+        model = self.box.model()
+        if isinstance(model, QStandardItemModel):
+            model.item(row).setEnabled(usable)
+
+    def _show_value(self) -> None:
+        row = next((row for row, choice in enumerate(self._choices) if choice.value == self._value), -1)
+        self.box.setCurrentIndex(row)
+        self.box.setToolTip(self._choices[row].tip if row >= 0 else "")
+
+    def _picked(self, row: int) -> None:
+        if row < len(self._choices):
+            self._value = self._choices[row].value
+            self.box.setToolTip(self._choices[row].tip)
+            self.chosen.emit(self._value)
+        else:
+            self._show_value()
+            self.other_asked.emit()

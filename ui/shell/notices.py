@@ -1,0 +1,151 @@
+"""Problems and remedies, shown above the views; never a dialog in the way."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+
+from core.errors import InspectorError
+from ui.fonts import fixed_font
+from ui.icons import icon
+from ui.theme import SPACE, Theme
+
+KEPT = 50
+"""Notices kept; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeText:
+    """One notice. `details` is for a report of a bug; empty otherwise."""
+
+    problem: str
+    remedy: str = ""
+    details: str = ""
+    bad: bool = False
+
+    def as_text(self) -> str:
+        """All of it, for the clipboard."""
+        return "\n".join(part for part in (self.problem, self.remedy, self.details) if part)
+
+
+def from_error(error: BaseException) -> NoticeText:
+    """What to say about an exception: its own sentences, or that it is ours to mend."""
+    if isinstance(error, InspectorError):
+        return NoticeText(error.problem, error.remedy, bad=True)
+    details = "".join(traceback.format_exception(error))
+    problem = f"Something went wrong that should not have: {type(error).__name__}: {error}"
+    return NoticeText(problem, "Nothing stored is lost. Copy the details into a report.", details, bad=True)
+
+
+class NoticeBar(QFrame):
+    """Shows the newest notice; older ones are a click away. Hidden while there is none."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start hidden."""
+        super().__init__(parent)
+        self.notices: list[NoticeText] = []
+        self._at = 0
+        self.problem, self.remedy, self.place = QLabel(), QLabel(), QLabel()
+        self.details = QPlainTextEdit()
+        self._buttons = {name: QToolButton() for name in ("previous", "next", "details", "copy", "close")}
+        self._build()
+        self.set_theme(theme)
+        self.hide()
+
+    def _build(self) -> None:
+        self.setAccessibleName("Notice")
+        for label in (self.problem, self.remedy):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.place.setProperty("role", "caption")
+        self.details.setReadOnly(True)
+        self.details.setAccessibleName("Details of the problem")
+        self.details.setFont(fixed_font(8.5))
+        self.details.setMaximumHeight(160)
+        self.details.hide()
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.problem)
+        words.addWidget(self.remedy)
+        row = QHBoxLayout()
+        row.setSpacing(SPACE // 2)
+        row.addLayout(words, 1)
+        row.addWidget(self.place)
+        self._build_buttons(row)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE * 2, SPACE, SPACE, SPACE)
+        column.addLayout(row)
+        column.addWidget(self.details)
+
+    def _build_buttons(self, row: QHBoxLayout) -> None:
+        tips = {
+            "previous": "Newer notice",
+            "next": "Older notice",
+            "details": "Show details",
+            "copy": "Copy notice",
+            "close": "Dismiss notice",
+        }
+        for name, button in self._buttons.items():
+            button.setProperty("role", "flat")
+            button.setToolTip(tips[name])
+            button.setAccessibleName(tips[name])
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self._buttons["details"].setText("Details")
+        self._buttons["details"].setCheckable(True)
+        self._buttons["details"].toggled.connect(self.details.setVisible)
+        self._buttons["previous"].clicked.connect(lambda: self._turn(-1))
+        self._buttons["next"].clicked.connect(lambda: self._turn(1))
+        self._buttons["copy"].clicked.connect(self._copy)
+        self._buttons["close"].clicked.connect(self._dismiss)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw the icons."""
+        for name in ("previous", "next", "copy", "close"):
+            self._buttons[name].setIcon(icon(name, theme.text))
+
+    def say(self, notice: NoticeText) -> None:
+        """Show a notice; one that is already shown is not doubled."""
+        if notice in self.notices:
+            self.notices.remove(notice)
+        self.notices.insert(0, notice)
+        del self.notices[KEPT:]
+        self._at = 0
+        self._show()
+
+    def report(self, error: BaseException) -> None:
+        """Show an exception."""
+        self.say(from_error(error))
+
+    def _turn(self, step: int) -> None:
+        self._at = (self._at + step) % len(self.notices)
+        self._show()
+
+    def _dismiss(self) -> None:
+        del self.notices[self._at]
+        self._at = 0
+        self._show()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.notices[self._at].as_text())
+
+    def _show(self) -> None:
+        self.setVisible(bool(self.notices))
+        if not self.notices:
+            return
+        notice, several = self.notices[self._at], len(self.notices) > 1
+        self.setProperty("role", "notice-bad" if notice.bad else "notice")
+        self.style().polish(self)
+        self.problem.setText(notice.problem)
+        self.remedy.setText(notice.remedy)
+        self.remedy.setVisible(bool(notice.remedy))
+        self.place.setText(f"{self._at + 1} of {len(self.notices)}")
+        self.details.setPlainText(notice.details)
+        for widget in (self.place, self._buttons["previous"], self._buttons["next"]):
+            widget.setVisible(several)
+        self._buttons["details"].setVisible(bool(notice.details))
+        self._buttons["details"].setChecked(False)

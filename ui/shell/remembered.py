@@ -1,0 +1,88 @@
+"""What the window remembers between sessions, where the platform keeps settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from core.settings import RunSettings
+
+RECENT = 10
+
+
+class Remembered:
+    """Typed access to QSettings; an unreadable value counts as absent."""
+
+    def __init__(self, settings: QSettings) -> None:
+        """Keep things in `settings`."""
+        self._settings = settings
+
+    @property
+    def theme(self) -> str:
+        """`system`, `light` or `dark`."""
+        return self._text("theme") or "system"
+
+    @theme.setter
+    def theme(self, choice: str) -> None:
+        self._settings.setValue("theme", choice)
+
+    def projects(self) -> list[Path]:
+        """Recent project folders that still exist, the last one first."""
+        return [path for path in self._paths("projects") if path.is_dir()]
+
+    def add_project(self, root: Path) -> None:
+        """Put a project first."""
+        self._add("projects", root)
+
+    def databases(self) -> list[Path]:
+        """Recent databases that still exist, the last one first."""
+        return [path for path in self._paths("databases") if path.is_file()]
+
+    def add_database(self, path: Path) -> None:
+        """Put a database first."""
+        self._add("databases", path)
+
+    def models(self) -> list[Path]:
+        """Model files chosen by hand, the last one first; absent ones stay, their disk may come back."""
+        return self._paths("models")
+
+    def add_model(self, path: Path) -> None:
+        """Put a model file first."""
+        self._add("models", path)
+
+    def run_settings(self) -> RunSettings:
+        """What the last run was started with; the paper's defaults at first."""
+        try:
+            return RunSettings.from_json(json.loads(self._text("run")))
+        except (ValueError, TypeError, AttributeError):
+            return RunSettings()
+
+    def keep_run_settings(self, settings: RunSettings) -> None:
+        """Start the next run the same way."""
+        self._settings.setValue("run", json.dumps(settings.to_json()))
+
+    def state(self, key: str) -> QByteArray | None:
+        """Geometry or splitter state; None at first."""
+        value = self._settings.value(f"window/{key}")
+        return value if isinstance(value, QByteArray) else None
+
+    def keep_state(self, key: str, state: QByteArray) -> None:
+        """Keep geometry or splitter state."""
+        self._settings.setValue(f"window/{key}", state)
+
+    def _text(self, key: str) -> str:
+        value = self._settings.value(key, "")
+        return value if isinstance(value, str) else ""
+
+    def _paths(self, key: str) -> list[Path]:
+        try:
+            values = json.loads(self._text(f"recent/{key}") or "[]")
+        except ValueError:
+            return []
+        return [Path(value) for value in values if isinstance(value, str)]
+
+    def _add(self, key: str, path: Path) -> None:
+        paths = [path, *(each for each in self._paths(key) if each != path)][:RECENT]
+        self._settings.setValue(f"recent/{key}", json.dumps([str(each) for each in paths]))

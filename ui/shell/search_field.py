@@ -1,0 +1,208 @@
+"""Ctrl-K: one field that goes to files, regions and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+from rapidfuzz import fuzz, process
+
+from ui.icons import icon
+from ui.theme import SPACE, Theme
+
+MOST = 12
+"""Entries shown at a time."""
+WORTH = 55.0
+"""Score of 100 from which a name counts as meant."""
+Index = QModelIndex | QPersistentModelIndex
+DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
+NONE = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Somewhere to go. `kind` is shown at the right; `text` is searched beside the title, without fuzziness."""
+
+    title: str
+    kind: str
+    go: Callable[[], object]
+    text: str = ""
+
+
+def matching(words: str, targets: Sequence[Target]) -> list[Target]:
+    """The targets that are meant, the best first: by fuzzy title, then by words inside the text."""
+    if not words.strip():
+        return list(targets[:MOST])
+    titles = [target.title for target in targets]
+    found = process.extract(words, titles, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=WORTH, limit=MOST)
+    chosen = {index: targets[index] for _, _, index in found}
+    wanted = words.lower().split()
+    for index, target in enumerate(targets):
+        if len(chosen) >= MOST:
+            break
+        if target.text and index not in chosen and all(word in target.text for word in wanted):
+            chosen[index] = target
+    return list(chosen.values())
+
+
+class _Targets(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.shown: list[Target] = []
+
+    def show(self, targets: list[Target]) -> None:
+        self.beginResetModel()
+        self.shown = targets
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self.shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
+        target = self.shown[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return target.title
+        return target.kind if role == DETAIL_ROLE else None
+
+
+class _Row(QStyledItemDelegate):
+    """Title at the left, kind at the right."""
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        return QSize(0, 28)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.save()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.fillRect(option.rect, QColor(self.theme.selection if chosen else self.theme.surface))
+        inside, kind = option.rect.adjusted(12, 0, -12, 0), str(index.data(DETAIL_ROLE))
+        painter.setPen(QColor(self.theme.muted))
+        middle = Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignRight, kind)
+        room = inside.width() - painter.fontMetrics().horizontalAdvance(kind) - 16
+        title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room)
+        painter.setPen(QColor(self.theme.text))
+        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignLeft, title)
+        painter.restore()
+
+
+class SearchField(QLineEdit):
+    """Type, choose with the arrows, go with Enter."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start without targets."""
+        super().__init__(parent)
+        self.setPlaceholderText("Go to…  Ctrl-K")
+        self.setAccessibleName("Go to a file, a region or a command")
+        self.setMinimumWidth(120)
+        self._targets: Callable[[], Sequence[Target]] = tuple
+        self._known: Sequence[Target] = ()
+        self.popup = QFrame(self, Qt.WindowType.ToolTip)
+        self.popup.setProperty("role", "popup")
+        self.list = QListView(self.popup)
+        self._model, self._rows = _Targets(self), _Row(theme, self)
+        self._icon = self.addAction(icon("search", theme.muted), QLineEdit.ActionPosition.LeadingPosition)
+        self._build()
+
+    def _build(self) -> None:
+        self.list.setModel(self._model)
+        self.list.setItemDelegate(self._rows)
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setUniformItemSizes(True)
+        self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setAccessibleName("Places to go to")
+        column = QVBoxLayout(self.popup)
+        column.setContentsMargins(1, SPACE // 2, 1, SPACE // 2)
+        column.addWidget(self.list)
+        self.list.clicked.connect(self._go)
+        self.textEdited.connect(self._search)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        self._rows.theme = theme
+        self._icon.setIcon(icon("search", theme.muted))
+
+    def set_source(self, targets: Callable[[], Sequence[Target]]) -> None:
+        """Ask `targets()` for the places each time the field is entered."""
+        self._targets = targets
+
+    def enter(self) -> None:
+        """Start a search."""
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.selectAll()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Qt: ask for the places there are now."""
+        super().focusInEvent(event)
+        self._known = self._targets()
+        if event.reason() is Qt.FocusReason.ShortcutFocusReason:
+            self._search(self.text())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Qt: close the list."""
+        super().focusOutEvent(event)
+        self.popup.hide()
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: keep the arrows and Escape from shortcuts while the list is open."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self.popup.isVisible():
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Qt: arrows choose, Enter goes, Escape leaves."""
+        key = event.key()
+        if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self._step(1 if key == Qt.Key.Key_Down else -1)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._go(self.list.currentIndex())
+        elif key == Qt.Key.Key_Escape:
+            self._leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _search(self, words: str) -> None:
+        self._model.show(matching(words, self._known))
+        count = len(self._model.shown)
+        self.popup.setVisible(count > 0)
+        if not count:
+            return
+        self.list.setCurrentIndex(self._model.index(0))
+        width = max(self.width(), 440)
+        self.popup.resize(width, count * 28 + SPACE + 2)
+        corner = self.mapToGlobal(QPoint(self.width() - width, self.height() + 4))
+        self.popup.move(corner)
+
+    def _step(self, step: int) -> None:
+        count = len(self._model.shown)
+        if count:
+            row = (self.list.currentIndex().row() + step) % count
+            self.list.setCurrentIndex(self._model.index(row))
+
+    def _go(self, index: Index) -> None:
+        if index.isValid() and index.row() < len(self._model.shown):
+            target = self._model.shown[index.row()]
+            self._leave()
+            target.go()
+
+    def _leave(self) -> None:
+        self.popup.hide()
+        self.clear()
+        self.clearFocus()

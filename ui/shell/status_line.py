@@ -1,0 +1,121 @@
+"""The line at the foot: which run, how far, what it says so far, how fast and how long still."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+
+from core.store.rows import RunRow, Score
+from core.types import Progress
+from ui.coordinator import RunState
+from ui.region_state import number
+from ui.theme import SPACE
+
+
+def run_summary(run: RunRow | None) -> str:
+    """The run in one line."""
+    if run is None:
+        return "No run yet"
+    parts = [
+        f"run {run.id}" + (f" “{run.name}”" if run.name else ""),
+        f"{run.items_complete}/{run.items_admitted or run.regions_wanted} regions",
+        f"RTC {score(run.rtc)}",
+        f"lift {number(run.lift.value, sign=True)}",
+    ]
+    if run.items_dropped:
+        parts.insert(2, f"{run.items_dropped} dropped")
+    return " · ".join(parts)
+
+
+def score(value: Score) -> str:
+    """A score with its interval."""
+    if value.value is None:
+        return "–"
+    bounds = "" if value.low is None or value.high is None else f" ({value.low:.2f}–{value.high:.2f})"
+    return f"{value.value:.2f}{bounds}"
+
+
+def duration(seconds: float) -> str:
+    """A time a person can read."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+class StatusLine(QWidget):
+    """Left the run that is shown; right this window's own run."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Start without a run."""
+        super().__init__(parent)
+        self.setProperty("role", "status")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.summary, self.state, self.pace = QLabel(run_summary(None)), QLabel(), QLabel()
+        self.bar = QProgressBar()
+        self._state = RunState.IDLE
+        self._progress: Progress | None = None
+        self._build()
+
+    def _build(self) -> None:
+        self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.summary.setAccessibleName("Run that is shown")
+        self.pace.setProperty("role", "muted")
+        self.pace.setAccessibleName("Progress of the run in this window")
+        self.bar.setAccessibleName("Progress")
+        self.bar.setTextVisible(False)
+        self.bar.setFixedSize(120, 4)
+        self.bar.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(SPACE + 4, SPACE // 2, SPACE + 4, SPACE // 2)
+        row.setSpacing(SPACE + 4)
+        row.addWidget(self.state)
+        row.addWidget(self.summary, 1)
+        row.addWidget(self.pace)
+        row.addWidget(self.bar)
+
+    def show_run(self, run: RunRow | None) -> None:
+        """Show a run's figures."""
+        self.summary.setText(run_summary(run))
+        self.state.setText(run.status if run else "")
+        good = {"finished": "good", "running": "muted"}
+        self.state.setProperty("role", good.get(run.status, "warn") if run else "muted")
+        self.state.style().polish(self.state)
+
+    def show_state(self, state: RunState) -> None:
+        """Show whether this window's run goes, waits or ends."""
+        self._state = state
+        if state is RunState.IDLE:
+            self._progress = None
+        self._refresh()
+
+    def show_progress(self, progress: Progress) -> None:
+        """Show how far this window's run is."""
+        self._progress = progress
+        self._refresh()
+
+    def _refresh(self) -> None:
+        progress = self._progress
+        self.bar.setVisible(self._state is not RunState.IDLE)
+        if progress is None or progress.total <= 0:
+            self.bar.setRange(0, 0)
+        else:
+            self.bar.setRange(0, progress.total)
+            self.bar.setValue(progress.done)
+        self.pace.setText(self._words())
+
+    def _words(self) -> str:
+        words = {RunState.PAUSED: "paused", RunState.STOPPING: "stopping"}
+        parts = [words[self._state]] if self._state in words else []
+        progress = self._progress
+        if progress is None:
+            return " · ".join([*parts, "starting"]) if self._state is RunState.RUNNING else " · ".join(parts)
+        count = f" {progress.done}/{progress.total}" if progress.total > 1 else ""
+        parts.append(f"{progress.stage}{count}")
+        if progress.tokens_per_second is not None:
+            parts.append(f"{progress.tokens_per_second:.0f} tok/s")
+        if progress.eta is not None and self._state is RunState.RUNNING:
+            parts.append(f"ETA {duration(progress.eta)}")
+        return " · ".join(parts)

@@ -1,0 +1,119 @@
+"""The bar at the top: what is looked at, with which models, and the run's controls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+
+from ui.coordinator import RunState
+from ui.icons import icon
+from ui.shell.choice_box import Choice, ChoiceBox
+from ui.shell.search_field import SearchField
+from ui.theme import SPACE, Theme
+
+TASKS = (
+    Choice("Synthesis", "synthesis", "Describe a region, then write it again from the description"),
+    Choice("Editing", "editing", "Describe an edit, then apply it again; comes with a later release", usable=False),
+)
+SAME_MODEL = Choice("Same as forward", "", "The model that describes also writes")
+
+
+class TopBar(QWidget):
+    """Emits what the user wants; decides nothing."""
+
+    run_asked = Signal()
+    pause_asked = Signal()
+    stop_asked = Signal()
+    settings_asked = Signal()
+
+    def __init__(self, theme: Theme, menu: QMenu, runs: QMenu, parent: QWidget | None = None) -> None:
+        """`menu` opens from the button at the left, `runs` from the one beside the search field."""
+        super().__init__(parent)
+        self.setProperty("role", "bar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.project = ChoiceBox("Project", "Open folder…")
+        self.task = ChoiceBox("Task")
+        self.forward = ChoiceBox("Forward model", "Choose file…")
+        self.backward = ChoiceBox("Backward model", "Choose file…")
+        self.menu_button, self.runs_button = QToolButton(), QToolButton()
+        self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
+        self.search = SearchField(theme)
+        self.task.set_choices(TASKS, "synthesis")
+        self._theme = theme
+        self._menus(menu, runs)
+        self._controls()
+        self._lay_out()
+        self.set_theme(theme)
+        self.show_state(RunState.IDLE)
+
+    def _menus(self, menu: QMenu, runs: QMenu) -> None:
+        for button, entries, name in ((self.menu_button, menu, "Menu (F10)"), (self.runs_button, runs, "Runs")):
+            button.setMenu(entries)
+            button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+            button.setAccessibleName(name)
+            button.setToolTip(name)
+        self.menu_button.setProperty("role", "bare")
+        self.runs_button.setText("Runs")
+        self.runs_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+
+    def _controls(self) -> None:
+        self.run.setProperty("role", "primary")
+        self.run.setText("Run")
+        self.run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        wanted = (
+            (self.run, self.run_asked, "Start a run (Ctrl-R)"),
+            (self.pause, self.pause_asked, "Pause"),
+            (self.stop, self.stop_asked, "Stop; the run can be resumed (Ctrl-.)"),
+            (self.settings, self.settings_asked, "Run settings (Ctrl-,)"),
+        )
+        for button, signal, tip in wanted:
+            button.setToolTip(tip)
+            button.setAccessibleName(tip)
+            button.clicked.connect(signal)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(SPACE, SPACE // 2 + 2, SPACE + 4, SPACE)
+        row.setSpacing(SPACE)
+        bottom = Qt.AlignmentFlag.AlignBottom
+        row.addWidget(self.menu_button, 0, bottom)
+        for box, stretch in ((self.project, 3), (self.task, 2), (self.forward, 4), (self.backward, 4)):
+            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            box.setMaximumWidth(120 + 60 * stretch)
+            row.addWidget(box, stretch, bottom)
+        row.addSpacing(SPACE // 2)
+        for button in (self.run, self.pause, self.stop, self.settings):
+            row.addWidget(button, 0, bottom)
+        row.addStretch(1)
+        row.addWidget(self.runs_button, 0, bottom)
+        row.addWidget(self.search, 3, bottom)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw the icons."""
+        self._theme = theme
+        faded = theme.tint(theme.muted, 0.5)
+        self.menu_button.setIcon(icon("menu", theme.text))
+        self.runs_button.setIcon(icon("runs", theme.text))
+        self.run.setIcon(icon("run", theme.accent_text, faded))
+        self.stop.setIcon(icon("stop", theme.text, faded))
+        self.settings.setIcon(icon("settings", theme.text))
+        self.search.set_theme(theme)
+        self._draw_pause(False)
+
+    def show_state(self, state: RunState) -> None:
+        """Offer what can be done now."""
+        busy = state is not RunState.IDLE
+        going = state in (RunState.RUNNING, RunState.PAUSED)
+        self.run.setEnabled(not busy)
+        self.pause.setEnabled(going)
+        self.stop.setEnabled(going)
+        for box in (self.task, self.forward, self.backward, self.project):
+            box.setEnabled(not busy)
+        self._draw_pause(state is RunState.PAUSED)
+
+    def _draw_pause(self, paused: bool) -> None:
+        faded = self._theme.tint(self._theme.muted, 0.5)
+        self.pause.setIcon(icon("run" if paused else "pause", self._theme.text, faded))
+        words = "Go on (Ctrl-Shift-P)" if paused else "Pause after what is in flight (Ctrl-Shift-P)"
+        self.pause.setToolTip(words)
+        self.pause.setAccessibleName(words)
