@@ -1,0 +1,117 @@
+"""Runs one program and ends everything it started, for the sandbox `none`; a script of its own.
+
+    python guardian.py PLAN
+
+PLAN is JSON: `life`, a descriptor: when its other end closes, be it that the owner asks or that it died, all is ended;
+`memory` and `file_size`, bytes for each process and file; `environment`; `program`, with its arguments. Orphans come to
+this process instead of the system's first one, so that a child which left its session is found too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TypedDict
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Plan(TypedDict):
+    """What to run and under which limits."""
+
+    life: int
+    memory: int
+    file_size: int
+    environment: dict[str, str]
+    program: list[str]
+
+
+def main(plan: Plan) -> int:
+    """Start the program, wait for it or for the end of `life`, end the rest; 128 + n for signal n."""
+    os.set_inheritable(plan["life"], False)
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    child = os.fork()
+    if child == 0:
+        _become(plan)
+    _let_go()
+    handle = os.pidfd_open(child)
+    select.select([plan["life"], handle], [], [])
+    signal.pidfd_send_signal(handle, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _end_all()
+    return 128 - code if code < 0 else code
+
+
+def _become(plan: Plan) -> None:
+    """Set the limits and turn into the program."""
+    program = plan["program"]
+    try:
+        os.setsid()
+        for kind, value in (
+            (resource.RLIMIT_AS, plan["memory"]),
+            (resource.RLIMIT_FSIZE, plan["file_size"]),
+            (resource.RLIMIT_CORE, 0),
+        ):
+            resource.setrlimit(kind, (value, value))
+        os.execve(program[0], program, plan["environment"])
+    except OSError as error:
+        os.write(2, f"{program[0]}: {error}\n".encode())
+    os._exit(127)
+
+
+def _let_go() -> None:
+    """Hold none of the program's pipes open: their ends must be seen when the program closes them."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+
+
+def _end_all() -> None:
+    """Stop every descendant, then kill them; again until there is none, for one may have forked meanwhile."""
+    while True:
+        found = _descendants()
+        for process in found:
+            _signal(process, signal.SIGSTOP)
+        for process in found:
+            _signal(process, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        if not found:
+            return
+        time.sleep(0.001)
+
+
+def _signal(process: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
+
+
+def _descendants() -> list[int]:
+    """All processes below this one that are still alive or not reaped."""
+    parents = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                # The name in brackets may hold anything, brackets included.
+                fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
+                parents[int(entry.name)] = int(fields[1])
+    found, edge = [], [os.getpid()]
+    while edge:
+        parent = edge.pop()
+        below = [process for process, above in parents.items() if above == parent]
+        found += below
+        edge += below
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))

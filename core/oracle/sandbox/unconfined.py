@@ -1,0 +1,103 @@
+"""No sandbox: a plain process with limits, for those who ask for it and trust the code."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+from threading import Lock
+
+from core.errors import SandboxError
+from core.oracle.sandbox import guardian
+from core.oracle.sandbox.claims import Claim
+from core.oracle.sandbox.guardian import Plan
+from core.oracle.sandbox.local_process import LocalProcess
+from core.oracle.sandbox.protocol import Launch, Process
+
+_PREFIX = "rtc-inspector-none-"
+
+
+class _Once:
+    """A call that is made at most once, whoever asks."""
+
+    def __init__(self, call: partial[None]) -> None:
+        """Keep the call."""
+        self._call, self._lock, self._made = call, Lock(), False
+
+    def __call__(self) -> None:
+        """Make the call unless it was made."""
+        with self._lock:
+            if self._made:
+                return
+            self._made = True
+        self._call()
+
+
+class Unconfined:
+    """Implements `Sandbox` without one: the program can do whatever the user can.
+
+    The scratch space is one folder of this object, so that it holds one process at a time: several workers need
+    an object each.
+    """
+
+    name = "none"
+    image_digest = ""
+    claims = frozenset({Claim.BOUNDED_MEMORY_EACH, Claim.ENDS_WHOLE})
+    detail = "the code under test can read and write whatever you can, and reach the network"
+
+    def __init__(self) -> None:
+        """Name the scratch folder; it is made when a process starts, and removed when that is closed."""
+        _sweep()
+        self.scratch = str(Path(tempfile.gettempdir(), f"{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"))
+        self._lock = Lock()
+
+    def start(self, launch: Launch) -> Process:
+        """Start the program under a guardian. Raises SandboxError."""
+        with self._lock:
+            try:
+                Path(self.scratch).mkdir(mode=0o700)
+            except OSError as error:
+                raise SandboxError(
+                    f"The temporary folder {self.scratch} cannot be made: {error.strerror}.",
+                    "Close the process that uses it, or free some space.",
+                ) from error
+        life, end = os.pipe()
+        plan = Plan(
+            life=life,
+            memory=launch.limits.memory_mib << 20,
+            file_size=launch.limits.scratch_mib << 20,
+            environment=dict(launch.environment),
+            program=list(launch.argv),
+        )
+        ended = _Once(partial(os.close, end))
+        try:
+            return LocalProcess(
+                [sys.executable, "-I", "-S", guardian.__file__, json.dumps(plan)],
+                {},
+                (life,),
+                cwd=launch.cwd,
+                end=ended,
+                free=partial(self._free, ended),
+            )
+        except SandboxError:
+            self._free(ended)
+            raise
+        finally:
+            os.close(life)
+
+    def _free(self, ended: _Once) -> None:
+        """Let the guardian go and remove what the program left."""
+        ended()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def _sweep() -> None:
+    """Remove scratch folders whose maker was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if not Path("/proc", maker).exists():
+            shutil.rmtree(folder, ignore_errors=True)
