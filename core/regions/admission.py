@@ -1,0 +1,85 @@
+"""Admission: a region is kept when deleting it changes a test result (RTC paper, Sec. 4.2)."""
+
+from __future__ import annotations
+
+import warnings
+
+from core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
+
+NO_EFFECT = "deleting it changes no test result"
+NO_COMPILE = "the file does not compile without it"
+_REASONS = {Outcome.PASS: NO_EFFECT, Outcome.SYNTAX_ERROR: NO_COMPILE}
+
+
+def deletion(file: SourceFile, region: Region) -> str:
+    """The text that stands for the region when it is deleted: nothing, or `pass` where its block would be empty.
+
+    A header without its block is always a syntax error, as what follows is never indented deeper than the header.
+    """
+    return "" if _compiles(Candidate(file, region.span, "").new_text) else "pass"
+
+
+def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
+    """Judge the file without the region: admitted when that fails, and the untouched file passes the same tests."""
+    if not region.tests:
+        return as_item(region, "no test covers it")
+    candidate = Candidate(file, region.span, deletion(file, region))
+    if not _compiles(candidate.new_text):
+        return as_item(region, NO_COMPILE)
+    verdict = _judge(candidate, region, oracle)
+    reason = _REASONS.get(verdict.outcome, "")
+    if verdict.outcome is Outcome.INFRASTRUCTURE:
+        reason = f"the sandbox failed twice while its deletion was judged: {verdict.detail}"
+    return as_item(region, reason or _mistrust(region, file, verdict, oracle))
+
+
+def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
+    """The verdict on the region replaced by its own text: a pass, or the oracle is not to be trusted here."""
+    return _judge(Candidate(file, region.span, region.text), region, oracle)
+
+
+def as_item(region: Region, reason: str = "") -> Item:
+    """The region as an item of a run; a reason means that it was dropped."""
+    return Item(
+        key=f"{region.path}:{region.span.start}-{region.span.end}",
+        kind="region",
+        path=region.path,
+        span=region.span,
+        start_line=region.start_line,
+        end_line=region.end_line,
+        text=region.text,
+        tests=region.tests,
+        admitted=not reason,
+        reason=reason,
+    )
+
+
+def _mistrust(region: Region, file: SourceFile, deleted: Verdict, oracle: Oracle) -> str:
+    """Why a failure without the region proves nothing: its covering tests, run alone, fail with it as well.
+
+    The whole suite was seen to pass on the untouched files, so there is nothing to ask where it was what ran.
+    """
+    if region.runs_at_import and deleted.outcome is not Outcome.TAMPERED:
+        return ""
+    verdict = judge_identity(region, file, oracle)
+    if verdict.outcome is Outcome.PASS:
+        return ""
+    if verdict.outcome is Outcome.INFRASTRUCTURE:
+        return f"the sandbox failed twice while its own text was judged: {verdict.detail}"
+    return f"its own text does not pass its covering tests when they run alone: {verdict.outcome}, {verdict.detail}"
+
+
+def _judge(candidate: Candidate, region: Region, oracle: Oracle) -> Verdict:
+    """One verdict; a failure of the sandbox, which is nobody's result, gets a second try."""
+    verdict = oracle.judge(candidate, region.tests)
+    return verdict if verdict.outcome.judged else oracle.judge(candidate, region.tests)
+
+
+def _compiles(text: str) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "<source>", "exec", dont_inherit=True)
+        except SyntaxError:
+            return False
+    return True

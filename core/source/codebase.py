@@ -1,0 +1,92 @@
+"""A project folder as it is opened: its Python files, which of them are tests, and its place in history."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+from core.errors import ProjectError
+from core.source.git import History
+from core.source.pytest_config import read_pytest_config
+from core.source.reading import Unreadable, check_syntax, read
+from core.source.testfiles import find_test_files
+from core.source.walk import Walk
+from core.types import Codebase, SkippedFile, SourceFile
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage, how much is done and of how much; raising from it cancels."""
+
+_EVERY = 50
+
+
+def open_codebase(root: Path, progress: Progress | None = None) -> Codebase:
+    """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file."""
+    root = _folder(root)
+    history = History.of(root)
+    walk = Walk(root, history)
+    walk.run()
+    texts, unreadable = _read_all(root, walk.found, progress)
+    skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
+    if not texts:
+        raise _nothing(root, skipped)
+    config = read_pytest_config(root, history.top if history is not None else root)
+    tests = find_test_files({path: text for path, (text, _) in texts.items()}, root, config)
+    files = tuple(SourceFile(path, text, code, path in tests) for path, (text, code) in texts.items())
+    revision = history.revision if history is not None else None
+    dirty = revision is not None and history is not None and history.dirty(texts)
+    return Codebase(root, files, skipped, revision, dirty)
+
+
+def content_fingerprint(codebase: Codebase) -> str:
+    """SHA-256 in hexadecimal over the path, encoding and text of every file."""
+    digest = hashlib.sha256()
+    for file in codebase.files:
+        for part in (file.path, file.encoding, file.text):
+            data = part.encode()
+            digest.update(len(data).to_bytes(8, "big"))
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def _folder(root: Path) -> Path:
+    """The real path of a folder that can be listed."""
+    if not root.exists():
+        raise ProjectError(f"{root} does not exist.", "Give the folder of a Python project.")
+    if not root.is_dir():
+        raise ProjectError(f"{root} is not a folder.", "Give the folder that the file is in.")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise ProjectError(f"{root} may not be read.", "Give yourself the right to read the folder.")
+    return root.resolve()
+
+
+def _read_all(
+    root: Path, paths: list[str], progress: Progress | None
+) -> tuple[dict[str, tuple[str, str]], list[SkippedFile]]:
+    """Texts and encodings by path, and the files that could not be taken."""
+    texts: dict[str, tuple[str, str]] = {}
+    skipped: list[SkippedFile] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the compiler's, about the code that is read
+        for done, path in enumerate(paths, start=1):
+            try:
+                texts[path] = read(root / path)
+                check_syntax(texts[path][0])
+            except Unreadable as error:
+                texts.pop(path, None)
+                skipped.append(SkippedFile(path, str(error)))
+            if progress is not None and (done % _EVERY == 0 or done == len(paths)):
+                progress("reading files", done, len(paths))
+    return texts, skipped
+
+
+def _nothing(root: Path, skipped: tuple[SkippedFile, ...]) -> ProjectError:
+    if not skipped:
+        return ProjectError(f"{root} holds no Python file.", "Give the folder of a Python project.")
+    first = skipped[0]
+    return ProjectError(
+        f"{root} holds no Python file to use: {len(skipped)} passed over, first {first.path} ({first.reason}).",
+        "Mend those files, or give the folder that holds the project's own code.",
+    )

@@ -1,0 +1,108 @@
+"""Which files are test code, by the conventions of pytest and unittest and the project's own configuration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from core.source.pytest_config import PytestConfig
+
+_CONVENTIONS = ("test_*.py", "*_test.py", "conftest.py", "tests.py", "test.py")
+_TEST_FOLDERS = {"test", "tests"}
+_LIKE_TESTS = re.compile(r"(.+[_-])?tests?([_-].+)?")
+_CATCH_ALL = {"*.py", "*", "**/*.py"}
+_DEFINES_TESTS = re.compile(
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(?:test|load_tests\b)|class[ \t]+\w+[ \t]*\([^)]*TestCase)",
+    re.MULTILINE,
+)
+
+
+def find_test_files(texts: Mapping[str, str], root: Path, config: PytestConfig) -> frozenset[str]:
+    """The paths among `texts` (path relative to `root` -> text) that hold test code.
+
+    1. By name: `test_*.py`, `*_test.py`, `conftest.py`, `test.py`, `tests.py`; all under a folder `test` or `tests`.
+    2. unittest's wider `test*.py`, where the file does define tests (`testing.py` never is one).
+    3. The configured `python_files`, inside `testpaths` where both are given.
+    4. All under a folder of `testpaths`, or a top-level folder named like tests, that holds tests in the main.
+    """
+    named = {path for path, text in texts.items() if _by_convention(path, text)}
+    outer = root.relative_to(config.folder).as_posix() if root != config.folder else ""
+    inner = [entry for word in config.testpaths if (entry := _inside(word, outer)) is not None]
+    for path, text in texts.items():
+        if not inner or any(_matches_entry(path, entry) for entry in inner):
+            named |= {path} if _configured(path, text, outer, config.python_files) else set()
+    return frozenset(named | _in_test_folders(texts, named, inner))
+
+
+def _by_convention(path: str, text: str) -> bool:
+    pure = PurePosixPath(path)
+    if not _TEST_FOLDERS.isdisjoint(pure.parts[:-1]):
+        return True
+    if any(fnmatchcase(pure.name, pattern) for pattern in _CONVENTIONS):
+        return True
+    unittest_name = fnmatchcase(pure.name, "test*.py") and pure.name != "testing.py"
+    return unittest_name and _DEFINES_TESTS.search(text) is not None
+
+
+def _configured(path: str, text: str, outer: str, patterns: Iterable[str]) -> bool:
+    """By `python_files`: a pattern with a slash is held against the whole path, as pytest does.
+
+    A pattern that takes every file says nothing of its own; then the text decides.
+    """
+    name, whole = path.rpartition("/")[2], f"/{outer}/{path}"
+    for pattern in patterns:
+        if pattern in _CATCH_ALL:
+            if _DEFINES_TESTS.search(text):
+                return True
+        elif fnmatchcase(whole, f"*/{pattern}") if "/" in pattern else fnmatchcase(name, pattern):
+            return True
+    return False
+
+
+def _inside(word: str, outer: str) -> str | None:
+    """An entry of `testpaths` as seen from the root: None when it is the root itself or lies outside."""
+    entry = PurePosixPath(word)
+    if entry.is_absolute() or ".." in entry.parts:
+        return None
+    if not outer:
+        return str(entry) if entry.parts else None
+    return str(entry.relative_to(outer)) if entry.is_relative_to(outer) and str(entry) != outer else None
+
+
+def _matches_entry(path: str, entry: str) -> bool:
+    """Whether `path` is the entry, or lies under it; an entry may be a pattern."""
+    pure = PurePosixPath(path)
+    return any(fnmatchcase(str(part), entry) for part in (pure, *pure.parents[:-1]))
+
+
+def _in_test_folders(texts: Mapping[str, str], named: set[str], testpaths: list[str]) -> set[str]:
+    """Everything under the folders that are test code as a whole, helpers and data modules included."""
+    tops = {path.partition("/")[0] for path in texts if "/" in path}
+    entries = {*testpaths, *(folder for folder in tops if _LIKE_TESTS.fullmatch(folder))}
+    found: set[str] = set()
+    for entry in entries:
+        inside = {path for path in texts if _matches_entry(path, entry)}
+        if _mostly_tests(inside, named):
+            found |= inside
+    return found
+
+
+def _mostly_tests(inside: set[str], named: set[str]) -> bool:
+    """Whether a folder is for tests, not code with its tests beside it.
+
+    At least a quarter of its files are tests, and most of those are not named after a module next to them.
+    Folders called `test` or `tests` inside are left out of the count.
+    """
+    counted = {path for path in inside if _TEST_FOLDERS.isdisjoint(PurePosixPath(path).parts[:-1])}
+    tests = {path for path in counted & named if not path.endswith("conftest.py")}
+    others = {path for path in counted - named if not path.endswith("__init__.py")}
+    beside = sum(_tested_module(path) in others for path in tests)
+    return bool(tests) and 3 * len(tests) >= len(others) and 2 * beside <= len(tests)
+
+
+def _tested_module(path: str) -> str:
+    """The module a test file would be named after: `a/test_b.py` and `a/b_test.py` give `a/b.py`."""
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}{name.removeprefix('test_').removesuffix('.py').removesuffix('_test')}.py"

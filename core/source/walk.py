@@ -1,0 +1,134 @@
+"""Which Python files a project has, and what was passed over on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.source.git import History
+from core.source.ignore import IgnoreRules
+from core.types import SkippedFile
+
+_VENDORED = {
+    "vendor",
+    "_vendor",
+    "vendored",
+    "_vendored",
+    "extern",
+    "_extern",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+}
+_PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pypackages__"}
+_BUILT = {"build", "dist", "_build"}
+_EGG = re.compile(r".+\.(egg-info|dist-info|egg)")
+_ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta", "bin/activate_this.py", "Scripts/activate_this.py")
+
+
+@dataclass(slots=True)
+class Walk:
+    """The walk over one project folder.
+
+    Attributes:
+        found: regular `.py` files, paths relative to the root, sorted.
+        skipped: files that are links or not regular, and folders of foreign code (their paths end in a slash).
+    """
+
+    root: Path
+    history: History | None
+    found: list[str] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
+    _tracked_folders: frozenset[str] = frozenset()
+
+    def run(self) -> None:
+        """Fill `found` and `skipped`; links to folders are never followed, so loops cannot happen."""
+        if self.history is not None:
+            self._tracked_folders = frozenset(_folders_of(self.history.tracked))
+        top = self.history.top if self.history is not None else self.root
+        exclude = self.history.exclude_file if self.history is not None else None
+        self._visit("", IgnoreRules.for_root(top, self.root, exclude))
+        self.found.sort()
+        self.skipped.sort(key=lambda skipped: skipped.path)
+
+    def _visit(self, inside: str, rules: IgnoreRules) -> None:
+        folder = self.root / inside
+        rules = rules.enter(folder)
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            self.skipped.append(SkippedFile(_readable(f"{inside}/"), f"cannot be read: {error.strerror}"))
+            return
+        for entry in entries:
+            path = f"{inside}/{entry.name}" if inside else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                self._folder(path, entry.name, rules)
+            elif entry.name.endswith(".py"):
+                self._file(path, entry, rules)
+
+    def _folder(self, path: str, name: str, rules: IgnoreRules) -> None:
+        if name.startswith(".") or name == "__pycache__" or self._ignored(path, rules, folder=True):
+            return
+        reason = _foreign(self.root / path, name, nested=self.history is not None)
+        if reason:
+            self.skipped.append(SkippedFile(_readable(f"{path}/"), reason))
+        else:
+            self._visit(path, rules)
+
+    def _file(self, path: str, entry: os.DirEntry[str], rules: IgnoreRules) -> None:
+        if self._ignored(path, rules, folder=False):
+            return
+        reason = _unusable(entry)
+        if reason:
+            self.skipped.append(SkippedFile(_readable(path), reason))
+        else:
+            self.found.append(path)
+
+    def _ignored(self, path: str, rules: IgnoreRules, *, folder: bool) -> bool:
+        """As git sees it: what is tracked is never ignored, whatever the patterns say."""
+        if self.history is None:
+            return rules.ignores(path, folder)
+        if path in (self._tracked_folders if folder else self.history.tracked):
+            return False
+        return rules.ignores(self.history.prefix + path, folder)
+
+
+def _foreign(folder: Path, name: str, *, nested: bool) -> str:
+    """Why a folder holds code that is not this project's; empty when it may well be."""
+    if name in _PACKAGES or _EGG.fullmatch(name):
+        return "installed packages"
+    if name in _VENDORED:
+        return "vendored code"
+    if any((folder / sign).exists() for sign in _ENVIRONMENT_SIGNS):
+        return "a virtual environment"
+    if name in _BUILT and not (folder / "__init__.py").exists():
+        return "build output"
+    if nested and (folder / ".git").exists():
+        return "another git repository"
+    return ""
+
+
+def _unusable(entry: os.DirEntry[str]) -> str:
+    if entry.is_symlink():
+        return "a symbolic link"
+    if not entry.is_file(follow_symlinks=False):
+        return "not a regular file"
+    if _readable(entry.name) != entry.name:
+        return "its name is not valid UTF-8"
+    return ""
+
+
+def _readable(path: str) -> str:
+    """The path with bytes that are no UTF-8 escaped, fit to be shown and stored."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _folders_of(paths: frozenset[str]) -> Iterator[str]:
+    for path in paths:
+        while "/" in path:
+            path = path.rpartition("/")[0]
+            yield path
