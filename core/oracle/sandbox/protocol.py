@@ -78,6 +78,10 @@ class Sandbox(Protocol):
     claims: frozenset[Claim]
     """What this sandbox promises on this machine."""
 
+    @property
+    def detail(self) -> str:
+        """What it is and what it does not bound, for a person."""
+
     def start(self, launch: Launch) -> Process:
         """Start a process inside. Raises SandboxError."""
 

@@ -47,13 +47,17 @@ class Unconfined:
     name = "none"
     image_digest = ""
     claims = frozenset({Claim.BOUNDED_MEMORY_EACH, Claim.ENDS_WHOLE})
-    detail = "the code under test can read and write whatever you can, and reach the network"
 
     def __init__(self) -> None:
         """Name the scratch folder; it is made when a process starts, and removed when that is closed."""
         _sweep()
         self.scratch = str(Path(tempfile.gettempdir(), f"{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"))
         self._lock = Lock()
+
+    @property
+    def detail(self) -> str:
+        """What there is to fear, for a person."""
+        return "the code under test can read and write whatever you can, and reach the network"
 
     def start(self, launch: Launch) -> Process:
         """Start the program under a guardian. Raises SandboxError."""

@@ -1,0 +1,84 @@
+"""Choose a sandbox, and say what each would need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.errors import SandboxError
+from core.oracle.sandbox.claims import Claim
+from core.oracle.sandbox.protocol import Sandbox, SandboxStatus
+from core.oracle.sandbox.self_check import self_check
+
+NAMES = ("docker", "bubblewrap", "none")
+
+_BARE = (
+    "Nothing isolates the code under test: candidates written by the model run with all your rights. "
+    "Install bubblewrap or start Docker to isolate them."
+)
+
+
+def choose_sandbox(name: str, image: str | None, notice: Callable[[str], None]) -> Sandbox:
+    """The sandbox called `name`, tried out; `auto` takes Docker when an engine works, else bubblewrap.
+
+    `image`: a Docker image or a tar of a file system; None shows the host's own system folders. `notice` hears what
+    the user should know. Raises SandboxError.
+    """
+    if name != "auto":
+        return _opened(name, image, notice)
+    reasons = []
+    for candidate in ("docker", "bubblewrap") if image is None else ("docker",):
+        try:
+            return _opened(candidate, image, notice)
+        except SandboxError as error:
+            reasons.append(error)
+    if image is not None:
+        raise reasons[0]
+    raise SandboxError(
+        " ".join(reason.problem for reason in reasons),
+        f"{reasons[-1].remedy} If you trust the code and the model, use `--sandbox none`.",
+    )
+
+
+def available_sandboxes(image: str | None = None) -> list[SandboxStatus]:
+    """Each sandbox, tried out: whether it works here, and what to do where not."""
+    return [_status(name, image if name == "docker" else None) for name in NAMES]
+
+
+def _status(name: str, image: str | None) -> SandboxStatus:
+    notices: list[str] = []
+    try:
+        sandbox = _opened(name, image, notices.append)
+    except SandboxError as error:
+        return SandboxStatus(name, False, error.problem, error.remedy)
+    return SandboxStatus(name, True, sandbox.detail, "")
+
+
+def _opened(name: str, image: str | None, notice: Callable[[str], None]) -> Sandbox:
+    """Make and try the sandbox called `name`. Raises SandboxError."""
+    if name not in NAMES:
+        raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")
+    if image is not None and name != "docker":
+        raise SandboxError(f"The sandbox {name} cannot use an image.", "Use `--sandbox docker`, or give no image.")
+    sandbox = _made(name, image)
+    if image is None and name != "none":
+        self_check(sandbox)
+    if name == "none":
+        notice(_BARE)
+    elif Claim.BOUNDED_MEMORY not in sandbox.claims:
+        notice(f"Sandbox {name}: {sandbox.detail}.")
+    return sandbox
+
+
+def _made(name: str, image: str | None) -> Sandbox:
+    """Imported here, one at a time: docker-py takes a while to import, and not every user has it at hand."""
+    if name == "docker":
+        from core.oracle.sandbox.docker_sandbox import DockerSandbox
+
+        return DockerSandbox(image)
+    if name == "bubblewrap":
+        from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
+
+        return BubblewrapSandbox()
+    from core.oracle.sandbox.unconfined import Unconfined
+
+    return Unconfined()

@@ -1,0 +1,98 @@
+"""What a container may do: everything that hardens it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from docker import APIClient
+from docker.types import LogConfig, Mount, Ulimit
+
+from core.oracle.sandbox.docker_engine import Engine
+from core.oracle.sandbox.host_system import SCRATCH, shared_memory_mib
+from core.oracle.sandbox.inside_user import User
+from core.oracle.sandbox.protocol import Launch
+
+LABEL = "rtc-inspector"
+"""Key of the label on every container of ours; its value says whose it is."""
+
+
+def create_container(
+    client: APIClient, engine: Engine, image: str, launch: Launch, shown: Sequence[Path], user: User, owner: str
+) -> str:
+    """Make a container that is not started yet, and return its id. Raises what docker-py raises."""
+    host_config = client.create_host_config(
+        network_mode="none",
+        read_only=True,
+        mounts=[_bind(path) for path in _with_submounts(shown)],
+        cap_drop=["ALL"],
+        security_opt=list(_security()),
+        auto_remove=True,
+        init=False,
+        # Else the host's own name servers would stand in resolv.conf.
+        dns=["127.0.0.1"],
+        dns_search=["."],
+        # What candidates print is read over the pipes; the engine must not keep it on disk as well.
+        log_config=LogConfig(type="none"),
+        ulimits=[Ulimit(name="core", soft=0, hard=0)],
+        **_bounds(engine, launch),
+    )
+    if engine.podman and engine.rootless:
+        host_config["UsernsMode"] = "keep-id"
+    container = client.create_container(
+        image,
+        list(launch.argv),
+        hostname="sandbox",
+        user=f"{user.uid}:{user.gid}",
+        stdin_open=True,
+        environment=dict(launch.environment),
+        working_dir=launch.cwd,
+        labels={LABEL: owner},
+        entrypoint=[],
+        healthcheck={"test": ["NONE"]},
+        use_config_proxy=False,
+        host_config=host_config,
+    )
+    return str(container["Id"])
+
+
+def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
+    """Sizes and counts; swap is none, so that memory is bounded by what was asked."""
+    limits = launch.limits
+    bounds: dict[str, Any] = {
+        "tmpfs": {SCRATCH: f"rw,exec,nosuid,nodev,mode=1777,size={limits.scratch_mib}m"},
+        "shm_size": shared_memory_mib(limits.scratch_mib) << 20,
+    }
+    if engine.bounds_memory:
+        bounds |= {"mem_limit": f"{limits.memory_mib}m", "memswap_limit": f"{limits.memory_mib}m"}
+    if engine.bounds_processes:
+        bounds["pids_limit"] = limits.processes
+    return bounds
+
+
+def _security() -> Iterator[str]:
+    yield "no-new-privileges:true"
+    # A label would have to be written on the user's own files; without one they could not be read.
+    if Path("/sys/fs/selinux/enforce").exists():
+        yield "label=disable"
+
+
+def _bind(path: Path) -> Mount:
+    """`path` alone, read-only: what is mounted below it would stay writable on older engines."""
+    mount = Mount(target=str(path), source=str(path), type="bind", read_only=True)
+    mount["BindOptions"] = {"NonRecursive": True}
+    return mount
+
+
+def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
+    """`shown`, each followed by the file systems mounted below it, but for those of single users (FUSE)."""
+    points = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        if not after.startswith("fuse"):
+            # The kernel writes blanks and the like as octal numbers.
+            points.append(Path(before.split()[4].encode().decode("unicode_escape")))
+    for path in shown:
+        yield path
+        yield from sorted({point for point in points if point != path and point.is_relative_to(path)})

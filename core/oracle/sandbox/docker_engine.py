@@ -1,0 +1,134 @@
+"""Find a Docker engine, or Podman's service that speaks the same language."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+from docker import APIClient
+from docker.context import ContextAPI
+from docker.errors import DockerException
+from docker.utils import kwargs_from_env
+
+from core.errors import SandboxError
+
+FAILURES = (DockerException, requests.RequestException, OSError)
+"""What a call to an engine may raise."""
+
+# How long an engine may take for one call; importing an image is the slowest.
+CALL_TIMEOUT = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine that answered.
+
+    Attributes:
+        options: how to reach it, for `APIClient`.
+        podman: whether it is Podman's service.
+        rootless: whether it runs as an ordinary user.
+        bounds_memory, bounds_processes: whether its control groups allow that.
+    """
+
+    options: Mapping[str, Any]
+    version: str
+    podman: bool
+    rootless: bool
+    bounds_memory: bool
+    bounds_processes: bool
+
+    @property
+    def address(self) -> str:
+        """For people."""
+        return str(self.options["base_url"])
+
+    def client(self, timeout: float | None = CALL_TIMEOUT) -> APIClient:
+        """A connection of one's own; `timeout` None waits for ever. Raises one of `FAILURES`."""
+        return APIClient(**self.options, version="auto", timeout=timeout)  # type: ignore[arg-type]
+
+
+def find_engine() -> Engine:
+    """The first engine that answers: DOCKER_HOST alone where it is set, else the usual sockets. Raises SandboxError."""
+    tried = []
+    for options in _addresses():
+        try:
+            return _ask(options)
+        except FAILURES as error:
+            tried.append(f"{options['base_url']} ({_short(error)})")
+    where = "; ".join(tried) or "no socket found"
+    raise SandboxError(
+        f"No Docker engine answers: {where}.",
+        "Start Docker, add yourself to its group, set DOCKER_HOST, or use `--sandbox bubblewrap`.",
+    )
+
+
+def _addresses() -> Iterator[dict[str, Any]]:
+    """Where an engine may be, best first."""
+    if os.environ.get("DOCKER_HOST"):
+        yield dict(kwargs_from_env())
+        return
+    runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
+    paths = [
+        *_context_socket(),
+        "/var/run/docker.sock",
+        f"{runtime}/docker.sock",
+        str(Path.home() / ".docker/run/docker.sock"),
+        f"{runtime}/podman/podman.sock",
+        "/run/podman/podman.sock",
+    ]
+    for path in dict.fromkeys(paths):
+        with suppress(OSError):
+            if Path(path).is_socket():
+                yield {"base_url": f"unix://{path}"}
+
+
+def _context_socket() -> Iterator[str]:
+    """The socket chosen with `docker context use`, where it is one."""
+    # A damaged file of another program's makes this raise anything.
+    with suppress(Exception):
+        host = ContextAPI.get_current_context().Host or ""
+        if host.startswith("unix://"):
+            yield host.removeprefix("unix://")
+
+
+def _ask(options: dict[str, Any]) -> Engine:
+    """What the engine at `options` is. Raises one of `FAILURES`."""
+    if str(options["base_url"]).startswith("unix://"):
+        _knock(str(options["base_url"]).removeprefix("unix://"))
+    client = APIClient(**options, version="auto", timeout=10)
+    try:
+        version, info = client.version(), client.info()
+    finally:
+        client.close()
+    components = [part.get("Name", "") for part in version.get("Components") or ()]
+    return Engine(
+        options=options,
+        version=str(version.get("Version", "")),
+        podman=any("Podman" in name for name in components),
+        rootless=any("rootless" in option for option in info.get("SecurityOptions") or ()),
+        bounds_memory=bool(info.get("MemoryLimit")),
+        bounds_processes=bool(info.get("PidsLimit", True)),
+    )
+
+
+def _knock(path: str) -> None:
+    """Connect once ourselves: docker-py leaves a socket open when nobody listens. Raises OSError."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(10)
+        connection.connect(path)
+
+
+def _short(error: Exception) -> str:
+    """The innermost reason, without the layers of the libraries around it."""
+    inner: BaseException = error
+    while inner.__cause__ or inner.__context__:
+        inner = inner.__cause__ or inner.__context__ or inner
+    if isinstance(inner, OSError) and inner.strerror:
+        return inner.strerror
+    return (str(inner).splitlines() or [inner.__class__.__name__])[0][:200]

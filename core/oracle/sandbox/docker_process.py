@@ -1,0 +1,125 @@
+"""The first process of a container, attached to."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from typing import BinaryIO, cast
+
+from docker import APIClient
+from docker.errors import APIError
+
+from core.oracle.sandbox.docker_engine import FAILURES, Engine
+from core.oracle.sandbox.docker_stream import STDOUT, Demultiplexer, StdinSocket
+from core.oracle.sandbox.tail import Tail
+
+GRACE = 5.0
+"""Seconds a killed container may take to go."""
+
+ENGINE_LOST = 255
+"""Exit status when the engine went away, or could not say how the container ended."""
+
+
+class ContainerProcess:
+    """Implements `Process` over a created container, which it starts, kills and sees removed."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+    def __init__(self, engine: Engine, client: APIClient, container: str) -> None:
+        """Attach first, so that no output is missed, then start. Owns `client`. Raises one of `FAILURES`."""
+        self._client, self._container = client, container
+        self._tail, self._ended, self._status = Tail(), Event(), ENGINE_LOST
+        self._closing, self._closed = Lock(), False
+        self._attached = client.attach_socket(
+            container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
+        )
+        self._connection: socket.socket = getattr(self._attached, "_sock", self._attached)
+        self._connection.settimeout(None)
+        reading, self._writing = os.pipe()
+        self.stdin = cast(BinaryIO, StdinSocket(self._connection))
+        self.stdout = cast(BinaryIO, io.FileIO(reading, "rb"))
+        self._threads = [
+            Thread(target=self._copy, name="sandbox-output", daemon=True),
+            Thread(target=self._watch, args=(engine,), name="sandbox-watch", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        try:
+            client.start(container)
+        except FAILURES:
+            self.close()
+            raise
+
+    def _copy(self) -> None:
+        """From the socket to the pipe of `stdout` and to the tail of standard error, until either end closes."""
+        streams = Demultiplexer()
+        with suppress(OSError):
+            while data := self._connection.recv(1 << 16):
+                for kind, piece in streams.feed(data):
+                    self._deliver(kind, piece)
+        os.close(self._writing)
+
+    def _deliver(self, kind: int, piece: bytes) -> None:
+        if kind != STDOUT:
+            self._tail.add(piece)
+            return
+        while piece:
+            piece = piece[os.write(self._writing, piece) :]
+
+    def _watch(self, engine: Engine) -> None:
+        """Wait until the container is gone, on a connection of our own."""
+        try:
+            client = engine.client(timeout=None)
+            try:
+                self._status = int(client.wait(self._container, condition="removed")["StatusCode"])
+            finally:
+                client.close()
+        except FAILURES as error:
+            self._tail.add(f"\nThe Docker engine lost the container: {error}\n".encode())
+        self._ended.set()
+
+    def poll(self) -> int | None:
+        """The exit status, 128 + n for signal n; None while it runs; `ENGINE_LOST` when nobody can tell."""
+        return self._status if self._ended.is_set() else None
+
+    def wait(self, timeout: float) -> int | None:
+        """The exit status, or None when `timeout` seconds passed first."""
+        return self._status if self._ended.wait(timeout) else None
+
+    def kill(self) -> None:
+        """End everything inside; returns once the container is gone."""
+        if self._ended.is_set():
+            return
+        with suppress(*FAILURES):
+            try:
+                self._client.kill(self._container, "SIGKILL")
+            except APIError:
+                # Not running: never started, or on its way out.
+                self._client.remove_container(self._container, force=True)
+        self._ended.wait(GRACE)
+
+    def stderr_tail(self) -> str:
+        """The last few KiB of standard error."""
+        return self._tail.text()
+
+    def close(self) -> None:
+        """Kill, then free the connection and the pipe; idempotent."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        self.kill()
+        self.stdin.close()
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self.stdout.close()
+        for thread in self._threads:
+            thread.join(GRACE)
+        # Closing the answer closes the stream read from it; the socket below counts its users and goes last.
+        getattr(self._attached, "_response", self._attached).close()
+        self._connection.close()
+        self._client.close()

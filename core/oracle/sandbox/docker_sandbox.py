@@ -1,0 +1,110 @@
+"""The Docker sandbox: one hardened container for each process."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from core.errors import SandboxError
+from core.oracle.sandbox.claims import ISOLATION, Claim
+from core.oracle.sandbox.docker_container import create_container
+from core.oracle.sandbox.docker_engine import FAILURES, Engine, find_engine
+from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
+from core.oracle.sandbox.docker_leftovers import owner_mark, remove_leftovers
+from core.oracle.sandbox.docker_process import ContainerProcess
+from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
+from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
+from core.oracle.sandbox.protocol import Launch, Process
+
+
+class DockerSandbox:
+    """Implements `Sandbox` with an engine.
+
+    Without `image` the host's own system folders are shown read-only, so that the target's interpreter works as it
+    does outside; with it they come from the image, and only `Launch.readonly` from the host.
+    """
+
+    name = "docker"
+    scratch = SCRATCH
+
+    def __init__(self, image: str | None = None) -> None:
+        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError."""
+        self._engine: Engine = find_engine()
+        self._system = host_system() if image is None else HostSystem((), ())
+        self._image = self._provide(image)
+        self.image_digest = self._image.digest
+        self.claims = ISOLATION | {
+            claim
+            for claim, holds in (
+                (Claim.BOUNDED_MEMORY, self._engine.bounds_memory),
+                (Claim.BOUNDED_MEMORY_EACH, self._engine.bounds_memory),
+                (Claim.BOUNDED_PROCESSES, self._engine.bounds_processes),
+            )
+            if holds
+        }
+
+    @property
+    def detail(self) -> str:
+        """Which engine, and what it cannot bound, for a person."""
+        kind = "Podman" if self._engine.podman else "Docker"
+        rootless = ", rootless" if self._engine.rootless else ""
+        lacking = [
+            f"{word} not bounded by this engine"
+            for claim, word in ((Claim.BOUNDED_MEMORY, "memory is"), (Claim.BOUNDED_PROCESSES, "processes are"))
+            if claim not in self.claims
+        ]
+        return "; ".join([f"{kind} {self._engine.version}{rootless} at {self._engine.address}", *lacking])
+
+    def _provide(self, image: str | None) -> Image:
+        """The image to use. Raises SandboxError."""
+        try:
+            client = self._engine.client()
+            try:
+                remove_leftovers(client)
+                if image is not None:
+                    return given_image(client, image)
+                return skeleton_image(client, self._system, self._user(Path("/")))
+            finally:
+                client.close()
+        except FAILURES as error:
+            raise _failed(error) from error
+
+    def _user(self, project: Path) -> User:
+        """Who runs the program. An engine without root maps all users but one to strangers."""
+        if self._engine.rootless and not self._engine.podman:
+            return User(NOBODY, NOBODY)
+        return inside_user(project)
+
+    def start(self, launch: Launch) -> Process:
+        """Start the program as PID 1 of a container of its own. Raises SandboxError."""
+        user = self._user(Path(launch.cwd))
+        shown = (*self._system.mounts, *readable(visible(launch.readonly, self._system.covers), user))
+        try:
+            client = self._engine.client()
+            try:
+                container = create_container(client, self._engine, self._image.name, launch, shown, user, owner_mark())
+                return self._attached(container)
+            finally:
+                client.close()
+        except FAILURES as error:
+            raise _failed(error) from error
+
+    def _attached(self, container: str) -> ContainerProcess:
+        """Start the container; remove it when that fails. Raises one of `FAILURES`."""
+        client = self._engine.client()
+        try:
+            return ContainerProcess(self._engine, client, container)
+        except FAILURES:
+            with suppress(*FAILURES):
+                client.remove_container(container, force=True)
+            client.close()
+            raise
+
+
+def _failed(error: Exception) -> SandboxError:
+    """What to say when the engine did not do as asked."""
+    reason = str(getattr(error, "explanation", None) or error).strip().splitlines() or ["no reason given"]
+    return SandboxError(
+        f"Docker cannot start a container: {reason[0].rstrip('.')}.",
+        "Check the engine with `docker run`, or use `--sandbox bubblewrap`.",
+    )
