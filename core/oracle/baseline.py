@@ -1,0 +1,102 @@
+"""What was learned from the unmodified project, and its JSON form for the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from core.oracle.verdicts import Allowances
+from core.settings import OracleSettings
+from core.types import CoverageMap, Suite, TestCase
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A suite, and what judging needs beside it.
+
+    Attributes:
+        overhead: seconds of a run that belong to no test: start, imports, collection.
+        ignored: test files that cannot be collected, relative to the root.
+        preload: foreign modules worth importing before the first fork.
+        allowed: what the project does to the framework by itself.
+        code_swap: whether the collected suite, forked, gives the same results as a fresh one.
+        fresh_only: tests that pass in a fresh process but not in the collected one.
+    """
+
+    suite: Suite
+    overhead: float
+    ignored: tuple[str, ...]
+    preload: tuple[str, ...]
+    allowed: Allowances
+    code_swap: bool
+    fresh_only: frozenset[str]
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Node id -> baseline seconds."""
+        return {test.node_id: test.seconds for test in self.suite.tests}
+
+    def total_limit(self, tests: Sequence[str], settings: OracleSettings) -> float:
+        """Seconds that a run of `tests` may take in all."""
+        known = self.seconds
+        spent = self.overhead + sum(known.get(test, 0.0) for test in tests)
+        return settings.total_timeout_floor + settings.total_timeout_factor * spent
+
+    def learned(self, settings: OracleSettings) -> dict[str, Any]:
+        """What a zygote is told once."""
+        factor, floor = settings.test_timeout_factor, settings.test_timeout_floor
+        limits = {node_id: max(floor, factor * seconds) for node_id, seconds in self.seconds.items()}
+        return {
+            "test_seconds": limits,
+            "default_test_seconds": max(floor, settings.suite_timeout),
+            "output_bytes": settings.output_kib << 10,
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        suite, coverage = self.suite, self.suite.coverage
+        return {
+            "tests": [[test.node_id, test.seconds] for test in suite.tests],
+            "excluded": dict(suite.excluded),
+            "lines": {
+                path: [[line, sorted(tests)] for line, tests in by_line.items()]
+                for path, by_line in coverage.lines.items()
+            },
+            "import_lines": {path: sorted(lines) for path, lines in coverage.import_lines.items()},
+            "seconds": suite.seconds,
+            "python": suite.python,
+            "overhead": self.overhead,
+            "ignored": list(self.ignored),
+            "preload": list(self.preload),
+            "changes": sorted(self.allowed.changes),
+            "events": sorted(map(list, self.allowed.events)),
+            "code_swap": self.code_swap,
+            "fresh_only": sorted(self.fresh_only),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Baseline:
+        """Raises KeyError, TypeError or ValueError for anything else than `to_json` gave."""
+        tests = tuple(TestCase(str(node_id), float(seconds)) for node_id, seconds in data["tests"])
+        lines = {
+            path: {int(line): frozenset(map(int, tests)) for line, tests in by_line}
+            for path, by_line in data["lines"].items()
+        }
+        imports = {path: frozenset(map(int, lines)) for path, lines in data["import_lines"].items()}
+        coverage = CoverageMap(tuple(test.node_id for test in tests), lines, imports)
+        excluded, seconds, python = dict(data["excluded"]), float(data["seconds"]), str(data["python"])
+        events = frozenset((str(event), str(file)) for event, file in data["events"])
+        return cls(
+            Suite(tests, excluded, coverage, seconds, python),
+            float(data["overhead"]),
+            tuple(data["ignored"]),
+            tuple(data["preload"]),
+            Allowances(frozenset(data["changes"]), events),
+            bool(data["code_swap"]),
+            frozenset(data["fresh_only"]),
+        )
+
+    def as_cached(self) -> Baseline:
+        """The same, its suite marked as taken from the cache."""
+        return replace(self, suite=replace(self.suite, cached=True))

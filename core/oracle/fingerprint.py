@@ -1,0 +1,76 @@
+"""A key for everything a suite's results depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.oracle.interpreter import Interpreter
+from core.oracle.sessionplan import INSIDE, SessionPlan
+from core.settings import OracleSettings
+
+WHOLE_FILE = 4 << 20
+"""Bytes up to which a file counts by its content; beyond, by size and time of change."""
+
+_SKIPPED_WORDS = """
+.git .hg .svn .tox .nox node_modules __pycache__ .mypy_cache .ruff_cache .pytest_cache .hypothesis .idea
+.vscode htmlcov
+"""
+_SKIPPED = frozenset(_SKIPPED_WORDS.split())
+_SETTINGS = ("identity_runs", "memory_mib", "processes", "scratch_mib", "suite_timeout")
+
+
+def fingerprint(
+    root: Path, interpreter: Interpreter, plan: SessionPlan, settings: OracleSettings, sandbox: tuple[str, str]
+) -> str:
+    """SHA-256 over files, interpreter, installed distributions, our own inside code and the settings that matter.
+
+    `sandbox`: its name and image digest.
+    """
+    digest = hashlib.sha256()
+    config = {key: value for key, value in plan.config.items() if key != "coverage_folder"}
+    facts = {
+        "interpreter": [str(interpreter.executable), interpreter.version_text, interpreter.tag],
+        "distributions": sorted(_distributions(interpreter)),
+        "config": config,
+        "environment": dict(plan.launch.environment),
+        "settings": [getattr(settings, name) for name in _SETTINGS],
+        "sandbox": list(sandbox),
+    }
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    for path in [*_files(INSIDE), *_files(root), *(file for extra in interpreter.editable for file in _files(extra))]:
+        digest.update(f"\0{path}\0".encode("utf-8", "surrogateescape"))
+        digest.update(_content(path))
+    return digest.hexdigest()
+
+
+def _distributions(interpreter: Interpreter) -> Iterator[str]:
+    """Name and version as the folder is called, with its time of change."""
+    for folder in interpreter.site_folders:
+        for entry in os.scandir(folder):
+            if entry.name.endswith((".dist-info", ".egg-info", ".egg-link", ".pth")):
+                yield f"{entry.name} {entry.stat().st_mtime_ns}"
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Regular files below `root`, sorted; version control, environments and caches left out."""
+    if root.is_file():
+        yield root
+    for folder, names, files in os.walk(root):
+        names[:] = sorted(n for n in names if n not in _SKIPPED and not Path(folder, n, "pyvenv.cfg").exists())
+        for name in sorted(files):
+            if not name.endswith((".pyc", ".pyo")):
+                yield Path(folder, name)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        status = path.stat()
+        if status.st_size > WHOLE_FILE or not path.is_file():
+            return f"{status.st_size} {status.st_mtime_ns}".encode()
+        return hashlib.sha256(path.read_bytes()).digest()
+    except OSError as error:
+        return type(error).__name__.encode()

@@ -1,0 +1,177 @@
+"""Runs of the unmodified suite: which tests can be trusted, what they cover, how long they take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.errors import InspectorError, ProjectError, TargetError
+from core.oracle.interpreter import Interpreter
+from core.types import CoverageMap
+
+MISSING_MODULE = re.compile(r"No module named '?([\w.]+)'?")
+_WORDS = {
+    "failed": "fails",
+    "error": "ends in an error",
+    "skipped": "is skipped",
+    "xfailed": "is expected to fail",
+    "xpassed": "passes although it is expected to fail",
+}
+
+
+@dataclass(slots=True)
+class IdentityRun:
+    """What one run of the unmodified suite showed.
+
+    Attributes:
+        collected: node ids in the order they ran.
+        outcomes: node id -> (outcome, seconds, message).
+        errors: (file, text) of what could not be collected.
+    """
+
+    collected: list[str] = field(default_factory=list)
+    outcomes: dict[str, tuple[str, float, str]] = field(default_factory=dict)
+    errors: list[tuple[str, str]] = field(default_factory=list)
+    lines: dict[str, list[tuple[str, list[int]]]] = field(default_factory=dict)
+    import_lines: dict[str, frozenset[int]] = field(default_factory=dict)
+    modules: list[str] = field(default_factory=list)
+    events: set[tuple[str, str]] = field(default_factory=set)
+    changes: set[str] = field(default_factory=set)
+    status: int | None = None
+    seconds: float = 0.0
+
+    def take(self, kind: str, values: list[Any]) -> None:
+        """Sort in one frame."""
+        match kind:
+            case "collected":
+                self.collected = list(values[0])
+            case "test":
+                self._test(*values[:4])
+            case "collect-error":
+                self.errors.append((values[0], values[1]))
+            case "lines":
+                self.lines[values[0]] = [(test, lines) for test, lines in values[1]]
+            case "import-lines":
+                self.import_lines[values[0]] = frozenset(values[1])
+            case "modules":
+                self.modules = list(values[0])
+            case "audit":
+                self.events.add((values[0], values[1]))
+            case "evidence":
+                self.changes.update(values[1])
+            case "exit":
+                self.status = int(values[0])
+
+    def _test(self, node_id: str, outcome: str, seconds: float, message: str) -> None:
+        """A node id met twice keeps its worse outcome."""
+        known = self.outcomes.get(node_id)
+        if known is None or known[0] == "passed":
+            self.outcomes[node_id] = (outcome, max(seconds, known[1] if known else 0.0), message)
+
+    @property
+    def overhead(self) -> float:
+        """Seconds that belong to no test."""
+        return max(0.0, self.seconds - sum(seconds for _, seconds, _ in self.outcomes.values()))
+
+
+def untrusted(runs: Sequence[IdentityRun]) -> dict[str, str]:
+    """Node id -> why a test is set aside, over all runs."""
+    found: dict[str, str] = {}
+    for node_id in dict.fromkeys(test for run in runs for test in run.collected):
+        reason = _reason([run.outcomes.get(node_id) for run in runs])
+        if reason:
+            found[node_id] = reason
+    return found
+
+
+def _reason(outcomes: Sequence[tuple[str, float, str] | None]) -> str:
+    kinds = [outcome[0] if outcome is not None else "missing" for outcome in outcomes]
+    if set(kinds) == {"passed"}:
+        return ""
+    if "missing" in kinds:
+        return "has another name, or is missing, in another run"
+    first = next(outcome for outcome in outcomes if outcome is not None and outcome[0] != "passed")
+    last = first[2].strip().splitlines()[-1:] or [""]
+    because = f": {last[0][:200]}" if last[0] else ""
+    if "passed" in kinds:
+        passed = kinds.count("passed")
+        return f"passes in {passed} of {len(kinds)} runs in different orders{because}"
+    return _WORDS.get(first[0], first[0]) + because
+
+
+def coverage_map(run: IdentityRun, tests: Sequence[str]) -> CoverageMap:
+    """Lines by test, over the trusted tests only."""
+    index = {node_id: number for number, node_id in enumerate(tests)}
+    lines: dict[str, dict[int, frozenset[int]]] = {}
+    for path, by_test in run.lines.items():
+        found: dict[int, set[int]] = {}
+        for test, numbers in by_test:
+            if test in index:
+                for line in numbers:
+                    found.setdefault(line, set()).add(index[test])
+        lines[path] = {line: frozenset(found[line]) for line in sorted(found)}
+    return CoverageMap(tuple(tests), lines, run.import_lines)
+
+
+def check_collected(run: IdentityRun, printed: str, interpreter: Interpreter) -> None:
+    """Refuse a run that is no ground to stand on. Raises TargetError, ProjectError."""
+    files = {node_id.split("::", 1)[0] for node_id in run.collected}
+    if len(run.errors) > len(files) or (run.errors and not run.collected):
+        raise _cannot_collect(run.errors, interpreter)
+    if run.collected:
+        return
+    if run.status in (0, 5):
+        raise ProjectError(
+            "pytest found no tests in this project.",
+            "Choose a project with tests that pytest collects, or tell pytest in the project's configuration where "
+            "they are (testpaths, python_files).",
+        )
+    raise _cannot_start(printed, interpreter)
+
+
+def _cannot_collect(errors: Sequence[tuple[str, str]], interpreter: Interpreter) -> InspectorError:
+    missing = missing_modules("\n".join(text for _, text in errors))
+    if missing:
+        return needs(missing, interpreter)
+    where, text = errors[0]
+    last = text.strip().splitlines()[-1:] or ["no message"]
+    return ProjectError(
+        f"{len(errors)} test files cannot be imported; the first is {where or 'conftest.py'}: {last[0][:300]}",
+        f"Make `{interpreter.executable} -m pytest` work in the project's folder, then open it again.",
+    )
+
+
+def _cannot_start(printed: str, interpreter: Interpreter) -> InspectorError:
+    missing = missing_modules(printed)
+    if missing:
+        return needs(missing, interpreter)
+    lines = [line for line in printed.splitlines() if line.strip()]
+    said = [line for line in lines if "rror" in line][-1:] or lines[-1:] or ["it said nothing"]
+    return TargetError(
+        f"pytest cannot start in this project: {said[0].strip()[:300]}",
+        f"Install the plugin that its configuration needs, or make `{interpreter.executable} -m pytest` work there.",
+    )
+
+
+def missing_modules(text: str) -> list[str]:
+    """Top-level names of the modules that could not be found, in order."""
+    return list(dict.fromkeys(name.split(".", 1)[0] for name in MISSING_MODULE.findall(text)))
+
+
+def needs(names: Sequence[str], interpreter: Interpreter) -> TargetError:
+    """The interpreter lacks modules."""
+    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return TargetError(
+        f"The tests need {listed}, which {interpreter.executable} does not have.",
+        f"Run `{interpreter.executable} -m pip install {' '.join(names[:6])}`, or choose another interpreter.",
+    )
+
+
+def shuffled_seeds(runs: int) -> list[int | None]:
+    """The order of each identity run: as collected first, then shuffled by fixed seeds."""
+    return [None, *range(1, max(2, runs))]
+
+
+Progress = Callable[[str, int, int], None]

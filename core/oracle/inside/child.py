@@ -1,0 +1,74 @@
+"""What a forked child does before, around and after the tests."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+from .channel import Send, open_channel
+
+SET_DUMPABLE = 4
+SET_CHILD_SUBREAPER = 36
+
+
+def control(option: int, value: int) -> None:
+    """prctl, where the platform has it."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def virtual_size() -> int:
+    """Bytes of address space this process has mapped."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send:
+    """Become a process of its own with limits, default signals and the reporting channel."""
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    control(SET_DUMPABLE, 1)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    private = fcntl.fcntl(report, fcntl.F_DUPFD_CLOEXEC, 100 + os.urandom(1)[0])
+    os.close(report)
+    _limit(config)
+    home = os.environ.get("HOME")
+    if home:
+        os.makedirs(home, exist_ok=True)
+    return open_channel(private, nonce, os.getpid())
+
+
+def _limit(config: dict[str, Any]) -> None:
+    memory = virtual_size() + int(config["memory_mib"] * (1 << 20))
+    scratch = int(config["scratch_mib"]) << 20
+    for kind, bound in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, scratch)):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (bound, bound))
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+
+
+def describe(error: BaseException) -> str:
+    """One line naming an exception, whatever its `__str__` does."""
+    with contextlib.suppress(BaseException):
+        return "%s: %s" % (type(error).__name__, str(error)[:500])
+    return type(error).__name__
+
+
+def flush() -> None:
+    """Push out what was printed, before `os._exit` drops it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BaseException):
+            stream.flush()

@@ -1,0 +1,126 @@
+"""The pytest plugin that selects, orders and reports tests."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from .channel import Send
+
+MESSAGE_LIMIT = 4000
+STOPPED = 97
+
+
+def shorten(text: str, limit: int) -> str:
+    """The end of `text`, saying what was cut."""
+    if len(text) <= limit:
+        return text
+    return "[%d characters cut]\n" % (len(text) - limit) + text[-limit:]
+
+
+class Reporter:
+    """Reports each test over the child's private channel.
+
+    Attributes:
+        failed: whether any test or the collection failed so far.
+        items: what was selected, in the order it runs.
+    """
+
+    def __init__(self, send: Send, request: dict[str, Any], on_test: Callable[[Any], None] | None = None) -> None:
+        """`request`: tests (None: all), shuffle (a seed or None), fail_fast. `on_test` hears of each item."""
+        self._send = send
+        self._tests = request.get("tests")
+        self._shuffle = request.get("shuffle")
+        self._fail_fast = bool(request.get("fail_fast"))
+        self._on_test = on_test
+        self._exit = os._exit
+        self._left = int(request.get("output_bytes", 1 << 18))
+        self._parts: list[tuple[str, str]] = []
+        self._seconds = 0.0
+        self._printed = ""
+        self.failed = False
+        self.items: list[Any] = []
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
+        """After every other plugin: keep the tests asked for, in the order asked for."""
+        yield
+        self.select(items)
+
+    def select(self, items: list[Any]) -> None:
+        """Reduce `items` in place and report what was found."""
+        if self._tests is not None:
+            by_id: dict[str, list[Any]] = {}
+            for item in items:
+                by_id.setdefault(item.nodeid, []).append(item)
+            items[:] = [item for node_id in self._tests for item in by_id.get(node_id, ())]
+        if self._shuffle is not None:
+            random.Random(self._shuffle).shuffle(items)
+        self.items = items
+        self._send("collected", [item.nodeid for item in items])
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """A module or conftest that could not be imported."""
+        if report.failed:
+            self.failed = True
+            self._send("collect-error", report.nodeid, shorten(str(report.longrepr), MESSAGE_LIMIT))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """The test's clock starts here."""
+        self._parts, self._seconds, self._printed = [], 0.0, ""
+        self._send("start", nodeid)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Collect what the phases (and subtests) of the running test came to."""
+        if type(report).__name__.lower() == "subtestreport":
+            if report.failed:
+                self._parts.append(("failed", report.longreprtext))
+            return
+        self._seconds += report.duration
+        self._parts.append((outcome_of(report), report.longreprtext if not report.passed else ""))
+        if report.when == "teardown" or not report.passed:
+            self._keep_output(report)
+
+    def _keep_output(self, report: Any) -> None:
+        printed = "".join(text for name, text in report.sections if name.startswith("Captured std"))
+        if len(printed) > len(self._printed):
+            self._printed = printed
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Send the test's result; stop the process at the first failure when only a verdict is wanted."""
+        outcome, message = worst(self._parts)
+        output = self._printed[: self._left]
+        cut = len(self._printed) - len(output)
+        self._left -= len(output)
+        self._send("test", nodeid, outcome, self._seconds, shorten(message, MESSAGE_LIMIT), output, cut)
+        if outcome in ("failed", "error"):
+            self.failed = True
+            if self._fail_fast:
+                self._exit(STOPPED)
+
+
+def outcome_of(report: Any) -> str:
+    """passed, failed, error, skipped, xfailed or xpassed; an empty text for a phase that says nothing."""
+    if hasattr(report, "wasxfail"):
+        return "xpassed" if report.passed else "xfailed"
+    if report.failed:
+        return "failed" if report.when == "call" else "error"
+    if report.skipped:
+        return "skipped"
+    return "passed" if report.when == "call" else ""
+
+
+ORDER = ("error", "failed", "skipped", "xfailed", "xpassed", "passed")
+
+
+def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
+    """The worst of a test's phases with its message; a test without any call is an error."""
+    for outcome in ORDER:
+        for kind, message in parts:
+            if kind == outcome:
+                return outcome, message
+    return "error", "The test reported nothing."

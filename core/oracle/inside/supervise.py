@@ -1,0 +1,179 @@
+"""Fork one child, listen to it within its limits, and clear away everything it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .channel import FrameReader
+from .reap import Scratch, kill_everything
+
+FLUSH = 0.2
+JUDGE_BYTES = 16 << 20
+TRACE_BYTES = 1 << 30
+
+Frame = "tuple[str, list[Any]]"
+Body = Callable[[int, int, str], None]
+Listener = Callable[[str, "list[Any]"], None]
+
+
+class Wakeup:
+    """A pipe that SIGCHLD writes to, so that `select` notices the end of a child."""
+
+    def __init__(self) -> None:
+        """Install the handler; once per process."""
+        self.reader, self._writer = os.pipe()
+        for end in (self.reader, self._writer):
+            os.set_blocking(end, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+
+    def drain(self) -> None:
+        """Forget what was noticed."""
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self.reader, 4096):
+                pass
+
+
+class Output:
+    """The head of what a child printed past pytest's capture."""
+
+    def __init__(self, limit: int) -> None:
+        """Keep `limit` bytes; read and drop the rest."""
+        self._limit = limit
+        self._kept = b""
+        self._dropped = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take more."""
+        kept = data[: self._limit - len(self._kept)]
+        self._kept += kept
+        self._dropped += len(data) - len(kept)
+
+    def text(self) -> str:
+        """Readable, a cut said in it."""
+        text = self._kept.decode("utf-8", "replace")
+        return text + ("\n[%d bytes cut]" % self._dropped if self._dropped else "")
+
+
+class Supervisor:
+    """Runs children one at a time."""
+
+    def __init__(self, folders: list[str], wakeup: Wakeup) -> None:
+        """`folders` are emptied after each child."""
+        self._scratch = Scratch(folders)
+        self._wakeup = wakeup
+
+    def run(self, body: Body, request: dict[str, Any], listen: Listener) -> dict[str, Any]:
+        """Fork, call `body(report fd, output fd, nonce)` in the child, and return how it ended.
+
+        `request`: total (seconds), test_seconds (node id -> seconds), default_test_seconds, output_bytes, trace.
+        """
+        watch = _Watch(request, listen)
+        report, report_end = os.pipe()
+        output, output_end = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(report)
+            os.close(output)
+            body(report_end, output_end, watch.nonce)
+            os._exit(98)
+        os.close(report_end)
+        os.close(output_end)
+        try:
+            return watch.follow(pid, report, output, self._wakeup)
+        finally:
+            os.close(report)
+            os.close(output)
+            watch.clean = kill_everything()
+            self._scratch.wipe()
+
+
+class _Watch:
+    """One child's deadlines, frames and end."""
+
+    def __init__(self, request: dict[str, Any], listen: Listener) -> None:
+        self.nonce = os.urandom(16).hex()
+        self.clean = True
+        self._reader = FrameReader(self.nonce, TRACE_BYTES if request.get("trace") else JUDGE_BYTES)
+        self._listen = listen
+        self._limits = request.get("test_seconds") or {}
+        self._default = float(request.get("default_test_seconds", 60.0))
+        self._output = Output(int(request.get("output_bytes", 1 << 18)))
+        self._deadline = time.monotonic() + float(request["total"])
+        self._test_deadline: float | None = None
+        self._test = ""
+        self._why = ""
+
+    def follow(self, pid: int, report: int, output: int, wakeup: Wakeup) -> dict[str, Any]:
+        """Until the child is dead and its frames are read."""
+        for end in (report, output):
+            os.set_blocking(end, False)
+        sources = [report, output, wakeup.reader]
+        status = None
+        while status is None:
+            left = min(self._deadline, self._test_deadline or self._deadline) - time.monotonic()
+            ready = select.select(sources, [], [], max(0.0, left))[0]
+            if wakeup.reader in ready:
+                wakeup.drain()
+            self._read(report, sources if report in ready else None, self._take)
+            self._read(output, sources if output in ready else None, self._output.feed)
+            ended, code = os.waitpid(pid, os.WNOHANG)
+            status = code if ended else self._judge_time(pid)
+        kill_everything()
+        for end, take in ((report, self._take), (output, self._output.feed)):
+            while self._read(end, [end], take):
+                pass
+        return self._summary(status)
+
+    def _judge_time(self, pid: int) -> int | None:
+        """Kill a child that is over a limit; its status then."""
+        now = time.monotonic()
+        if self._reader.flooded:
+            self._why = "flood"
+        elif self._test_deadline is not None and now > self._test_deadline:
+            self._why = "test-timeout"
+        elif now > self._deadline:
+            self._why = "timeout"
+        else:
+            return None
+        os.kill(pid, signal.SIGKILL)
+        return os.waitpid(pid, 0)[1]
+
+    def _read(self, end: int, sources: list[int] | None, take: Callable[[bytes], None]) -> bool:
+        if sources is None:
+            return False
+        try:
+            data = os.read(end, 1 << 16)
+        except BlockingIOError:
+            return False
+        if not data:
+            sources.remove(end)
+            return False
+        take(data)
+        return True
+
+    def _take(self, data: bytes) -> None:
+        for kind, values in self._reader.feed(data):
+            if kind == "start":
+                self._test = str(values[0])
+                self._test_deadline = time.monotonic() + float(self._limits.get(self._test, self._default))
+            elif kind == "test":
+                self._test, self._test_deadline = "", None
+            self._listen(kind, values)
+
+    def _summary(self, status: int) -> dict[str, Any]:
+        return {
+            "killed": self._why,
+            "test": self._test,
+            "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
+            "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+            "broken": self._reader.broken,
+            "flooded": self._reader.flooded,
+            "printed": self._output.text(),
+        }

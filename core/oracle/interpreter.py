@@ -1,0 +1,182 @@
+"""The target's interpreter: which one, and what it needs to be seen of the file system."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import TargetError
+
+VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
+OLDEST = (3, 8)
+PATIENCE = 30.0
+
+# Asked without `site`, so that no line of a .pth file runs outside the sandbox.
+_QUESTION = """
+import json, sys, sysconfig
+print(json.dumps({
+    "version": list(sys.version_info[:3]), "implementation": sys.implementation.cache_tag,
+    "prefixes": [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix],
+    "platlib": sysconfig.get_path("platlib"), "purelib": sysconfig.get_path("purelib"),
+    "path": sys.path, "stdlib": sysconfig.get_path("stdlib"),
+}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python that can run the target's tests.
+
+    Attributes:
+        executable: as the user or the virtual environment names it; links are not resolved.
+        tag: the cache tag, e.g. `cpython-311`: extension modules fit when it is equal.
+        site_folders: where installed distributions are.
+        editable: folders and files that .pth files and editable installs lead to.
+        readonly: everything a sandbox must show for it to start.
+    """
+
+    executable: Path
+    version: tuple[int, int, int]
+    tag: str
+    site_folders: tuple[Path, ...]
+    editable: tuple[Path, ...]
+    readonly: tuple[Path, ...]
+
+    @property
+    def version_text(self) -> str:
+        """e.g. 3.11.7."""
+        return ".".join(map(str, self.version))
+
+
+def find_interpreter(root: Path, chosen: str | None, notice: Callable[[str], None]) -> Interpreter:
+    """The chosen one, else the project's own virtual environment's, else ours. Raises TargetError."""
+    if chosen is not None:
+        return describe(_resolve(chosen))
+    for name in VIRTUAL_ENVIRONMENTS:
+        executable = root / name / "bin" / "python"
+        if executable.exists():
+            return describe(executable)
+    notice(f"The project has no virtual environment of its own: its tests run with {sys.executable}.")
+    return describe(Path(sys.executable))
+
+
+def _resolve(chosen: str) -> Path:
+    """A path, a folder of a virtual environment, or a command's name."""
+    path = Path(chosen).expanduser()
+    if path.is_dir() and (path / "bin" / "python").exists():
+        return (path / "bin" / "python").absolute()
+    if path.is_file():
+        return path.absolute()
+    found = shutil.which(chosen)
+    if found is None:
+        raise TargetError(
+            f"There is no Python interpreter at {chosen}.",
+            "Give the path of a Python executable, or leave the option out to use the project's own.",
+        )
+    return Path(found)
+
+
+def describe(executable: Path) -> Interpreter:
+    """Ask the interpreter about itself. Raises TargetError: not runnable, not Python, too old."""
+    answer = _ask(executable)
+    major, minor, micro = answer["version"]
+    version = (int(major), int(minor), int(micro))
+    if version < OLDEST:
+        raise TargetError(
+            f"{executable} is Python {version[0]}.{version[1]}, which is too old.",
+            "Choose an interpreter of version 3.8 or later for the project's tests.",
+        )
+    home = _virtual_environment(executable)
+    sites = tuple(dict.fromkeys(folder for folder in _site_folders(home, answer) if folder.is_dir()))
+    editable = tuple(dict.fromkeys(path for folder in sites for path in _editable(folder)))
+    wanted = [*_links(executable), *map(Path, answer["prefixes"]), Path(answer["stdlib"]), *sites, *editable]
+    wanted += [home] if home is not None else []
+    readonly = tuple(dict.fromkeys(path for path in wanted if path.exists() and path != Path("/")))
+    return Interpreter(executable, version, answer["implementation"], sites, editable, readonly)
+
+
+def _ask(executable: Path) -> dict[str, Any]:
+    command = [str(executable), "-I", "-S", "-B", "-c", _QUESTION]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE, text=True, check=True)
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError) as error:
+        raise TargetError(
+            f"{executable} does not answer as a Python interpreter does ({type(error).__name__}).",
+            "Choose another interpreter for the project's tests.",
+        ) from error
+    return answer
+
+
+def _links(executable: Path) -> Iterator[Path]:
+    """The executable, and the folder of each link on the way to the real one."""
+    step = executable
+    for _ in range(20):
+        yield step
+        if not step.is_symlink():
+            return
+        step = Path(os.path.normpath(step.parent / step.readlink()))
+
+
+def _virtual_environment(executable: Path) -> Path | None:
+    """The folder that holds pyvenv.cfg, if this is the Python of a virtual environment."""
+    for folder in (executable.parent, executable.parent.parent):
+        if (folder / "pyvenv.cfg").is_file():
+            return folder
+    return None
+
+
+def _site_folders(home: Path | None, answer: dict[str, Any]) -> Iterator[Path]:
+    """Where distributions may be installed, whether or not they exist."""
+    version = f"python{answer['version'][0]}.{answer['version'][1]}"
+    if home is not None:
+        yield from (home / lib / version / "site-packages" for lib in ("lib", "lib64"))
+        if not _sees_system(home):
+            return
+    yield from map(Path, (answer["platlib"], answer["purelib"]))
+    for prefix in answer["prefixes"]:
+        yield from (Path(prefix) / "lib" / name / "dist-packages" for name in (version, "python3"))
+        yield Path(prefix) / "local" / "lib" / version / "dist-packages"
+        yield Path(prefix) / "lib" / version / "site-packages"
+
+
+def _sees_system(home: Path) -> bool:
+    text = (home / "pyvenv.cfg").read_text(encoding="utf-8", errors="replace")
+    return re.search(r"(?im)^include-system-site-packages\s*=\s*true", text) is not None
+
+
+def _editable(site: Path) -> Iterator[Path]:
+    """Where .pth files, egg links and generated finders of editable installs lead."""
+    for file in sorted(site.glob("*.pth")) + sorted(site.glob("*.egg-link")):
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.strip() and not line.startswith(("#", "import ", "import\t")):
+                yield from _existing(site / line.strip())
+    for file in sorted(site.glob("__editable__*_finder.py")):
+        yield from (path for target in _mapping(file) for path in _existing(Path(target)))
+
+
+def _existing(path: Path) -> Iterator[Path]:
+    if path.is_absolute() and path.exists():
+        yield path
+
+
+def _mapping(finder: Path) -> Iterator[str]:
+    """The folders in a setuptools finder's MAPPING, read without running it."""
+    try:
+        tree = ast.parse(finder.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError, OSError):
+        return
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = getattr(node, "value", None)
+        if value is not None and any(getattr(target, "id", "") == "MAPPING" for target in targets):
+            yield from map(str, ast.literal_eval(value).values())

@@ -1,0 +1,163 @@
+"""The oracle of a project: its own tests, run in a sandbox."""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import threading
+from collections.abc import Callable, Sequence
+
+from core.oracle.baseline import Baseline
+from core.oracle.cache import BaselineCache
+from core.oracle.interpreter import Interpreter
+from core.oracle.planted import planted_error
+from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.sessionplan import SessionPlan
+from core.oracle.suite import SuiteRun, ready_plan
+from core.oracle.worker import Trial, Worker, fastest_first
+from core.settings import OracleSettings
+from core.types import Candidate, Outcome, Suite, Verdict
+
+Progress = Callable[[str, int, int], None]
+
+
+class ProjectOracle:
+    """Implements `core.types.Oracle`. Thread-safe."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        new_sandbox: Callable[[], Sandbox],
+        interpreter: Interpreter,
+        plan: SessionPlan,
+        settings: OracleSettings,
+        notice: Callable[[str], None],
+        cache: tuple[BaselineCache, Callable[[], str]] | None,
+    ) -> None:
+        """`cache`: where baselines are kept, and what gives the key of this one."""
+        self.name = f"tests/{sandbox.name}"
+        self.image_digest = sandbox.image_digest
+        self._new_sandbox = new_sandbox
+        self._interpreter = interpreter
+        self._plan = plan
+        self._settings = settings
+        self._notice = notice
+        self._cache = cache
+        self._learning = threading.Lock()
+        self._baseline: Baseline | None = None
+        self._workers: list[Worker] = []
+        self._free: queue.Queue[Worker] = queue.Queue()
+        self._closed = threading.Event()
+        self._memo: dict[tuple[object, ...], Verdict] = {}
+        self._memo_lock = threading.Lock()
+
+    def suite(self, progress: Progress) -> Suite:
+        """See `core.types.Oracle`."""
+        return self._learn(progress).suite
+
+    def _learn(self, progress: Progress) -> Baseline:
+        with self._learning:
+            if self._baseline is None:
+                self._baseline = self._cached() or self._run_suite(progress)
+                self._hire(self._baseline)
+            return self._baseline
+
+    def _cached(self) -> Baseline | None:
+        return self._cache[0].load(self._cache[1]()) if self._cache is not None else None
+
+    def _run_suite(self, progress: Progress) -> Baseline:
+        run = SuiteRun(self._new_sandbox, self._plan, self._interpreter, self._settings, self._notice)
+        baseline = run.learn(progress)
+        if self._cache is not None:
+            self._cache[0].save(self._cache[1](), baseline)
+        return baseline
+
+    def _hire(self, baseline: Baseline) -> None:
+        plan = ready_plan(self._plan, baseline.ignored, baseline.preload)
+        for _ in range(max(1, self._settings.workers)):
+            worker = Worker(self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
+            self._workers.append(worker)
+            self._free.put(worker)
+
+    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+        """See `core.types.Oracle`. The project's suite is learned first if it was not."""
+        if not tests:
+            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
+        baseline = self._learn(_silent)
+        if not self._judges(candidate, tests, baseline):
+            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate), "", self.name)
+        verdict = self._once(Trial(candidate, fastest_first(tests, baseline), every_test))
+        whole = tuple(test.node_id for test in baseline.suite.tests)
+        known = set(tests) >= set(whole)
+        if verdict.outcome is not Outcome.PASS or known or not self._settings.confirm_whole_suite:
+            return verdict
+        return _joined(verdict, self._once(Trial(candidate, whole, whole=True)))
+
+    def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
+        """Whether the tests import this very file: an error planted in it must be noticed. Asked once a file."""
+        planted = self._once(Trial(planted_error(candidate.file), fastest_first(tests, baseline)[:1]), plant=True)
+        if planted.outcome is not Outcome.PASS:
+            return True
+        planted = self._once(Trial(planted_error(candidate.file), fastest_first(tests, baseline)))
+        if planted.outcome is Outcome.PASS:
+            self._notice(_elsewhere(candidate))
+        return planted.outcome is not Outcome.PASS
+
+    def _once(self, trial: Trial, *, plant: bool = False) -> Verdict:
+        """Identical trials run once; trouble of ours is not remembered."""
+        key = _key(trial) if not plant else ("plant", trial.candidate and trial.candidate.file.path)
+        with self._memo_lock:
+            known = self._memo.get(key)
+        if known is not None:
+            return known
+        verdict = self._run(trial)
+        if verdict.outcome is not Outcome.INFRASTRUCTURE:
+            with self._memo_lock:
+                self._memo[key] = verdict
+        return verdict
+
+    def _run(self, trial: Trial) -> Verdict:
+        worker = self._free.get()
+        try:
+            return worker.judge(trial)
+        finally:
+            self._free.put(worker)
+
+    def close(self) -> None:
+        """See `core.types.Oracle`."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        for worker in self._workers:
+            worker.stop()
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """Nobody listens."""
+
+
+def _key(trial: Trial) -> tuple[object, ...]:
+    candidate = trial.candidate
+    if candidate is None:
+        return (None, trial.tests)
+    digest = hashlib.sha256(candidate.new_text.encode("utf-8", "surrogatepass")).digest()
+    return (candidate.file.path, digest, trial.tests, trial.every_test, trial.whole)
+
+
+def _joined(covering: Verdict, whole: Verdict) -> Verdict:
+    """What the whole suite says of a candidate that its covering tests passed."""
+    if whole.outcome is Outcome.PASS:
+        seconds = covering.seconds + whole.seconds
+        detail = f"All {len(covering.tests)} covering tests passed, and the whole suite of {len(whole.tests)}."
+        return Verdict(Outcome.PASS, seconds, covering.tests, detail, covering.output, covering.oracle)
+    bad = tuple(test for test in whole.tests if test.outcome != "passed")
+    detail = f"The covering tests passed, the whole suite did not: {whole.detail}"
+    seconds = covering.seconds + whole.seconds
+    return Verdict(whole.outcome, seconds, covering.tests + bad, detail, whole.output, whole.oracle)
+
+
+def _elsewhere(candidate: Candidate) -> str:
+    return (
+        f"The tests do not import {candidate.file.path} from this folder but another copy, so changes to it have no "
+        "effect: install the project in development mode (pip install -e .) in the interpreter that runs its tests."
+    )

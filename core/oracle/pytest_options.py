@@ -1,0 +1,142 @@
+"""The project's own pytest configuration: which file it is, and which of its options are kept."""
+
+from __future__ import annotations
+
+import configparser
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+# In the order in which pytest looks.
+_FILES = (
+    ("pytest.toml", ("pytest",)),
+    (".pytest.toml", ("pytest",)),
+    ("pytest.ini", ("pytest",)),
+    (".pytest.ini", ("pytest",)),
+    ("pyproject.toml", ("tool", "pytest")),
+    ("tox.ini", ("pytest",)),
+    ("setup.cfg", ("tool:pytest",)),
+)
+_ALONE_ENOUGH = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+
+# Options of reporting, coverage, distribution and early stopping: they change how a run is shown, not what is true.
+_WITH_VALUE_WORDS = """
+-n --numprocesses --dist --maxprocesses --max-worker-restart --tx --maxfail --tb --capture --color
+--durations --durations-min --junitxml --junit-xml --junit-prefix --junit-suite-name --html --css --json
+--json-report-file --verbosity --log-file --log-file-level --log-cli-level --show-capture --code-highlight
+--basetemp --cache-show --reruns --reruns-delay --random-order-bucket --random-order-seed --cov --cov-report
+--cov-config --cov-fail-under --cov-context --report-log --profile-svg --pastebin --debug --rootdir -c
+--config-file --alluredir --duration
+"""
+_WITH_VALUE = frozenset(_WITH_VALUE_WORDS.split())
+_ALONE_WORDS = """
+-v -vv -vvv -q -qq -s -x -l --verbose --quiet --exitfirst --strict --strict-markers --strict-config
+--showlocals --no-showlocals --lf --last-failed --ff --failed-first --nf --new-first --sw --stepwise
+--stepwise-skip --pdb --trace --no-header --no-summary --cache-clear --cov-append --no-cov --no-cov-on-fail
+--cov-branch --cov-reset --self-contained-html --json-report --random-order --full-trace --setup-show
+--setup-plan --fixtures --co --collect-only --loadscope --profile --xfail-tb --force-short-summary --cov
+"""
+_ALONE = frozenset(_ALONE_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class PytestOptions:
+    """What to hand to pytest for this project.
+
+    Attributes:
+        file: the configuration file, or None.
+        kept: options of the project that change which tests run or how.
+        dropped: those left out, as they stood.
+        plugins: modules and distributions the configuration names as needed.
+        values: the configuration's keys and values as read.
+    """
+
+    file: Path | None
+    kept: tuple[str, ...]
+    dropped: tuple[str, ...]
+    plugins: tuple[str, ...]
+    values: Mapping[str, Any]
+
+
+def read_options(root: Path) -> PytestOptions:
+    """From the first file in `root` that configures pytest; none is no error, an unreadable one counts as none."""
+    for name, section in _FILES:
+        values = _section(root / name, section)
+        if values is not None and (values or name in _ALONE_ENOUGH):
+            kept, dropped = split_addopts(_words(values.get("addopts", "")))
+            return PytestOptions(root / name, kept, dropped, tuple(_plugins(values, kept)), values)
+    return PytestOptions(None, (), (), (), {})
+
+
+def _section(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
+    if not file.is_file():
+        return None
+    try:
+        text = file.read_text(encoding="utf-8")
+        if file.suffix == ".toml":
+            return _toml_section(tomllib.loads(text), keys)
+        parser = configparser.RawConfigParser(strict=False, delimiters=("=", ":"))
+        parser.read_string(text)
+    except (ValueError, configparser.Error, OSError):
+        return None
+    return dict(parser[keys[0]]) if keys[0] in parser else ({} if file.name in _ALONE_ENOUGH else None)
+
+
+def _toml_section(data: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any] | None:
+    found: Any = data
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    inner = found.get("ini_options")
+    return inner if isinstance(inner, dict) else found
+
+
+def _words(addopts: object) -> list[str]:
+    if isinstance(addopts, list):
+        return [str(word) for word in addopts]
+    try:
+        return shlex.split(str(addopts))
+    except ValueError:
+        return str(addopts).split()
+
+
+def split_addopts(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(kept, dropped): an option stays unless it is known to be about display, coverage, distribution or stopping."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        into = dropped if _is_dropped(name) else kept
+        into.append(word)
+        takes_value = name in _WITH_VALUE and not (name == "--cov" or name.startswith("--debug"))
+        if not equals and (takes_value or name in ("-p", "-m", "-k", "-o", "-W", "--ignore", "--deselect")):
+            into.extend(_next(rest))
+    return tuple(kept), tuple(dropped)
+
+
+def _next(words: Iterator[str]) -> list[str]:
+    value = next(words, None)
+    return [] if value is None else [value]
+
+
+def _is_dropped(name: str) -> bool:
+    if name in _WITH_VALUE or name in _ALONE:
+        return True
+    if name.startswith(("--cov-", "--benchmark-json", "--junit")):
+        return True
+    return name.startswith(("-r", "-n", "-v", "-q")) and not name.startswith("--") and len(name) < 8
+
+
+def _plugins(values: Mapping[str, Any], kept: tuple[str, ...]) -> Iterator[str]:
+    """`required_plugins`, and what `-p` names."""
+    required = values.get("required_plugins", "")
+    yield from map(str, required) if isinstance(required, list) else str(required).split()
+    for option, value in pairwise(kept):
+        if option == "-p" and not value.startswith("no:"):
+            yield value

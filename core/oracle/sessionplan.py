@@ -1,0 +1,102 @@
+"""How the process inside is started for one project: its files, paths, variables and pytest arguments."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.oracle.interpreter import Interpreter
+from core.oracle.pytest_options import PytestOptions
+from core.oracle.sandbox.protocol import Launch, Limits
+from core.settings import OracleSettings
+
+INSIDE = Path(__file__).parent / "inside"
+# They reorder or repeat tests behind our back, or draw on the terminal.
+_BLOCKED = ("cacheprovider", "randomly", "random_order", "rerunfailures", "flaky", "sugar")
+# A fixed environment: same clock zone, hash seed and locale on every machine.
+_ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUTF8": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "COLUMNS": "120",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlan:
+    """A launch, and the first message sent to what was launched."""
+
+    launch: Launch
+    config: dict[str, Any]
+
+    def with_config(self, **changes: Any) -> SessionPlan:
+        """The same launch with another first message."""
+        return replace(self, config={**self.config, **changes})
+
+    def placed(self, scratch: str) -> SessionPlan:
+        """For a sandbox whose writable folder is `scratch`."""
+        environment = {**self.launch.environment, "HOME": f"{scratch}/home", "TMPDIR": scratch}
+        wiped = [scratch, "/dev/shm"] if scratch == "/tmp" else [scratch]
+        return replace(self, launch=replace(self.launch, environment=environment)).with_config(wipe=wiped)
+
+
+def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, settings: OracleSettings) -> SessionPlan:
+    """For the project at `root` (absolute, links resolved)."""
+    lent = _lent_coverage(interpreter)
+    readonly = (root, INSIDE, *interpreter.readonly, *([lent] if lent else []))
+    limits = Limits(settings.memory_mib, settings.processes, settings.scratch_mib)
+    argv = (str(interpreter.executable), "-s", "-B", "-u", str(INSIDE / "main.py"))
+    launch = Launch(argv, str(root), readonly, _ENVIRONMENT, limits)
+    config = {
+        "root": str(root),
+        "rootdir": str(root),
+        "paths": list(_paths(root, interpreter)),
+        "pytest_args": list(_arguments(root, options)),
+        "targets": [],
+        "memory_mib": settings.memory_mib,
+        "scratch_mib": settings.scratch_mib,
+        "coverage_folder": str(lent) if lent else None,
+    }
+    return SessionPlan(launch, config)
+
+
+def _arguments(root: Path, options: PytestOptions) -> Iterator[str]:
+    """Ours, then what is kept of the project's own."""
+    yield from ("-q", "--tb=native", "--rootdir", str(root), "-o", "addopts=")
+    yield "--continue-on-collection-errors"
+    for name in _BLOCKED:
+        yield from ("-p", f"no:{name}")
+    if options.file is not None:
+        yield from ("-c", str(options.file))
+    yield from options.kept
+
+
+def _paths(root: Path, interpreter: Interpreter) -> Iterator[str]:
+    """As `python -m pytest` has it, and `src` where that is the layout."""
+    yield str(root)
+    source = root / "src"
+    if source.is_dir() and not (source / "__init__.py").exists() and source not in interpreter.editable:
+        yield str(source)
+
+
+def _lent_coverage(interpreter: Interpreter) -> Path | None:
+    """The folder of our coverage package, when its C tracer fits and the target has none."""
+    if interpreter.version >= (3, 12) or any((folder / "coverage").is_dir() for folder in interpreter.site_folders):
+        return None
+    import coverage
+
+    suffix = sysconfig.get_config_var("EXT_SUFFIX") or ""
+    folder = Path(coverage.__file__).parent
+    fits = interpreter.tag.replace("cpython-", "cpython-") in suffix and list(folder.glob(f"tracer{suffix}"))
+    return folder if fits and os.name == "posix" else None

@@ -1,0 +1,203 @@
+"""From what a zygote saw to a verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core.types import Outcome, TestResult, Verdict
+
+MEMORY_ERRORS = ("MemoryError", "Cannot allocate memory", "numpy.core._exceptions._ArrayMemoryError")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowances:
+    """What the unmodified project does itself, and so proves nothing against a candidate.
+
+    Attributes:
+        changes: parts of the framework that differ after an ordinary run.
+        events: audit event and calling file.
+    """
+
+    changes: frozenset[str] = frozenset()
+    events: frozenset[tuple[str, str]] = frozenset()
+
+
+@dataclass(slots=True)
+class Observation:
+    """One child's frames, sorted by kind."""
+
+    reply: Mapping[str, Any]
+    frames: dict[str, list[list[Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, reply: Mapping[str, Any]) -> Observation:
+        """Sort the frames of a reply."""
+        found = cls(reply)
+        for kind, *values in reply["frames"]:
+            found.frames.setdefault(kind, []).append(values)
+        return found
+
+    def __contains__(self, kind: str) -> bool:
+        """Whether such a frame came."""
+        return kind in self.frames
+
+    def all(self, kind: str) -> list[list[Any]]:
+        """The frames of a kind, in order."""
+        return self.frames.get(kind, [])
+
+    def tests(self) -> tuple[TestResult, ...]:
+        """The tests that ran to their end, in order."""
+        return tuple(TestResult(v[0], _public(v[1]), v[3], v[2]) for v in self.all("test"))
+
+    def output(self, limit: int, *, broken_off: bool) -> str:
+        """What the tests printed, cuts said; of a broken off run also what escaped pytest's capture."""
+        parts = [v[4] + (f"\n[{v[5]} characters cut]\n" if v[5] else "") for v in self.all("test")]
+        whole = "".join(parts) + (str(self.reply["printed"]) if broken_off else "")
+        return whole if len(whole) <= limit else whole[:limit] + f"\n[{len(whole) - limit} characters cut]"
+
+
+def _public(outcome: str) -> str:
+    """The closed set of TestResult."""
+    return {"xfailed": "skipped", "xpassed": "failed"}.get(outcome, outcome)
+
+
+def conclude(
+    observed: Observation, expected: Sequence[str], allowed: Allowances, seconds: float, oracle: str, output_limit: int
+) -> Verdict:
+    """The verdict over `expected` tests; PASS only with every piece of evidence."""
+    results = observed.tests()
+    outcome, detail = _outcome(observed, results, expected, allowed)
+    results += _unfinished(observed, results, expected, outcome)
+    output = observed.output(output_limit, broken_off=outcome is Outcome.CRASH)
+    return Verdict(outcome, seconds, results, detail, output, oracle)
+
+
+def _outcome(
+    observed: Observation, results: Sequence[TestResult], expected: Sequence[str], allowed: Allowances
+) -> tuple[Outcome, str]:
+    if "syntax" in observed:
+        return Outcome.SYNTAX_ERROR, str(observed.all("syntax")[0][0])
+    failed = [result for result in results if result.outcome in ("failed", "error")]
+    if failed:
+        return _failure(failed, len(results))
+    if observed.reply["killed"]:
+        return _killed(observed)
+    if "collect-error" in observed:
+        return _collection(observed)
+    if "end" not in observed or observed.reply["exit"] != 0:
+        return _abnormal(observed)
+    return _proven(observed, results, expected, allowed)
+
+
+def _failure(failed: Sequence[TestResult], ran: int) -> tuple[Outcome, str]:
+    first = failed[0]
+    last = first.message.strip().splitlines()[-1:] or [""]
+    detail = f"{len(failed)} of {ran} tests failed; first {first.node_id}: {last[0][:300]}"
+    if any(sign in last[0] for sign in MEMORY_ERRORS):
+        return Outcome.OUT_OF_MEMORY, detail
+    return Outcome.FAIL, detail
+
+
+def _killed(observed: Observation) -> tuple[Outcome, str]:
+    test = observed.reply["test"]
+    match observed.reply["killed"]:
+        case "flood":
+            return Outcome.TAMPERED, "It flooded the channel that results are reported on."
+        case "test-timeout":
+            return Outcome.TIMEOUT, f"{test} went over its time limit."
+        case _:
+            where = f" in {test}" if test else ""
+            return Outcome.TIMEOUT, f"The tests went over their time limit together{where}."
+
+
+def _collection(observed: Observation) -> tuple[Outcome, str]:
+    where, text = observed.all("collect-error")[0][:2]
+    last = str(text).strip().splitlines()[-1:] or [""]
+    kind = Outcome.OUT_OF_MEMORY if any(sign in last[0] for sign in MEMORY_ERRORS) else Outcome.IMPORT_ERROR
+    return kind, f"{where or 'The tests'} cannot be imported: {last[0][:300]}"
+
+
+def _abnormal(observed: Observation) -> tuple[Outcome, str]:
+    """The process ended before its last report."""
+    reply, test = observed.reply, observed.reply["test"]
+    where = f" in {test}" if test else ""
+    if reply["signal"] == 9 and not any(event == "os.kill" for event, _ in observed.all("audit")):
+        return Outcome.OUT_OF_MEMORY, f"The process was killed{where}: it used too much memory."
+    if reply["signal"]:
+        return Outcome.CRASH, f"The process died of signal {reply['signal']}{where}."
+    if "aborted" in observed:
+        text = str(observed.all("aborted")[0][0])
+        if any(sign in text for sign in MEMORY_ERRORS):
+            return Outcome.OUT_OF_MEMORY, text
+        early = "collected" not in observed
+        return (Outcome.IMPORT_ERROR if early else Outcome.CRASH), f"The test run was broken off{where} by {text}."
+    return Outcome.CRASH, f"The process ended by itself with status {reply['exit']}{where}."
+
+
+def _proven(
+    observed: Observation, results: Sequence[TestResult], expected: Sequence[str], allowed: Allowances
+) -> tuple[Outcome, str]:
+    """All that must hold for a pass, one after another."""
+    other = [result for result in results if result.outcome != "passed"]
+    if other:
+        return Outcome.FAIL, f"{other[0].node_id} ended as {other[0].outcome}, not as passed."
+    ran = Counter(result.node_id for result in results)
+    missing = [node_id for node_id in expected if node_id not in ran]
+    if missing:
+        return _cut_short(observed, missing)
+    suspicion = _suspicion(observed, allowed)
+    if suspicion:
+        return Outcome.TAMPERED, suspicion
+    return Outcome.PASS, f"All {len(results)} tests passed."
+
+
+def _cut_short(observed: Observation, missing: Sequence[str]) -> tuple[Outcome, str]:
+    """Tests that never ran, in a session that ended in good order."""
+    said = [line for line in str(observed.reply["printed"]).splitlines() if line.strip()]
+    because = f" ({said[-2 if len(said) > 1 else -1].strip()[:200]})" if said else ""
+    if "collected" not in observed:
+        return Outcome.IMPORT_ERROR, f"The tests could not be collected{because}."
+    found = set(observed.all("collected")[0][0])
+    if not found & set(missing) and len(observed.all("test")) == len(found):
+        return Outcome.FAIL, f"{len(missing)} tests are no longer there; the first is {missing[0]}."
+    return Outcome.CRASH, f"The test run was broken off before {missing[0]}{because}."
+
+
+def _suspicion(observed: Observation, allowed: Allowances) -> str:
+    """Why an all-green run is not believed; empty when it is."""
+    if observed.reply["broken"]:
+        return "Reports came out of order."
+    evidence = observed.all("evidence")
+    if len(evidence) != 1 or observed.all("end") != [[True]]:
+        return "The proof that the test framework still works is missing."
+    sung, changes = evidence[0]
+    if sung != ["failed" if bit else "passed" for bit in observed.reply["bits"]]:
+        return "A test that must fail did not fail."
+    new = set(changes) - allowed.changes
+    if new:
+        return f"The test framework was changed: {', '.join(sorted(new)[:3])}."
+    return _introspection(observed, allowed)
+
+
+def _introspection(observed: Observation, allowed: Allowances) -> str:
+    names = [name for values in observed.all("screen") for name in values[0]]
+    if names:
+        return f"The code looks into its judge; the original does not use: {', '.join(names[:5])}."
+    events = [(event, file) for event, file in observed.all("audit") if (event, file) not in allowed.events]
+    if events:
+        return f"The code looked into its judge: {events[0][0]} from {events[0][1]}."
+    return ""
+
+
+def _unfinished(
+    observed: Observation, results: Sequence[TestResult], expected: Collection[str], outcome: Outcome
+) -> tuple[TestResult, ...]:
+    """The test that was running when time was up, or the process ended."""
+    test = observed.reply["test"]
+    if not test or test not in expected or any(result.node_id == test for result in results):
+        return ()
+    name = "timeout" if outcome is Outcome.TIMEOUT else "error"
+    return (TestResult(test, name, "The process was stopped here."),)

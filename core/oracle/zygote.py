@@ -1,0 +1,118 @@
+"""The host's end of a warm process in a sandbox."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from core.oracle.sandbox.protocol import Process, Sandbox
+from core.oracle.sessionplan import SessionPlan
+
+START_PATIENCE = 60.0
+MARGIN = 10.0
+"""Seconds beyond a request's own limit after which the process itself is taken for dead."""
+BEAT = 0.2
+
+Reply = dict[str, Any]
+Listener = Callable[[str, list[Any]], None]
+Beat = Callable[[], None]
+
+
+class ZygoteDied(Exception):
+    """The process, its container or its engine ended, or stopped answering; never the candidate's verdict."""
+
+
+class Zygote:
+    """One process that answers requests one at a time. Not thread-safe: a worker owns it."""
+
+    def __init__(self, sandbox: Sandbox, plan: SessionPlan, learned: Mapping[str, Any] | None = None) -> None:
+        """Start it and wait until it is ready. Raises SandboxError, ZygoteDied.
+
+        `learned`: limits and lists sent once, merged into each request.
+        """
+        self._numbers = itertools.count(1)
+        self._rest = b""
+        placed = plan.placed(sandbox.scratch)
+        self._process: Process = sandbox.start(placed.launch)
+        try:
+            self._send(placed.config)
+            self.greeting = self._receive(time.monotonic() + START_PATIENCE)
+            if learned is not None:
+                self._send({"do": "learn", **learned})
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def ready(self) -> bool:
+        """Whether pytest could be imported."""
+        return bool(self.greeting.get("ready"))
+
+    def run(self, request: Mapping[str, Any], listen: Listener | None = None, beat: Beat | None = None) -> Reply:
+        """Run one child to its end.
+
+        `listen` hears frames as they come; `beat` is called a few times a second; raising from either gives the process
+        up (close it then). Raises ZygoteDied.
+        """
+        number = next(self._numbers)
+        self._send({"do": "run", "id": number, "stream": listen is not None, **request})
+        deadline = time.monotonic() + float(request["total"]) + MARGIN
+        while True:
+            reply = self._receive(deadline, beat)
+            if "frame" in reply and listen is not None:
+                listen(reply["frame"], reply["values"])
+            elif reply.get("done") == number:
+                return reply
+
+    def close(self) -> None:
+        """End the process and everything in its sandbox; idempotent."""
+        self._process.close()
+
+    def stderr(self) -> str:
+        """The last of what it wrote to standard error."""
+        return self._process.stderr_tail()
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        data = memoryview(json.dumps(message).encode() + b"\n")
+        deadline = time.monotonic() + START_PATIENCE
+        try:
+            while data:
+                if not select.select([], [self._process.stdin], [], max(0.0, deadline - time.monotonic()))[1]:
+                    raise ZygoteDied("it stopped reading")
+                data = data[os.write(self._process.stdin.fileno(), data[:32768]) :]
+        except (OSError, ValueError) as error:
+            raise ZygoteDied(self._death()) from error
+
+    def _receive(self, deadline: float, beat: Beat | None = None) -> Reply:
+        while b"\n" not in self._rest:
+            self._rest += self._read(deadline, beat)
+        line, self._rest = self._rest.split(b"\n", 1)
+        try:
+            reply: Reply = json.loads(line)
+        except ValueError as error:
+            raise ZygoteDied("it answered something unreadable") from error
+        return reply
+
+    def _read(self, deadline: float, beat: Beat | None) -> bytes:
+        try:
+            while not select.select([self._process.stdout], [], [], BEAT)[0]:
+                if beat is not None:
+                    beat()
+                if time.monotonic() > deadline:
+                    raise ZygoteDied("it stopped answering")
+            data = os.read(self._process.stdout.fileno(), 1 << 18)
+        except (OSError, ValueError) as error:
+            raise ZygoteDied(self._death()) from error
+        if not data:
+            raise ZygoteDied(self._death())
+        return data
+
+    def _death(self) -> str:
+        status = self._process.wait(1.0)
+        last = self._process.stderr_tail().strip().splitlines()[-1:]
+        return f"it ended with status {status}" + (f": {last[0]}" if last else "")
