@@ -18,11 +18,15 @@ class DiffView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         """Empty until `show_pair`."""
         super().__init__(parent)
-        self._pair = "", ""
+        self._pair, self._first_line = ("", ""), 1
         self._diff: TextDiff | None = None
         self._description = ""
         self.columns = Columns(theme, self)
-        self.title, self.summary = label(role="strong"), label(role="muted")
+        self.title, self.summary = label(), label(role="muted")
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.title.setContentsMargins(0, 0, SPACE, 0)
         self.note = label(role="warn", wrap=True)
         self.note.setContentsMargins(SPACE, 0, SPACE, SPACE // 2)
         self._make_controls()
@@ -74,7 +78,7 @@ class DiffView(QWidget):
     ) -> None:
         """Compare two texts. `first_line`: the file's line at which the original starts."""
         python = not path or path.endswith((".py", ".pyi"))
-        self._pair, self._description = (original, candidate), description
+        self._pair, self._description, self._first_line = (original, candidate), description, first_line
         self._diff = compare(original, candidate, python=python)
         self.title.setText(title)
         self.columns.show_diff(self._diff, path, (first_line, first_line))
@@ -100,8 +104,8 @@ class DiffView(QWidget):
             self.columns.go_to(behind[-1])
 
     def go_to_line(self, line: int) -> None:
-        """Show a line of the reconstruction, from 1."""
-        place = self.columns.row_of(1, line - 1)
+        """Show a line of the reconstruction; its first line counts as `first_line`."""
+        place = self.columns.row_of(1, line - self._first_line)
         if place is not None:
             self.columns.go_to(place)
             self.columns.active.setFocus()

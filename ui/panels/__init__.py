@@ -1,0 +1,12 @@
+"""The panels at the right and the bottom of the window. Views only: they show rows and emit intents."""
+
+from __future__ import annotations
+
+from ui.panels.diff import DiffPanel
+from ui.panels.metrics import MetricsPanel
+from ui.panels.prompt import PromptPanel
+from ui.panels.roundtrip import RoundTripPanel
+from ui.panels.run import RunPanel
+from ui.panels.tests import TestsPanel
+
+__all__ = ["DiffPanel", "MetricsPanel", "PromptPanel", "RoundTripPanel", "RunPanel", "TestsPanel"]

@@ -1,0 +1,62 @@
+"""A small rounded label: outcome, warning or figure."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ui.theme import Theme
+
+PAD = 6
+
+
+class Badge(QWidget):
+    """Text on a tint of its own colour."""
+
+    def __init__(self, theme: Theme, text: str = "", colour: str = "", tip: str = "") -> None:
+        """`colour` empty: neutral."""
+        super().__init__()
+        self._theme, self._text, self._colour = theme, "", ""
+        font = QFont(self.font())
+        font.setPointSizeF(8)
+        font.setBold(True)
+        self.setFont(font)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_text(text, colour, tip)
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text
+
+    def show_text(self, text: str, colour: str = "", tip: str = "") -> None:
+        """Say something else; hidden while there is nothing to say."""
+        if (text, colour) != (self._text, self._colour):
+            self._text, self._colour = text, colour
+            self.updateGeometry()
+            self.update()
+        self.setToolTip(tip)
+        self.setAccessibleName(f"{text}. {tip}" if tip else text)
+        self.setVisible(bool(text))
+
+    def set_theme(self, theme: Theme, colour: str = "") -> None:
+        """Draw in other colours."""
+        self._theme, self._colour = theme, colour
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As wide as its text (called by Qt)."""
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self._text) + 2 * PAD + 1, metrics.height() + PAD)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Draw it (called by Qt)."""
+        colour = self._colour or self._theme.neutral
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._theme.tint(colour, 0.14)))
+        painter.drawRoundedRect(QRectF(self.rect()), 5, 5)
+        painter.setPen(QColor(colour))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)

@@ -1,0 +1,76 @@
+"""A card that can be chosen by mouse or key."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame
+
+from ui.theme import Theme
+
+RADIUS = 7.0
+
+
+class Card(QFrame):
+    """A rounded frame; `chosen` is emitted when it is clicked or gets the focus by key."""
+
+    chosen = Signal()
+
+    def __init__(self, theme: Theme, inset: int = 0) -> None:
+        """Not chosen yet. `inset`: pixels left free at the left, with an elbow that leads to the card above."""
+        super().__init__()
+        self.theme, self.inset = theme, inset
+        self._marked = False
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    @property
+    def marked(self) -> bool:
+        """Whether this is the chosen card."""
+        return self._marked
+
+    def mark(self, marked: bool) -> None:
+        """Show it as chosen; only the chosen card is in the Tab order, arrow keys reach the others."""
+        self._marked = marked
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if marked else Qt.FocusPolicy.ClickFocus)
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.theme = theme
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Choose it (called by Qt)."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.chosen.emit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Draw the focus (called by Qt)."""
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Draw it without (called by Qt)."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """A frame; tinted when chosen, with a ring when focused (called by Qt)."""
+        theme, painter = self.theme, QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        focused = self.hasFocus()
+        if self.inset:
+            self._draw_elbow(painter)
+        colour = theme.focus if focused else theme.accent if self._marked else theme.border
+        painter.setPen(QPen(QColor(colour), 2 if focused else 1))
+        painter.setBrush(QColor(theme.tint(theme.accent, 0.07) if self._marked else theme.surface))
+        edge = 1.0 if focused else 0.5
+        frame = QRectF(self.rect()).adjusted(self.inset + edge, edge, -edge, -edge)
+        painter.drawRoundedRect(frame, RADIUS, RADIUS)
+
+    def _draw_elbow(self, painter: QPainter) -> None:
+        """A line from the card above to this one."""
+        x, y = self.inset * 0.45, 18.0
+        painter.setPen(QPen(QColor(self.theme.border), 1.5))
+        painter.drawPolyline(QPolygonF([QPointF(x, 0), QPointF(x, y), QPointF(self.inset, y)]))

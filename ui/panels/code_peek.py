@@ -1,0 +1,74 @@
+"""The first lines of a piece of code, in colour, where an editor would be too much."""
+
+from __future__ import annotations
+
+import textwrap
+
+from PySide6.QtCore import QPointF, QSize
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ui.diff.lines import split
+from ui.diff.spans import Span, lexer_for, spans_by_line
+from ui.fonts import fixed_font
+from ui.theme import Theme
+
+PAD = 6
+
+
+class CodePeek(QWidget):
+    """Up to `most` lines; what is left out is said in a last line."""
+
+    def __init__(self, theme: Theme, most: int = 4) -> None:
+        """Empty until `show_code`."""
+        super().__init__()
+        self._theme, self._most = theme, most
+        self._lines: list[tuple[str, list[Span]]] = []
+        self._more = ""
+        self.setFont(fixed_font(8.5))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def show_code(self, text: str, path: str = "") -> None:
+        """Show the beginning of `text`, dedented."""
+        texts = level(split(text).texts)
+        shown = texts[: self._most]
+        spans = [found for _, found in spans_by_line(shown, lexer_for(path))]
+        self._lines = list(zip(shown, spans, strict=True)) if shown else []
+        left = len(texts) - len(shown)
+        self._more = f"… {left} more line{'s' if left > 1 else ''}" if left else ""
+        self.setAccessibleName(text)
+        self.updateGeometry()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As high as its lines (called by Qt)."""
+        rows = len(self._lines) + bool(self._more)
+        return QSize(100, rows * self.fontMetrics().lineSpacing() + 2 * PAD)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Draw the lines (called by Qt)."""
+        painter, metrics = QPainter(self), self.fontMetrics()
+        painter.fillRect(self.rect(), QColor(self._theme.gutter))
+        y = float(PAD + metrics.ascent())
+        for text, spans in self._lines:
+            for start, end, kind in spans:
+                painter.setPen(QColor(self._theme.token(kind)))
+                x = PAD + metrics.horizontalAdvance(text[:start].expandtabs(4))
+                painter.drawText(QPointF(x, y), text[start:end].expandtabs(4))
+            y += metrics.lineSpacing()
+        painter.setPen(QColor(self._theme.muted))
+        painter.drawText(QPointF(PAD, y), self._more)
+
+
+def level(texts: tuple[str, ...]) -> list[str]:
+    """Lines dedented together; a region's first line lacks the indentation that the others have."""
+    if len(texts) < 2 or texts[0][:1].isspace():
+        return textwrap.dedent("\n".join(texts)).split("\n")
+    rest = textwrap.dedent("\n".join(texts[1:])).split("\n")
+    step = "    " if texts[0].rstrip().endswith((":", "(", "[", "{")) else ""
+    return [texts[0], *(step + line if line else line for line in rest)]

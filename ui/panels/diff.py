@@ -1,0 +1,63 @@
+"""Original and reconstruction, side by side."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QWidget
+
+from ui.diff.controls import column
+from ui.diff.equivalence import MOST_CHARACTERS
+from ui.diff.indentation import lost_indentation, restored
+from ui.diff.view import DiffView
+from ui.panels.empty import EmptyState
+from ui.theme import Theme
+
+
+class DiffPanel(QWidget):
+    """The comparison of one pair, or what to do while there is none."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_pair`."""
+        super().__init__()
+        self.setAccessibleName("Difference")
+        self.view = DiffView(theme)
+        self._empty = EmptyState("Nothing to compare", "Pick a reconstruction (x^) in the round-trip panel.")
+        column(self._empty, self.view, owner=self)
+        self.clear()
+
+    def clear(self) -> None:
+        """Nothing to compare."""
+        self._show("", "", "", "", 1, "")
+
+    def set_pair(
+        self,
+        original: str,
+        candidate: str,
+        title: str,
+        path: str,
+        *,
+        first_line: int = 1,
+        indent: str | None = None,
+        description: str = "",
+    ) -> None:
+        """Compare two texts of one place in a file.
+
+        `first_line`: the file's line on which the original starts. `indent`: white space before it on that line;
+        None works it out where that is certain. `description` can be shown between the two.
+        """
+        if indent is None:
+            indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
+        self._show(restored(original, indent), restored(candidate, indent), title, path, first_line, description)
+
+    def go_to_line(self, line: int) -> None:
+        """Show a line of the reconstruction, by its number in the file."""
+        self.view.go_to_line(line)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.view.set_theme(theme)
+
+    def _show(self, original: str, candidate: str, title: str, path: str, first_line: int, description: str) -> None:
+        nothing = not original and not candidate
+        self._empty.setVisible(nothing)
+        self.view.setVisible(not nothing)
+        self.view.show_pair(original, candidate, title, path, first_line, description)

@@ -1,0 +1,29 @@
+"""What a panel shows when it has nothing to show: what to do."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from ui.diff.controls import column, label
+from ui.theme import SPACE
+
+
+class EmptyState(QWidget):
+    """A heading and a sentence, in the middle."""
+
+    def __init__(self, heading: str, advice: str) -> None:
+        """Both can be changed with `say`."""
+        super().__init__()
+        self._heading, self._advice = label(role="title"), label(role="muted", wrap=True)
+        for each in (self._heading, self._advice):
+            each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = column(None, self._heading, self._advice, None, margins=(24, 24, 24, 24), owner=self)
+        layout.setSpacing(SPACE)
+        self.say(heading, advice)
+
+    def say(self, heading: str, advice: str) -> None:
+        """Show other words."""
+        self._heading.setText(heading)
+        self._advice.setText(advice)
+        self.setAccessibleName(f"{heading}. {advice}")

@@ -1,0 +1,101 @@
+"""One sample, exactly: what was asked, what came back, what was taken from it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from core.store.rows import SampleRow
+from ui.diff.controls import BAR, column, copy_menu, label, row
+from ui.panels.badge import Badge
+from ui.panels.empty import EmptyState
+from ui.panels.outcomes import sample_name
+from ui.panels.text_box import TextBox
+from ui.theme import Theme
+
+_ROLES = {"forward": "description", "backward": "reconstruction", "baseline": "baseline reconstruction"}
+
+
+class PromptPanel(QWidget):
+    """Prompt, raw answer and extracted text beside each other."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_sample`."""
+        super().__init__()
+        self.setAccessibleName("Prompt and answer")
+        self._theme = theme
+        self._sample: SampleRow | None = None
+        self._prompt = ""
+        self._empty = EmptyState("No sample selected", "Pick a description or a reconstruction to see its prompt.")
+        self.prompt, self.raw = TextBox("Exact prompt"), TextBox("Raw answer")
+        self.extracted = TextBox("Extracted text")
+        self.name, self.figures = label(), label(role="muted", selectable=True)
+        self.human, self.short = Badge(theme), Badge(theme)
+        self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
+        self._lay_out()
+        self.set_sample(None, "")
+
+    def _lay_out(self) -> None:
+        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._body.setChildrenCollapsible(False)
+        for part in (self.prompt, self.raw, self.extracted):
+            self._body.addWidget(part)
+        self._body.setSizes([460, 300, 300])
+        font = self.name.font()
+        font.setBold(True)
+        self.name.setFont(font)
+        self._head = QWidget()
+        self._head.setLayout(row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR))
+        column(self._head, self._empty, self._body, owner=self)
+
+    def set_sample(self, sample: SampleRow | None, prompt: str) -> None:
+        """Show a sample with its exact prompt."""
+        self._sample, self._prompt = sample, prompt
+        for part, shown in ((self._empty, sample is None), (self._body, sample), (self._head, sample)):
+            part.setVisible(bool(shown))
+        if sample is None:
+            return
+        self.name.setText(f"{sample_name(sample)} · {_ROLES.get(sample.role, sample.role)}")
+        self.figures.setText(_figures(sample))
+        self._show_badges(sample)
+        self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")
+        self.raw.show_text(sample.raw_text, f"{sample.completion_tokens:,} tokens", "The answer was empty.")
+        steps = " → ".join(sample.extraction_steps) or "as it is"
+        self.extracted.show_text(sample.text, steps, "Nothing could be taken from the answer.")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        for badge in (self.human, self.short):
+            badge.set_theme(theme)
+        if self._sample is not None:
+            self._show_badges(self._sample)
+
+    def everything(self) -> str:
+        """Figures, prompt, answer and extracted text, for the clipboard."""
+        sample = self._sample
+        if sample is None:
+            return ""
+        parts = (("prompt", self._prompt), ("raw answer", sample.raw_text), ("extracted text", sample.text))
+        return "\n\n".join([_figures(sample), *(f"--- {name}\n{text}" for name, text in parts)])
+
+    def _show_badges(self, sample: SampleRow) -> None:
+        person = sample.author != "model"
+        self.human.show_text(f"✎ by {sample.author}" if person else "", self._theme.accent, "Written by a person")
+        tip = "The file did not fit the context window: whole statements of it were left out."
+        self.short.show_text("⚠ file shortened" if sample.truncated else "", self._theme.warn, tip)
+
+    def _hash(self) -> str:
+        return self._sample.prompt_hash if self._sample else ""
+
+
+def _figures(sample: SampleRow) -> str:
+    """Everything that says how the sample was drawn."""
+    parts = [
+        f"seed {sample.seed}",
+        f"temperature {sample.temperature:g}",
+        f"{sample.seconds:.2f} s",
+        f"ended by {sample.finish_reason}",
+        f"prompt {sample.prompt_hash[:12]}",
+    ]
+    return " · ".join(parts + ([f"error: {sample.error}"] if sample.error else []))

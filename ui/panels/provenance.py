@@ -1,0 +1,96 @@
+"""Everything a run was made with, as groups of names and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from core.store.rows import RunRow
+
+Groups = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+"""Heading, then pairs of name and value."""
+
+_TITLES = {"region": "Region settings", "oracle": "Oracle settings", "generation": "Model settings"}
+
+
+def provenance(run: RunRow) -> Groups:
+    """Groups in the order they are read: the run, its models, where it was judged, all settings."""
+    models = _json(run.model_json)
+    config = _json(run.config_json)
+    nested = {name: value for name, value in config.items() if isinstance(value, Mapping)}
+    flat = {name: value for name, value in config.items() if name not in nested}
+    forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
+    groups = [("Run", _run(run)), ("Code and tests", _code(run)), ("Forward model", _pairs(forward))]
+    groups.append(("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)))
+    groups.append(("Settings", _pairs(flat)))
+    groups += [(_TITLES.get(name, _words(name)), _pairs(value)) for name, value in nested.items()]
+    return tuple(groups)
+
+
+def as_text(groups: Groups) -> str:
+    """The groups for the clipboard."""
+    lines = []
+    for title, pairs in groups:
+        lines += [title, *(f"  {name}: {value}" if name else f"  {value}" for name, value in pairs), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _run(run: RunRow) -> tuple[tuple[str, str], ...]:
+    pairs = [
+        ("number", str(run.id)),
+        ("name", run.name),
+        ("status", run.status),
+        ("task", run.task),
+        ("seed", str(run.seed)),
+        ("started", run.started_at),
+        ("ended", run.ended_at or "–"),
+        ("regions", f"{run.items_complete} complete, {run.items_admitted} admitted, {run.items_dropped} dropped"),
+        ("samples", f"{run.samples:,}"),
+        ("RTC Inspector", run.app_version),
+        ("notes", run.notes),
+    ]
+    return tuple((name, value) for name, value in pairs if value)
+
+
+def _code(run: RunRow) -> tuple[tuple[str, str], ...]:
+    revision = run.revision or "not under version control"
+    changed = " with uncommitted changes" if run.dirty else ""
+    return (
+        ("project", run.project_name),
+        ("folder", run.project_root),
+        ("revision", f"{revision}{changed}"),
+        ("judged by", run.sandbox),
+    )
+
+
+def _pairs(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((_words(name), _value(value)) for name, value in values.items())
+
+
+def _words(name: str) -> str:
+    """A field's name as people write it."""
+    return name.replace("_", " ")
+
+
+def _value(value: Any) -> str:
+    """A setting in plain words."""
+    if value is None:
+        return "automatic"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and abs(value) >= 100_000:
+        return f"{value:,}"
+    return str(value) if value != "" else "–"
+
+
+def _json(text: str) -> dict[str, Any]:
+    """A stored JSON object; empty where it is not one."""
+    try:
+        return _mapping(json.loads(text))
+    except ValueError:
+        return {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}

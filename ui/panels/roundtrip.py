@@ -1,0 +1,218 @@
+"""One region's round trip: descriptions, the code made from each, and what the tests say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+
+from core.store.rows import ItemRow, SampleRow
+from ui.diff.controls import button, column, label
+from ui.panels.empty import EmptyState
+from ui.panels.roundtrip_header import RoundTripHeader
+from ui.panels.sample_cards import SampleCard, WritingCard
+from ui.panels.streams import Place, Streams
+from ui.theme import SPACE, Theme
+
+BLINK = 530
+"""Milliseconds."""
+
+
+class RoundTripPanel(QWidget):
+    """The trace of one item as cards.
+
+    `sample_selected(id)` is emitted when another sample becomes current: by the user, or because `set_trace` showed
+    an item whose samples do not hold the current one (then the first reconstruction is chosen, else the first
+    description). Up, Down, Home and End move between cards.
+    """
+
+    sample_selected = Signal(int)
+    describe_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_trace`."""
+        super().__init__()
+        self.setAccessibleName("Round trip")
+        self._theme = theme
+        self._item: ItemRow | None = None
+        self._selected: int | None = None
+        self._streams = Streams()
+        self._cards: dict[int, SampleCard] = {}
+        self._writing: dict[Place, WritingCard] = {}
+        self._lit = True
+        tip = "Write a description by hand and run the backward pass on it"
+        self.describe = button("✎ Describe", tip, self.describe_requested.emit, flat=False)
+        self._header = RoundTripHeader(theme, self.describe)
+        self._empty = EmptyState("No region selected", "Pick a region in the code or in the list of regions.")
+        self._state = label(role="muted", wrap=True)
+        self._lay_out()
+        self._blinking = QTimer(self)
+        self._blinking.setInterval(BLINK)
+        self._blinking.timeout.connect(self._blink)
+        self.set_trace(None, [])
+
+    def _lay_out(self) -> None:
+        self._list = QWidget()
+        self._list.setProperty("role", "surface")
+        self._layout = column(margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=SPACE, owner=self._list)
+        self._layout.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._layout.addWidget(self._state)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self._list)
+        column(self._empty, self._header, self._scroll, owner=self)
+
+    @property
+    def selected(self) -> int | None:
+        """Id of the current sample."""
+        return self._selected
+
+    @property
+    def cards(self) -> tuple[SampleCard, ...]:
+        """Cards of the stored samples, from top to bottom."""
+        return tuple(self._cards.values())
+
+    def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
+        """Show an item with its samples; cards that stay are kept, with scroll position and focus."""
+        fresh = item is None or self._item is None or item.id != self._item.id
+        self._item = item
+        self._empty.setVisible(item is None)
+        self._header.setVisible(item is not None)
+        self._scroll.setVisible(item is not None)
+        if fresh:
+            self._clear()
+        if item is None:
+            return
+        self._header.show_item(item)
+        self._streams.settle(item.id, samples)
+        self._show_samples(samples, item.path)
+        self._show_writing()
+        self._show_state(item, samples)
+        if self._selected not in self._cards:
+            self._choose_first(samples)
+
+    def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
+        """Take new text of a sample being written. `parent`: the index of the description it starts from."""
+        place = Place(item_id, role, index, parent)
+        so_far = self._streams.append(place, text)
+        if self._item is None or item_id != self._item.id:
+            return
+        if place not in self._writing:
+            self._show_writing()
+            self._show_state(self._item, [card.sample for card in self._cards.values()])
+        self._writing[place].show_text(so_far)
+
+    def select(self, sample_id: int) -> None:
+        """Make a sample current; nothing happens for one that is not shown."""
+        if sample_id not in self._cards:
+            return
+        for number, card in self._cards.items():
+            card.mark(number == sample_id)
+        changed, self._selected = sample_id != self._selected, sample_id
+        self._scroll.ensureWidgetVisible(self._cards[sample_id], 0, SPACE)
+        if changed:
+            self.sample_selected.emit(sample_id)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self._header.set_theme(theme)
+        for card in (*self._cards.values(), *self._writing.values()):
+            card.set_theme(theme)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Arrow keys move between cards (called by Qt)."""
+        order = list(self._cards)
+        if not order:
+            super().keyPressEvent(event)
+            return
+        here = order.index(self._selected) if self._selected in order else 0
+        key, last = Qt.Key, len(order) - 1
+        targets = {key.Key_Down: min(here + 1, last), key.Key_Up: max(here - 1, 0), key.Key_Home: 0, key.Key_End: last}
+        target = targets.get(Qt.Key(event.key()))
+        if target is None:
+            super().keyPressEvent(event)
+            return
+        self.select(order[target])
+        self._cards[order[target]].setFocus(Qt.FocusReason.TabFocusReason)
+
+    # ---- cards
+
+    def _clear(self) -> None:
+        for card in (*self._cards.values(), *self._writing.values()):
+            _remove(self._layout, card)
+        self._cards, self._writing, self._selected = {}, {}, None
+        self._scroll.verticalScrollBar().setValue(0)
+
+    def _show_samples(self, samples: Sequence[SampleRow], path: str) -> None:
+        """Reuse cards by sample id; put all in the order of the samples."""
+        gone = set(self._cards) - {sample.id for sample in samples}
+        for number in gone:
+            _remove(self._layout, self._cards.pop(number))
+        ordered = {}
+        for place, sample in enumerate(samples, 1):
+            card = self._cards.get(sample.id)
+            if card is None:
+                card = self._new_card(sample, path, place)
+            else:
+                card.show_sample(sample)
+            ordered[sample.id] = card
+        self._cards = ordered
+
+    def _new_card(self, sample: SampleRow, path: str, place: int) -> SampleCard:
+        card = SampleCard(self._theme, sample, path)
+        card.chosen.connect(lambda number=sample.id: self.select(number))
+        self._layout.insertWidget(place, card)
+        return card
+
+    def _show_writing(self) -> None:
+        """One card for each text being written, after the stored ones."""
+        item_id = self._item.id if self._item else -1
+        texts = dict(self._streams.of(item_id))
+        for place in [place for place in self._writing if place not in texts]:
+            _remove(self._layout, self._writing.pop(place))
+        for place, text in texts.items():
+            if place not in self._writing:
+                self._writing[place] = WritingCard(self._theme, place.role, place.index)
+                self._layout.addWidget(self._writing[place])
+            self._writing[place].show_text(text)
+        if bool(self._writing) != self._blinking.isActive():
+            self._blinking.start() if self._writing else self._blinking.stop()
+
+    def _blink(self) -> None:
+        self._lit = not self._lit
+        for card in self._writing.values():
+            card.blink(self._lit)
+
+    def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
+        """What to expect while there are no cards."""
+        said = "" if samples or self._writing else _waiting_text(item)
+        self._state.setText(said)
+        self._state.setVisible(bool(said))
+
+    def _choose_first(self, samples: Sequence[SampleRow]) -> None:
+        """The first reconstruction, else the first sample."""
+        made = [sample for sample in samples if sample.role == "backward"]
+        for sample in (made or list(samples))[:1]:
+            self.select(sample.id)
+
+
+def _waiting_text(item: ItemRow) -> str:
+    """Why an item has no samples."""
+    if item.state == "dropped":
+        return f"This region was not sampled: {item.reason or 'it was dropped.'}"
+    if item.state == "running":
+        return "The model is reading the file…"
+    return "This region waits for its turn. Start or resume the run to see it described and written again."
+
+
+def _remove(layout: QVBoxLayout, card: QWidget) -> None:
+    """Take a card away."""
+    layout.removeWidget(card)
+    card.hide()
+    card.deleteLater()

@@ -1,0 +1,106 @@
+"""One run: its running scores, its files, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from core.store.rows import FileRow, RunningPoint, RunRow
+from ui.diff.controls import column, label, row
+from ui.panels.bars import BarDelegate
+from ui.panels.chart import RunningChart
+from ui.panels.empty import EmptyState
+from ui.panels.provenance import provenance
+from ui.panels.provenance_view import ProvenanceView
+from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.theme import SPACE, Theme
+
+
+class RunPanel(QWidget):
+    """Chart, files and provenance. `region_activated(item_id)` when a point of the chart is clicked."""
+
+    region_activated = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_run`."""
+        super().__init__()
+        self.setAccessibleName("Run")
+        self._theme = theme
+        self._files: Sequence[FileRow] = ()
+        self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
+        self._wait = label("Scores appear with the first completed region.", "muted")
+        self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.chart = RunningChart(theme)
+        self.chart.region_activated.connect(self.region_activated)
+        self.provenance = ProvenanceView()
+        self.model = CellModel(
+            [
+                Head("File"),
+                Head("Regions", "Completed of admitted"),
+                Head("RTC", "Mean over its regions"),
+                Head("Lift", "Against the baseline without a description"),
+            ]
+        )
+        self.table = table("Scores by file")
+        self._bars = BarDelegate(theme, self.table)
+        self._lay_out()
+        self.set_run(None, [], [])
+
+    def _lay_out(self) -> None:
+        ordered = QSortFilterProxyModel(self)
+        ordered.setSourceModel(self.model)
+        ordered.setSortRole(Qt.ItemDataRole.UserRole)
+        self.table.setModel(ordered)
+        self.table.setItemDelegate(self._bars)
+        self.table.setSortingEnabled(True)
+        self.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        widths(self.table, 0, 66, 64, 60)
+        files = QWidget()
+        files.setProperty("role", "surface")
+        column(row(label("Files", "heading"), None, margins=(SPACE, 6, SPACE, 6)), self.table, owner=files)
+        charts = QWidget()
+        charts.setProperty("role", "surface")
+        column(self._wait, self.chart, owner=charts)
+        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._body.setChildrenCollapsible(False)
+        for part in (charts, files, self.provenance):
+            self._body.addWidget(part)
+        self._body.setSizes([400, 340, 280])
+        for place, share in enumerate((3, 2, 2)):
+            self._body.setStretchFactor(place, share)
+        column(self._empty, self._body, owner=self)
+
+    def set_run(self, run: RunRow | None, points: Sequence[RunningPoint], files: Sequence[FileRow]) -> None:
+        """Show a run as it stands; everything is updated in place."""
+        self._empty.setVisible(run is None)
+        self._body.setVisible(run is not None)
+        if run is None:
+            return
+        self._wait.setVisible(not points)
+        self.chart.set_points(points)
+        self.provenance.show_groups(provenance(run))
+        if files != self._files:
+            self._files = files
+            self._fill()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = self._bars.theme = theme
+        self.chart.set_theme(theme)
+        self._fill()
+
+    def _fill(self) -> None:
+        self.model.fill([(self._cells(file), place) for place, file in enumerate(self._files)])
+
+    def _cells(self, file: FileRow) -> list[Cell]:
+        theme, lift = self._theme, file.lift
+        colour = theme.muted if not lift else theme.good if lift > 0 else theme.bad
+        return [
+            Cell(file.path, tip=file.path),
+            Cell(f"{file.done}/{file.items}", order=float(file.done)),
+            Cell("–", order=-2.0) if file.rtc is None else Cell(f"{file.rtc:.2f}", file.rtc, fraction=file.rtc),
+            Cell("–", order=-2.0) if lift is None else Cell(f"{lift:+.2f}", order=lift, colour=colour),
+        ]

@@ -1,0 +1,159 @@
+"""Cards of the round-trip panel: a description, a reconstruction, a text still being written."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from core.store.rows import SampleRow
+from ui.diff.controls import Margins, column, label, row
+from ui.fonts import fixed_font
+from ui.panels.badge import Badge
+from ui.panels.card import Card
+from ui.panels.code_peek import CodePeek
+from ui.panels.outcomes import EXPLAINED, sample_name, verdict_colour, verdict_text
+from ui.theme import SPACE, Theme
+
+RECITES_FROM = 0.3
+"""Share of x repeated verbatim from which a description is marked."""
+
+CARET = "▍"
+INDENT = 20
+"""Pixels by which code stands right of the description it was made from."""
+
+_SHORTENED = "The file did not fit the context window: whole statements of it were left out of the prompt."
+_ENDS = {"length": "cut at length limit", "context": "context full", "failed": "engine failed"}
+
+
+class SampleCard(Card):
+    """One stored sample. Descriptions show their text, code samples their verdict and first lines."""
+
+    def __init__(self, theme: Theme, sample: SampleRow, path: str) -> None:
+        """Show `sample` of an item in the file `path`."""
+        super().__init__(theme, INDENT if sample.role == "backward" else 0)
+        self.sample, self._path = sample, path
+        self._name = label(role="heading")
+        self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
+        self._cost = label(role="caption")
+        self._text = label(wrap=True)
+        self._code = CodePeek(theme, 3)
+        self._badges = (self._main, self._author, self._end, self._short)
+        head = row(self._name, *self._badges, None, self._cost, spacing=SPACE // 2 + 2)
+        column(head, self._text, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
+        self.show_sample(sample)
+
+    @property
+    def describes(self) -> bool:
+        """Whether this is a description rather than code."""
+        return self.sample.role == "forward"
+
+    def show_sample(self, sample: SampleRow) -> None:
+        """Show the same sample as it stands now."""
+        self.sample = sample
+        self._name.setText("eps" if sample.role == "baseline" else sample_name(sample))
+        self._cost.setText(_figures(sample))
+        self._text.setVisible(self.describes or bool(sample.error))
+        self._text.setText(sample.error or sample.text or "(empty)")
+        self._code.setVisible(not self.describes and bool(sample.text))
+        if not self.describes:
+            self._code.show_code(sample.text, self._path)
+        self._show_badges()
+        self.setAccessibleName(self.spoken())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        super().set_theme(theme)
+        self._code.set_theme(theme)
+        for badge in self._badges:
+            badge.set_theme(theme)
+        self._show_badges()
+
+    def spoken(self) -> str:
+        """What a screen reader says."""
+        sample = self.sample
+        names = {"forward": f"Description {sample.index + 1}", "baseline": "Baseline reconstruction"}
+        parts = [names.get(sample.role, "Reconstruction")]
+        parts += [badge.text for badge in self._badges if badge.text]
+        return f"{', '.join(parts)}: {sample.text}" if self.describes else ", ".join(parts)
+
+    def _show_badges(self) -> None:
+        sample, theme = self.sample, self.theme
+        human = sample.author if sample.author != "model" else ""
+        self._author.show_text(f"✎ by {human}" if human else "", theme.accent, "Written by a person")
+        self._end.show_text(*_ending(sample, theme))
+        self._short.show_text("⚠ file shortened" if sample.truncated else "", theme.warn, _SHORTENED)
+        if self.describes:
+            self._main.show_text(*_recitation(sample, theme))
+            return
+        verdict = sample.verdict
+        tip = verdict.detail or EXPLAINED.get(verdict.outcome, "") if verdict else "The tests have not run yet."
+        if not sample.error:
+            self._main.show_text(verdict_text(verdict), verdict_colour(theme, verdict), tip)
+
+
+class WritingCard(Card):
+    """A text still being written, with a caret."""
+
+    def __init__(self, theme: Theme, role: str, index: int) -> None:
+        """Empty until `show_text`."""
+        super().__init__(theme, INDENT if role == "backward" else 0)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        names = {"forward": f"y{index + 1}", "backward": "x^", "baseline": "eps"}
+        self._state = Badge(theme, "… writing", theme.accent)
+        self._text = label(wrap=True)
+        self._so_far, self._lit = "", True
+        if role != "forward":
+            self._text.setFont(fixed_font(8.5))
+        head = row(label(names.get(role, role), "heading"), self._state, None, spacing=SPACE // 2 + 2)
+        column(head, self._text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
+        self.setAccessibleName(f"{names.get(role, role)} is being written")
+
+    @property
+    def text(self) -> QLabel:
+        """The label that shows the text and the caret."""
+        return self._text
+
+    def show_text(self, text: str) -> None:
+        """All that was written so far."""
+        self._so_far = text
+        self._text.setText(text + CARET)
+
+    def blink(self, lit: bool) -> None:
+        """Show the caret or not; the space it takes stays."""
+        self._text.setText(self._so_far + (CARET if lit else " "))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        super().set_theme(theme)
+        self._state.set_theme(theme, theme.accent)
+
+
+def inside(inset: int) -> Margins:
+    """Room around a card's contents."""
+    return inset + SPACE + 4, SPACE, SPACE + 4, SPACE
+
+
+def _recitation(sample: SampleRow, theme: Theme) -> tuple[str, str, str]:
+    """The warning that a description repeats the code it should describe."""
+    share = sample.recitation
+    if share is None or share < RECITES_FROM:
+        return "", "", ""
+    tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
+    return f"⚠ recites {share:.0%}".replace("%", " %"), theme.warn, tip
+
+
+def _ending(sample: SampleRow, theme: Theme) -> tuple[str, str, str]:
+    """How the answer came to an early end."""
+    if sample.error:
+        return "⚙ no sample", theme.warn, sample.error
+    end = _ENDS.get(sample.finish_reason, "")
+    return (f"⚠ {end}", theme.warn, "The model did not end its answer by itself.") if end else ("", "", "")
+
+
+def _figures(sample: SampleRow) -> str:
+    """Likeness to the original where it is known, tokens, seconds."""
+    likeness = sample.scores.get("edit_sim")
+    exact = sample.scores.get("exact_match") == 1.0
+    parts = ["exact"] if exact else [] if likeness is None else [f"sim {likeness:.2f}"]
+    return " · ".join([*parts, f"{sample.completion_tokens} tok", f"{sample.seconds:.1f} s"])

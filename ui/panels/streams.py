@@ -1,0 +1,60 @@
+"""Text still being written, kept until its sample is stored."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.store.rows import SampleRow
+
+MOST = 256
+"""Unfinished texts kept at a time; the oldest go first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a text belongs. `parent`: the index of the description a reconstruction starts from, if it was told."""
+
+    item_id: int
+    role: str
+    index: int
+    parent: int | None = None
+
+
+class Streams:
+    """What the model has written so far, by place."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._texts: OrderedDict[Place, str] = OrderedDict()
+        self._stored: dict[Place, int] = {}
+
+    def append(self, place: Place, text: str) -> str:
+        """Add new text; the whole text so far comes back."""
+        self._texts[place] = self._texts.get(place, "") + text
+        self._texts.move_to_end(place)
+        while len(self._texts) > MOST:
+            self._texts.popitem(last=False)
+        return self._texts[place]
+
+    def settle(self, item_id: int, samples: Sequence[SampleRow]) -> None:
+        """Forget what has become a stored sample of the item.
+
+        Where a stream did not name its parent, it ends as soon as one more sample of its role and index is stored.
+        """
+        index_of = {sample.id: sample.index for sample in samples}
+        counts: dict[Place, int] = {}
+        for sample in samples:
+            loose = Place(item_id, sample.role, sample.index)
+            counts[loose] = counts.get(loose, 0) + 1
+            if sample.parent_id is not None:
+                self._texts.pop(replace(loose, parent=index_of.get(sample.parent_id)), None)
+        for loose, count in counts.items():
+            if count > self._stored.get(loose, 0):
+                self._texts.pop(loose, None)
+        self._stored |= counts
+
+    def of(self, item_id: int) -> list[tuple[Place, str]]:
+        """Everything being written for an item, in the order it was begun."""
+        return [(place, text) for place, text in self._texts.items() if place.item_id == item_id]

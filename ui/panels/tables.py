@@ -1,0 +1,137 @@
+"""Rows of plain cells as a Qt table model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+Index = QModelIndex | QPersistentModelIndex
+
+FRACTION = Qt.ItemDataRole.UserRole + 1
+"""Role of a fraction 0..1 that a delegate draws as a bar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell.
+
+    Attributes:
+        order: what it sorts by; None sorts by the text.
+        fraction: 0..1, drawn as a bar.
+        end: aligned right, as figures are.
+    """
+
+    text: str
+    order: float | str | None = None
+    colour: str = ""
+    tip: str = ""
+    fraction: float | None = None
+    end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A column's heading and its explanation."""
+
+    text: str
+    tip: str = ""
+
+
+class CellModel(QAbstractTableModel):
+    """A table of cells; `key(row)` gives back what the row was made from."""
+
+    def __init__(self, heads: Sequence[Head]) -> None:
+        """Empty until `fill`."""
+        super().__init__()
+        self._heads = heads
+        self._rows: list[tuple[Sequence[Cell], int]] = []
+
+    def fill(self, rows: Sequence[tuple[Sequence[Cell], int]]) -> None:
+        """Rows with their keys. Rows that stay keep selection and scroll position; nothing flickers."""
+        old, new = len(self._rows), len(rows)
+        if new > old:
+            self.beginInsertRows(QModelIndex(), old, new - 1)
+        elif new < old:
+            self.beginRemoveRows(QModelIndex(), new, old - 1)
+        self._rows = list(rows)
+        if new > old:
+            self.endInsertRows()
+        elif new < old:
+            self.endRemoveRows()
+        if new:
+            self.dataChanged.emit(self.index(0, 0), self.index(new - 1, len(self._heads) - 1))
+
+    def key(self, row: int) -> int:
+        """What a row was made from."""
+        return self._rows[row][1]
+
+    def cell(self, index: Index) -> Cell:
+        """One cell."""
+        return self._rows[index.row()][0][index.column()]
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+        """Number of rows (called by Qt)."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
+        """Number of columns (called by Qt)."""
+        return 0 if parent.isValid() else len(self._heads)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a cell shows (called by Qt)."""
+        cell, item = self.cell(index), Qt.ItemDataRole
+        if role == item.ForegroundRole:
+            return QColor(cell.colour) if cell.colour else None
+        if role == item.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if cell.end else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        if role == item.UserRole:
+            return cell.text if cell.order is None else cell.order
+        shown = {item.DisplayRole: cell.text, item.ToolTipRole: cell.tip or None, FRACTION: cell.fraction}
+        return shown.get(item(role) if role < FRACTION else role)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """A column's heading (called by Qt)."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        head = self._heads[section]
+        return {Qt.ItemDataRole.DisplayRole: head.text, Qt.ItemDataRole.ToolTipRole: head.tip or None}.get(
+            Qt.ItemDataRole(role)
+        )
+
+
+def table(name: str) -> QTableView:
+    """A table view of whole rows, in our manner."""
+    view = QTableView()
+    view.setAccessibleName(name)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setStyleSheet("QTableView::item { padding-left: 5px; padding-right: 5px; }")  # in line with the headings
+    view.setShowGrid(False)
+    view.setWordWrap(False)
+    view.setTabKeyNavigation(False)
+    view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.verticalHeader().hide()
+    view.verticalHeader().setDefaultSectionSize(26)
+    view.horizontalHeader().setHighlightSections(False)
+    view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    return view
+
+
+def widths(view: QTableView, *pixels: int) -> None:
+    """Column widths; 0 takes what room is left."""
+    header = view.horizontalHeader()
+    for section, width in enumerate(pixels):
+        header.setSectionResizeMode(
+            section, QHeaderView.ResizeMode.Interactive if width else QHeaderView.ResizeMode.Stretch
+        )
+        if width:
+            header.resizeSection(section, width)

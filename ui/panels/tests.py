@@ -1,0 +1,188 @@
+"""What the tests said about one reconstruction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QSplitter, QWidget
+
+from core.store.rows import TestRow, VerdictRow
+from ui.diff.controls import BAR, button, column, copy_menu, label, row, switch
+from ui.panels.badge import Badge
+from ui.panels.empty import EmptyState
+from ui.panels.frames import lines_through
+from ui.panels.outcomes import EXPLAINED, sign, verdict_colour, verdict_text
+from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.panels.text_box import TextBox
+from ui.theme import Theme
+
+_PASSING = {"passed", "skipped"}
+_ABSENT = "This test left no message."
+
+
+class TestsPanel(QWidget):
+    """A verdict, its tests, and one test's message with the captured output.
+
+    `line_requested(line)`: the user wants to see a line of the file, as the candidate has it.
+    """
+
+    __test__ = False
+    line_requested = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_verdict`."""
+        super().__init__()
+        self.setAccessibleName("Tests")
+        self._theme = theme
+        self._verdict: VerdictRow | None = None
+        self._tests: Sequence[TestRow] = ()
+        self._path, self._span = "", range(0)
+        self._empty = EmptyState("No tests yet", "Pick a reconstruction (x^) that has been judged.")
+        self.badge, self.detail = Badge(theme), label(wrap=False, selectable=True)
+        self.failing = switch("Failing only", "Show only tests that did not pass")
+        self.search = QLineEdit()
+        self._make_parts()
+        self._lay_out()
+        self.set_verdict(None, [])
+
+    def _make_parts(self) -> None:
+        self.search.setPlaceholderText("Filter tests")
+        self.search.setAccessibleName("Filter tests by name or message")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(220)
+        self.search.textChanged.connect(lambda: self._fill())
+        self.failing.toggled.connect(lambda: self._fill())
+        self.model = CellModel([Head("Outcome"), Head("Test"), Head("Seconds"), Head("Message")])
+        self._sorted = QSortFilterProxyModel(self)
+        self._sorted.setSourceModel(self.model)
+        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
+        self.table = table("Tests of this verdict")
+        self.table.setModel(self._sorted)
+        self.table.setSortingEnabled(True)
+        self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        widths(self.table, 110, 300, 80, 0)
+        self.table.selectionModel().currentRowChanged.connect(self._show_current)
+        self.message, self.output = TextBox("Message"), TextBox("Captured output")
+        self.jump = button("", "Show this line of the reconstruction", self._jump)
+        self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
+
+    def _lay_out(self) -> None:
+        self.detail.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        bar = row(self.badge, self.detail, self.jump, self.search, self.failing, self.copy, margins=BAR)
+        bar.setStretch(1, 1)
+        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._body.setChildrenCollapsible(False)
+        texts = QSplitter(Qt.Orientation.Vertical)
+        texts.addWidget(self.message)
+        texts.addWidget(self.output)
+        self._body.addWidget(self.table)
+        self._body.addWidget(texts)
+        self._body.setSizes([600, 400])
+        self._head = QWidget()
+        self._head.setLayout(bar)
+        column(self._head, self._empty, self._body, owner=self)
+
+    def set_verdict(
+        self,
+        verdict: VerdictRow | None,
+        tests: Sequence[TestRow],
+        *,
+        path: str = "",
+        span: range | None = None,
+    ) -> None:
+        """Show a verdict with its tests.
+
+        `path` and `span`: the file and the lines the candidate stands on, so that tracebacks can lead there.
+        """
+        same = verdict is not None and self._verdict is not None and verdict.id == self._verdict.id
+        self._verdict, self._tests = verdict, tests
+        self._path, self._span = path, span or range(0)
+        for part, shown in ((self._empty, verdict is None), (self._body, verdict), (self._head, verdict)):
+            part.setVisible(bool(shown))
+        if verdict is None:
+            return
+        self._show_verdict(verdict)
+        self.output.show_text(verdict.output, absent="Nothing was printed.")
+        self._fill()
+        if not same:
+            self._select_first_failure()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self.badge.set_theme(theme)
+        if self._verdict is not None:
+            self._show_verdict(self._verdict)
+            self._fill()
+
+    def _show_verdict(self, verdict: VerdictRow) -> None:
+        said = verdict.detail or EXPLAINED.get(verdict.outcome, "")
+        self.badge.show_text(verdict_text(verdict), verdict_colour(self._theme, verdict), said)
+        self.detail.setText(f"{said.rstrip('.')} · {verdict.seconds:.2f} s · {verdict.oracle}")
+
+    def _shown(self) -> list[tuple[int, TestRow]]:
+        """Tests that pass the filters, with their place in the verdict."""
+        wanted = self.search.text().casefold()
+        return [
+            (place, test)
+            for place, test in enumerate(self._tests)
+            if not (self.failing.isChecked() and test.outcome in _PASSING)
+            and wanted in f"{test.node_id} {test.message}".casefold()
+        ]
+
+    def _fill(self) -> None:
+        self.model.fill([(self._cells(test), place) for place, test in self._shown()])
+        self._show_current(self.table.currentIndex())
+
+    def _cells(self, test: TestRow) -> list[Cell]:
+        seconds = f"{test.seconds:.3f}" if test.seconds < 10 else f"{test.seconds:.1f}"
+        return [
+            Cell(sign(test.outcome).text.lower(), colour=self._theme.outcome(test.outcome)),
+            Cell(test.node_id, tip=test.node_id),
+            Cell(seconds, order=test.seconds, end=True),
+            Cell(_gist(test.message), colour=self._theme.muted),
+        ]
+
+    def _select_first_failure(self) -> None:
+        order = [test.outcome in _PASSING for _, test in self._shown()]
+        if order:
+            source = self.model.index(order.index(False) if False in order else 0, 0)
+            self.table.setCurrentIndex(self._sorted.mapFromSource(source))
+
+    def _current(self) -> TestRow | None:
+        index = self._sorted.mapToSource(self.table.currentIndex())
+        return self._tests[self.model.key(index.row())] if index.isValid() else None
+
+    def _show_current(self, current: QModelIndex, previous: QModelIndex | None = None) -> None:
+        test = self._current()
+        self.message.show_text(test.message if test else "", test.node_id if test else "", _ABSENT)
+        line = self._line(test)
+        self.jump.setVisible(line is not None)
+        self.jump.setText(f"→ line {line}")
+
+    def _line(self, test: TestRow | None) -> int | None:
+        """The innermost line of the candidate that the test's traceback passes through."""
+        lines = lines_through(test.message, self._path) if test else []
+        return next((line for line in reversed(lines) if line in self._span), None)
+
+    def _jump(self) -> None:
+        line = self._line(self._current())
+        if line is not None:
+            self.line_requested.emit(line)
+
+    def _failing(self) -> str:
+        """All failing tests with their messages."""
+        failing = [test for test in self._tests if test.outcome not in _PASSING]
+        return "\n\n".join(f"{test.outcome.upper()} {test.node_id}\n{test.message}" for test in failing)
+
+    def _message(self) -> str:
+        test = self._current()
+        return test.message if test else ""
+
+
+def _gist(message: str) -> str:
+    """The last line that says something: in a traceback that is the error."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    errors = [line for line in lines if line.partition(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
+    return (errors or lines or [""])[-1]

@@ -1,0 +1,45 @@
+"""A titled, read-only piece of exact text with a button that copies it."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from ui.diff.controls import button, column, label, row, to_clipboard
+from ui.fonts import fixed_font
+from ui.theme import SPACE
+
+
+class TextBox(QWidget):
+    """Monospace by default; the text is selectable by keyboard."""
+
+    def __init__(self, title: str, *, fixed: bool = True, wrap: bool = True) -> None:
+        """Empty until `show_text`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self._name = title
+        self._title, self._detail = label(title, "heading"), label(role="caption")
+        self.edit = QPlainTextEdit()
+        self.edit.setReadOnly(True)
+        self.edit.setFrameShape(QFrame.Shape.NoFrame)
+        self.edit.setTabChangesFocus(True)
+        self.edit.setAccessibleName(title)
+        mode = QPlainTextEdit.LineWrapMode
+        self.edit.setLineWrapMode(mode.WidgetWidth if wrap else mode.NoWrap)
+        if fixed:
+            self.edit.setFont(fixed_font(9))
+        self._copy = button("Copy", f"Copy: {title.lower()}", lambda: to_clipboard(self.edit.toPlainText()))
+        head = row(self._title, self._detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
+        column(head, self.edit, owner=self)
+
+    def show_text(self, text: str, detail: str = "", absent: str = "") -> None:
+        """Show a text; `detail` stands beside the title, `absent` in the place of an empty text."""
+        if text != self.edit.toPlainText():
+            self.edit.setPlainText(text)
+        self.edit.setPlaceholderText(absent)
+        self._detail.setText(detail)
+        self._copy.setEnabled(bool(text))
+
+    @property
+    def detail(self) -> str:
+        """What stands beside the title."""
+        return self._detail.text()
