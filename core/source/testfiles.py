@@ -30,6 +30,7 @@ def find_test_files(texts: Mapping[str, str], root: Path, config: PytestConfig) 
     named = {path for path, text in texts.items() if _by_convention(path, text)}
     outer = root.relative_to(config.folder).as_posix() if root != config.folder else ""
     inner = [entry for word in config.testpaths if (entry := _inside(word, outer)) is not None]
+    named |= texts.keys() & set(inner)  # a file that `testpaths` names is collected whatever it is called
     for path, text in texts.items():
         if not inner or any(_matches_entry(path, entry) for entry in inner):
             named |= {path} if _configured(path, text, outer, config.python_files) else set()
