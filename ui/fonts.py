@@ -35,7 +35,7 @@ def _first(wanted: Sequence[str], fallback: QFontDatabase.SystemFont) -> QFont:
     return QFont(family) if family else QFontDatabase.systemFont(fallback)
 
 
-def interface_font(points: float = 9.5) -> QFont:
+def interface_font(points: float = 9.0) -> QFont:
     """For labels, lists and buttons."""
     font = _first(INTERFACE, QFontDatabase.SystemFont.GeneralFont)
     font.setPointSizeF(points)

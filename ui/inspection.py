@@ -6,8 +6,8 @@ The database may be written to by this window's own run or by another process; b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +18,7 @@ from core.store.reader import Reader
 from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow, SampleRow
 from ui.gateway import Gateway
 from ui.library import Library
+from ui.region_state import UNFINISHED
 
 T = TypeVar("T")
 OVERVIEW, TRACE = "overview", "trace"
@@ -52,26 +53,47 @@ class Trace:
     samples: tuple[SampleRow, ...]
 
 
-def look(library: Library, run_id: int | None, known: int | None) -> Overview | None:
-    """Read the runs and the run asked for (None: the newest); None when nothing changed since `known`.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which run to show: the one of this id, else the newest of the project at `root`, else the newest of all."""
+
+    run_id: int | None = None
+    root: str | None = None
+
+    def among(self, runs: Sequence[RunRow]) -> RunRow | None:
+        """That run; None when there is none."""
+        if self.run_id is not None:
+            return next((run for run in runs if run.id == self.run_id), None)
+        return next((run for run in reversed(runs) if self.root in (None, run.project_root)), None)
+
+
+def look(library: Library, wanted: Wanted, known: int | None) -> Overview | None:
+    """Read the runs and the wanted one whole; None when nothing changed since `known`.
 
     A file that is not there yet has no runs: the first run makes it. Raises StoreError.
     """
     if not library.path.exists():
         return None if known == ABSENT else Overview(ABSENT, ())
-    return library.ask(partial(_look_at, run_id, known))
+    return library.ask(partial(_look_at, wanted, known))
 
 
-def _look_at(run_id: int | None, known: int | None, reader: Reader) -> Overview | None:
+def _look_at(wanted: Wanted, known: int | None, reader: Reader) -> Overview | None:
     change = reader.change_count()
     if change == known:
         return None
     runs = tuple(reader.runs())
-    chosen = next((run for run in runs if run.id == run_id), runs[-1] if runs else None)
+    chosen = wanted.among(runs)
     if chosen is None:
         return Overview(change, runs)
-    items, files = tuple(reader.items(chosen.id)), tuple(reader.files(chosen.id))
+    items, files = tuple(_settled(reader.items(chosen.id), chosen)), tuple(reader.files(chosen.id))
     return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)))
+
+
+def _settled(items: Sequence[ItemRow], run: RunRow) -> Iterator[ItemRow]:
+    """Nothing is running any more in a run that ended: such a region is unfinished."""
+    for item in items:
+        ended = run.status != "running" and item.state == "running"
+        yield replace(item, state=UNFINISHED) if ended else item
 
 
 def read_trace(item_id: int, reader: Reader) -> Trace:
@@ -98,7 +120,7 @@ class Inspection(QObject):
         self._library: Library | None = None
         self._overview: Overview | None = None
         self._by_id: dict[int, ItemRow] = {}
-        self._run_id: int | None = None
+        self._wanted = Wanted()
         self._item_id: int | None = None
         self._looking = False
         self._last_look = 0.0
@@ -127,10 +149,10 @@ class Inspection(QObject):
         """The region that is chosen, as last read."""
         return None if self._item_id is None else self._by_id.get(self._item_id)
 
-    def open(self, database: Path, run_id: int | None = None) -> None:
-        """Look at a database; the newest run is shown unless one is named."""
+    def open(self, database: Path, wanted: Wanted | None = None) -> None:
+        """Look at a database, and at the newest run in it unless another is wanted."""
         self.close()
-        self._library, self._run_id = Library(database), run_id
+        self._library, self._wanted = Library(database), wanted or Wanted()
         for lane in (OVERVIEW, TRACE):
             self._gateway.on_lane_end(lane, self._library.close_here)
         self._look()
@@ -142,16 +164,20 @@ class Inspection(QObject):
             for lane in (OVERVIEW, TRACE):
                 key = f"close {lane} {id(self._library)}"
                 self._gateway.submit(key, self._library.close_here, _nothing, lane=lane)
-        self._library, self._overview, self._run_id = None, None, None
+        self._library, self._overview, self._wanted = None, None, Wanted()
         self._looking = False
         self._by_id = {}
         self.choose_item(None)
 
-    def choose_run(self, run_id: int | None) -> None:
-        """Show another run; None follows the newest."""
-        self._run_id = run_id
+    def choose_run(self, wanted: Wanted) -> None:
+        """Show another run."""
+        self._wanted = wanted
         self.choose_item(None)
         self.refresh()
+
+    def knows(self, item_id: int) -> bool:
+        """Whether a region of this id was read."""
+        return item_id in self._by_id
 
     def choose_item(self, item_id: int | None) -> None:
         """Choose a region of the run that is shown."""
@@ -174,13 +200,17 @@ class Inspection(QObject):
         if self._library is not None:
             self._gateway.submit(key, partial(self._library.ask, question), on_result, lane=TRACE)
 
+    def forget(self, key: str) -> None:
+        """Drop the answer to an earlier question that nobody waits for any more."""
+        self._gateway.cancel(key)
+
     def _look(self, force: bool = False) -> None:
         if self._library is None or self._looking:
             return
         self._looking, self._began = True, time.monotonic()
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
         known = self._overview.change if self._overview and not (force or stale) else None
-        work = partial(look, self._library, self._run_id, known)
+        work = partial(look, self._library, self._wanted, known)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
     def _unfinished(self) -> bool:
@@ -196,7 +226,7 @@ class Inspection(QObject):
         self._last_look = time.monotonic()
         before, self._overview = self._overview, overview
         old_items, self._by_id = self._by_id, {item.id: item for item in overview.items}
-        if overview.run and (before is None or before.run is None or before.run.id != overview.run.id):
+        if overview.run is not None and _run_id(before) != overview.run.id:
             self.run_chosen.emit(overview.run)
         self.overview_changed.emit(overview)
         self._follow_item(old_items)
@@ -217,6 +247,10 @@ class Inspection(QObject):
 
     def _read_trace(self, item_id: int) -> None:
         self.ask("trace", partial(read_trace, item_id), self.trace_changed.emit)
+
+
+def _run_id(overview: Overview | None) -> int | None:
+    return overview.run.id if overview and overview.run else None
 
 
 def _nothing(answer: None) -> None:

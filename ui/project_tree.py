@@ -40,7 +40,7 @@ class ProjectTree(QTreeView):
         header = self.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((RTC, 60), (REGIONS, 64)):
+        for column, width in ((RTC, 62), (REGIONS, 72)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, width)
 

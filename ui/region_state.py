@@ -7,6 +7,9 @@ from enum import StrEnum
 from core.store.rows import ItemRow
 from ui.theme import Theme
 
+UNFINISHED = "unfinished"
+"""State of a region whose run ended before it was complete."""
+
 
 class RegionState(StrEnum):
     """The closed set of states a region is drawn in."""
@@ -31,6 +34,8 @@ ORDER = tuple(RegionState)
 
 def region_state(item: ItemRow) -> RegionState:
     """The state of a region of a run."""
+    if item.state == UNFINISHED:
+        return RegionState.UNJUDGED
     if item.state != "done":
         return RegionState(item.state)
     if item.rtc is None:
@@ -52,10 +57,10 @@ def state_words(item: ItemRow) -> str:
     state = region_state(item)
     if state is RegionState.DROPPED:
         return f"dropped: {item.reason}" if item.reason else "dropped"
-    if state in (RegionState.WAITING, RegionState.UNJUDGED):
-        return state.value
     count = f"{item.passes} of {item.judged} pass"
-    return f"running, {count}" if state is RegionState.RUNNING else count
+    if item.state in ("running", UNFINISHED):
+        return f"{item.state}, {count}" if item.judged else item.state
+    return state.value if state in (RegionState.WAITING, RegionState.UNJUDGED) else count
 
 
 def number(value: float | None, sign: bool = False) -> str:

@@ -114,12 +114,13 @@ class RegionTable(QWidget):
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         vertical.setDefaultSectionSize(26)
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(28)
-        widths = {STATE: 30, LINE: 48, RTC: 60, LIFT: 56, PASSES: 60, RECITATION: 62, TESTS: 50}
+        widths = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
         for column, width in widths.items():
             header.resizeSection(column, width)
         header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(FILE, 128)
+        header.resizeSection(FILE, 124)
         header.setStretchLastSection(False)
 
     def _lay_out(self) -> None:

@@ -110,7 +110,7 @@ class SearchField(QLineEdit):
         super().__init__(parent)
         self.setPlaceholderText("Go to…  Ctrl-K")
         self.setAccessibleName("Go to a file, a region or a command")
-        self.setMinimumWidth(120)
+        self.setMinimumWidth(150)
         self._targets: Callable[[], Sequence[Target]] = tuple
         self._known: Sequence[Target] = ()
         self.popup = QFrame(self, Qt.WindowType.ToolTip)

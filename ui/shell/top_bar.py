@@ -77,16 +77,22 @@ class TopBar(QWidget):
         row.setSpacing(SPACE)
         bottom = Qt.AlignmentFlag.AlignBottom
         row.addWidget(self.menu_button, 0, bottom)
-        for box, stretch in ((self.project, 3), (self.task, 2), (self.forward, 4), (self.backward, 4)):
-            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-            box.setMaximumWidth(120 + 60 * stretch)
+        for box, stretch, widest in (
+            (self.project, 6, 260),
+            (self.task, 4, 160),
+            (self.forward, 9, 380),
+            (self.backward, 7, 380),
+        ):
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+            box.setMaximumWidth(widest)
             row.addWidget(box, stretch, bottom)
         row.addSpacing(SPACE // 2)
         for button in (self.run, self.pause, self.stop, self.settings):
             row.addWidget(button, 0, bottom)
-        row.addStretch(1)
         row.addWidget(self.runs_button, 0, bottom)
-        row.addWidget(self.search, 3, bottom)
+        row.addStretch(1)
+        self.search.setMaximumWidth(420)
+        row.addWidget(self.search, 5, bottom)
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw the icons."""

@@ -1,0 +1,87 @@
+"""Opens the window: application, theme, settings, and what happens to errors nobody caught."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtWidgets import QApplication
+
+from core.errors import UserError
+from core.settings import RunSettings
+from ui.appearance import Appearance
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+
+NAME = "rtc-inspector"
+SIGNAL_CHECK = 200
+"""Milliseconds between two chances for Python to see Ctrl-C in the terminal."""
+
+
+def open_window(project: Path | None, database: Path, start: RunSettings | None) -> int:
+    """Show the window and stay until it is closed; with `start`, begin that run at once.
+
+    Without a project the last one is opened. Raises UserError where there is no screen.
+    """
+    _require_screen()
+    app = QApplication.instance() or QApplication([NAME])
+    assert isinstance(app, QApplication)
+    app.setApplicationName(NAME)
+    app.setApplicationDisplayName("RTC Inspector")
+    app.setDesktopFileName(NAME)
+    remembered = Remembered(QSettings(NAME, NAME))
+    window = MainWindow(Appearance(app, remembered.theme), remembered)
+    _show_uncaught(window)
+    pulse = _end_on_interrupt(window)
+    window.show()
+    _begin(window, project or next(iter(remembered.projects()), None), database, start)
+    status = app.exec()
+    pulse.stop()
+    return status
+
+
+def _begin(window: MainWindow, project: Path | None, database: Path, start: RunSettings | None) -> None:
+    window.open_database(database, project.expanduser().absolute() if project else None)
+    if project is not None:
+        window.open_project(project)
+    if start is not None:
+        window.start_run(start)
+
+
+def _require_screen() -> None:
+    """Qt would end the process where there is no screen; say it first."""
+    shown = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in shown):
+        raise UserError(
+            "There is no screen to open a window on.",
+            "Start it from a desktop, or use the commands that need none, e.g. `rtc-inspector run PROJECT`.",
+        )
+
+
+def _show_uncaught(window: MainWindow) -> None:
+    """An error that nobody caught becomes a notice with details to copy, and a trace in the terminal."""
+    window.uncaught.connect(window.parts.notices.report)
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            window.close()
+            return
+        sys.__excepthook__(kind, error, trace)
+        window.uncaught.emit(error)
+
+    sys.excepthook = hook
+    threading.excepthook = lambda args: hook(args.exc_type, args.exc_value or args.exc_type(), args.exc_traceback)
+
+
+def _end_on_interrupt(window: MainWindow) -> QTimer:
+    """Close the window on Ctrl-C in the terminal, as on its own close button."""
+    signal.signal(signal.SIGINT, lambda number, frame: window.close())
+    pulse = QTimer(window)
+    pulse.timeout.connect(lambda: None)
+    pulse.start(SIGNAL_CHECK)
+    return pulse

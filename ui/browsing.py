@@ -1,0 +1,92 @@
+"""Joins the views of a run: whatever is chosen in one of them is shown in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from core.store.rows import ItemRow, RunRow
+from core.types import Codebase, Event, TextStreamed
+from ui.inspection import Inspection, Overview
+from ui.open_project import OpenProject
+from ui.project_nodes import listed_files
+from ui.trace_view import TraceView
+from ui.window_parts import WindowParts
+
+
+class Browsing(QObject):
+    """Tree, table, code, round trip and run panel over one inspection and one project."""
+
+    def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
+        """Connect the views."""
+        super().__init__(parts)
+        self._parts, self._inspection, self._project = parts, inspection, project
+        self.follow = False
+        self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
+        inspection.overview_changed.connect(self._show_overview)
+        inspection.run_chosen.connect(self._show_project_of)
+        inspection.item_chosen.connect(self._show_item)
+        project.opened.connect(self._show_project)
+        project.absent.connect(lambda _: self._show_project(None))
+        parts.tree.file_chosen.connect(parts.code.open_file)
+        parts.code.file_opened.connect(parts.tree.show_file)
+        parts.regions.item_chosen.connect(self.choose)
+        parts.code.item_chosen.connect(self.choose)
+        parts.run.region_activated.connect(self.choose)
+
+    def choose(self, item_id: int) -> None:
+        """The user picked a region: show it, and do not jump to another one while the run goes on."""
+        self.follow = False
+        self._inspection.choose_item(item_id)
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Show what a run of this window is doing."""
+        written = [event for event in events if isinstance(event, TextStreamed)]
+        if self.follow and written:
+            self._go_along(written[-1].item_id)
+        self.trace.stream(events)
+
+    def _go_along(self, item_id: int) -> None:
+        item = self._inspection.item
+        if (item is None or item.id != item_id) and self._inspection.knows(item_id):
+            self._inspection.choose_item(item_id)
+
+    def _show_overview(self, overview: Overview) -> None:
+        parts = self._parts
+        parts.tree.set_rows(overview.files)
+        parts.regions.set_items(overview.items)
+        parts.code.set_items(overview.items)
+        parts.run.set_run(overview.run, overview.points, overview.files)
+        parts.status.show_run(overview.run)
+        if overview.run is not None:
+            parts.show_code(True)
+        if not parts.code.path and overview.items:
+            parts.code.open_file(overview.items[0].path)
+
+    def _show_item(self, item: ItemRow | None) -> None:
+        self._parts.regions.select(item.id if item else None)
+        self._parts.code.show_item(item)
+
+    def _show_project_of(self, run: RunRow) -> None:
+        """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""
+        root = Path(run.project_root)
+        if self._project.root == root:
+            return
+        if root.is_dir():
+            self._project.open(root)
+        else:
+            self._project.close()
+            self._show_project(None)
+
+    def _show_project(self, codebase: Codebase | None) -> None:
+        parts, overview = self._parts, self._inspection.overview
+        parts.tree.set_files(listed_files(codebase) if codebase else ())
+        parts.code.set_codebase(codebase)
+        parts.show_code(codebase is not None or bool(overview and overview.run))
+        item = self._inspection.item
+        if item is not None:
+            parts.code.show_item(item)
+        elif not parts.code.path and overview and overview.items:
+            parts.code.open_file(overview.items[0].path)

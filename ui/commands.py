@@ -1,0 +1,204 @@
+"""What the window's actions, menus and the search field do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
+
+from core.store.rows import RunRow
+from ui.fonts import fixed_font
+from ui.inspection import Overview, Wanted
+from ui.shell.keys_dialog import KeysDialog
+from ui.shell.run_dialog import RunDialog
+from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
+from ui.shell.search_field import Target
+from ui.window_actions import WindowActions, theme_menu
+
+if TYPE_CHECKING:
+    from ui.main_window import MainWindow
+
+RUNS_IN_MENU = 12
+SMALLEST, LARGEST = 6.0, 28.0
+"""Points of the code font."""
+
+
+class Commands(QObject):
+    """Handlers of one window."""
+
+    def __init__(self, window: MainWindow, menu: QMenu, runs: QMenu) -> None:
+        """Make actions, fill `menu`, keep `runs` up to date."""
+        super().__init__(window)
+        self._window, self._runs_menu = window, runs
+        self.actions = WindowActions(window)
+        self._projects, self._databases = QMenu("Recent projects", window), QMenu("Recent databases", window)
+        self._runs: Sequence[RunRow] = ()
+        self._points = fixed_font().pointSizeF()
+        self._fill(menu)
+        self._connect()
+
+    def _fill(self, menu: QMenu) -> None:
+        window = self._window
+        themes = theme_menu(window, window.appearance.choice, self._choose_theme)
+        self.actions.fill(menu, {"Project": self._projects, "View": themes})
+        menu.aboutToShow.connect(self._fill_recent)
+        self._runs_menu.aboutToShow.connect(self._fill_runs)
+
+    def _connect(self) -> None:
+        window, parts = self._window, self._window.parts
+        code = parts.code
+        self.actions.connect(
+            {
+                "open-project": self.ask_project,
+                "open-database": self.ask_database,
+                "reload": window.project.reload,
+                "run": window.start_run,
+                "pause": window.control.coordinator.toggle_pause,
+                "stop": window.control.coordinator.stop,
+                "settings": self.ask_settings,
+                "runs": self.show_runs,
+                "follow": self._toggle_follow,
+                "go-to": parts.bar.search.enter,
+                "next-region": partial(code.go, 1),
+                "previous-region": partial(code.go, -1),
+                "next-failure": partial(code.go, 1, True),
+                "previous-failure": partial(code.go, -1, True),
+                "find": code.find_bar.open_bar,
+                "focus-project": parts.tree.setFocus,
+                "focus-regions": parts.regions.table.setFocus,
+                "focus-code": code.editor.setFocus,
+                "focus-roundtrip": partial(parts.roundtrip.setFocus, Qt.FocusReason.ShortcutFocusReason),
+                "focus-tabs": parts.tabs.tabBar().setFocus,
+                "next-tab": self._next_tab,
+                "larger": partial(self._scale, 1.0),
+                "smaller": partial(self._scale, -1.0),
+                "reset-layout": window.reset_layout,
+                "keys": self._show_keys,
+                "quit": window.close,
+            }
+        )
+        bar = parts.bar
+        bar.search.set_source(self.targets)
+        bar.run_asked.connect(window.start_run)
+        bar.pause_asked.connect(window.control.coordinator.toggle_pause)
+        bar.stop_asked.connect(window.control.coordinator.stop)
+        bar.settings_asked.connect(self.ask_settings)
+        bar.project.other_asked.connect(self.ask_project)
+        bar.project.chosen.connect(lambda value: window.open_project(Path(value)))
+
+    def note(self, overview: Overview) -> None:
+        """Remember the runs there are, for the menu."""
+        self._runs = overview.runs
+
+    def ask_project(self) -> None:
+        """Let the user name a project folder."""
+        folder = QFileDialog.getExistingDirectory(self._window, "Open the folder of a Python project")
+        if folder:
+            self._window.open_project(Path(folder))
+
+    def ask_database(self) -> None:
+        """Let the user name a database."""
+        kinds = "Databases (*.sqlite *.sqlite3 *.db);;All files (*)"
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a database of runs", "", kinds)
+        if path:
+            self._window.open_database(Path(path))
+
+    def ask_settings(self) -> None:
+        """Let the user change what the next run is started with."""
+        dialog = RunDialog(self._window.control.settings, self._window)
+        if dialog.exec() == QDialog.DialogCode.Accepted:
+            self._window.control.adopt(dialog.settings())
+
+    def show_runs(self) -> None:
+        """List every run of the database."""
+        current = self._window.inspection.run
+        dialog = RunsDialog(self._runs, current.id if current else None, not self._window.control.busy, self._window)
+        dialog.opened.connect(self._open_run)
+        dialog.resumed.connect(self._window.resume_run)
+        dialog.exec()
+
+    def targets(self) -> list[Target]:
+        """Where the search field can go: files, commands, regions."""
+        window, overview = self._window, self._window.inspection.overview
+        code, codebase = window.parts.code, window.project.codebase
+        files = (
+            [Target(each.path, "file", partial(code.open_file, each.path)) for each in codebase.files]
+            if codebase
+            else []
+        )
+        commands = [
+            Target(action.text().replace("&", "").rstrip("…"), "command", action.trigger)
+            for action in self.actions.all()
+            if action.objectName() != "go-to"
+        ]
+        regions = [
+            Target(
+                f"{item.path}:{item.start_line}", "region", partial(window.browsing.choose, item.id), item.text.lower()
+            )
+            for item in (overview.items if overview else ())
+        ]
+        return [*files, *commands, *regions]
+
+    def _open_run(self, run_id: int) -> None:
+        self._window.inspection.choose_run(Wanted(run_id))
+
+    def _toggle_follow(self) -> None:
+        self._window.browsing.follow = self.actions["follow"].isChecked()
+
+    def _next_tab(self) -> None:
+        tabs = self._window.parts.tabs
+        tabs.setCurrentIndex((tabs.currentIndex() + 1) % tabs.count())
+
+    def _scale(self, step: float) -> None:
+        self._points = min(max(self._points + step, SMALLEST), LARGEST)
+        self._window.parts.code.editor.use_font(fixed_font(self._points))
+
+    def _show_keys(self) -> None:
+        KeysDialog(self.actions.all(), self._window).exec()
+
+    def _choose_theme(self, choice: str) -> None:
+        self._window.remembered.theme = choice
+        self._window.appearance.choose(choice)
+
+    def _fill_recent(self) -> None:
+        window = self._window
+        _list_paths(self._projects, window.remembered.projects(), window.open_project)
+        _list_paths(self._databases, window.remembered.databases(), window.open_database)
+
+    def _fill_runs(self) -> None:
+        """The newest runs, unfinished ones with an entry to resume them, and the way to all of them."""
+        menu, current = self._runs_menu, self._window.inspection.run
+        menu.clear()
+        for run in sorted(self._runs, key=lambda run: -run.id)[:RUNS_IN_MENU]:
+            action = menu.addAction(run_title(run))
+            action.setCheckable(True)
+            action.setChecked(current is not None and run.id == current.id)
+            action.triggered.connect(partial(self._open_listed, run.id))
+        if current is not None and current.status in RESUMABLE:
+            menu.addSeparator()
+            resume = menu.addAction(f"Resume run {current.id}")
+            resume.setEnabled(not self._window.control.busy)
+            resume.triggered.connect(partial(self._resume_listed, current.id))
+        menu.addSeparator()
+        menu.addAction(self.actions["runs"])
+        menu.addMenu(self._databases)
+        menu.addAction(self.actions["open-database"])
+
+    def _open_listed(self, run_id: int, checked: bool = False) -> None:
+        self._open_run(run_id)
+
+    def _resume_listed(self, run_id: int, checked: bool = False) -> None:
+        self._window.resume_run(run_id)
+
+
+def _list_paths(menu: QMenu, paths: Sequence[Path], choose: object) -> None:
+    """One entry a path."""
+    menu.clear()
+    menu.setEnabled(bool(paths))
+    for path in paths:
+        action = menu.addAction(str(path))
+        action.triggered.connect(lambda _=False, path=path: choose(path))  # type: ignore[operator]

@@ -1,0 +1,202 @@
+"""The window: one project, one database, one run at a time; its life from opening to close."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QMainWindow, QMenu
+
+import resources
+from core.settings import RunSettings
+from core.store.rows import RunRow
+from core.types import Event
+from ui.appearance import Appearance
+from ui.browsing import Browsing
+from ui.commands import Commands
+from ui.coordinator import RunState
+from ui.gateway import Gateway
+from ui.inspection import Inspection, Overview, Wanted
+from ui.model_list import ModelList
+from ui.open_project import OpenProject
+from ui.run_control import RunControl
+from ui.shell.choice_box import Choice
+from ui.shell.remembered import Remembered
+from ui.shell.welcome import Welcome
+from ui.theme import Theme
+from ui.window_parts import WindowParts
+
+PATIENCE = 2.5
+"""Seconds a closing window waits for its run to end."""
+CHECK = 50
+"""Milliseconds between two looks whether it has."""
+DEMO_REGIONS = 12
+DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
+
+
+class MainWindow(QMainWindow):
+    """Starts empty; `open_database` and `open_project` fill it. `uncaught` takes an error from any thread."""
+
+    uncaught = Signal(object)
+
+    def __init__(self, appearance: Appearance, remembered: Remembered) -> None:
+        """Build every part and join them."""
+        super().__init__()
+        self.setWindowTitle("RTC Inspector")
+        self.setAcceptDrops(True)
+        self.appearance, self.remembered = appearance, remembered
+        self._closing: float | None = None
+        menu, runs = QMenu(self), QMenu(self)
+        self.gateway = Gateway(self)
+        self.welcome = Welcome(remembered.projects())
+        self.parts = WindowParts(appearance.theme, self.gateway, menu, runs, self.welcome)
+        self.setCentralWidget(self.parts)
+        self.project = OpenProject(self.gateway, self)
+        self.inspection = Inspection(self.gateway, self)
+        self.browsing = Browsing(self.parts, self.inspection, self.project)
+        self.control = RunControl(self.gateway, remembered, self.parts.notices)
+        self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
+        self.commands = Commands(self, menu, runs)
+        self._connect()
+        self._restore()
+        self.models.search()
+
+    def _connect(self) -> None:
+        self.appearance.changed.connect(self._set_theme)
+        self.gateway.failed.connect(self.parts.notices.report)
+        self.inspection.overview_changed.connect(self._note_overview)
+        self.inspection.run_chosen.connect(self._name_window)
+        self.project.opened.connect(self._note_project)
+        self.control.started.connect(self._show_started)
+        self.control.progressed.connect(self.parts.status.show_progress)
+        self.control.batch.connect(self._take_events)
+        self.control.ended.connect(self.inspection.refresh)
+        self.control.coordinator.state_changed.connect(self._show_state)
+        self.welcome.folder_asked.connect(self.commands.ask_project)
+        self.welcome.database_asked.connect(self.commands.ask_database)
+        self.welcome.project_chosen.connect(self.open_project)
+        self.welcome.demo_asked.connect(self.start_demo)
+
+    # ---- what is looked at
+
+    def open_database(self, database: Path, root: Path | None = None) -> None:
+        """Look at a database: at the newest run of the project at `root`, or of all."""
+        self.remembered.add_database(database)
+        self.inspection.open(database, Wanted(root=str(root) if root else None))
+
+    def open_project(self, root: Path) -> None:
+        """Open a project folder, with its newest run if the database has one."""
+        root = root.expanduser().absolute()
+        self.project.open(root)
+        if self.inspection.database is not None:
+            self.inspection.choose_run(Wanted(root=str(root)))
+
+    # ---- this window's run
+
+    def start_run(self, settings: RunSettings | None = None) -> bool:
+        """Start a run on the open project."""
+        if isinstance(settings, RunSettings):
+            self.control.adopt(settings)
+            self.models.search()
+        return self.control.begin(self.project.root, self.inspection.database)
+
+    def start_demo(self) -> None:
+        """Open the bundled project and run the bundled model on it."""
+        self.open_project(resources.path("demo"))
+        self.start_run(RunSettings(regions=DEMO_REGIONS))
+
+    def resume_run(self, run_id: int) -> None:
+        """Go on with a stored run."""
+        database = self.inspection.database
+        if database is not None and self.control.resume(run_id, database):
+            self.inspection.choose_run(Wanted(run_id))
+
+    def _show_started(self, run_id: int) -> None:
+        self.project.reload()
+        self.inspection.choose_run(Wanted(run_id))
+        self._set_follow(True)
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        self.browsing.take(events)
+        self.commands.actions["follow"].setChecked(self.browsing.follow)
+
+    def _set_follow(self, follow: bool) -> None:
+        self.browsing.follow = follow
+        self.commands.actions["follow"].setChecked(follow)
+
+    def _show_state(self, state: RunState) -> None:
+        self.parts.bar.show_state(state)
+        self.parts.status.show_state(state)
+
+    # ---- what the window shows of itself
+
+    def _note_overview(self, overview: Overview) -> None:
+        self.commands.note(overview)
+
+    def _note_project(self) -> None:
+        root = self.project.root
+        if root is None:
+            return
+        self.remembered.add_project(root)
+        projects = self.remembered.projects()
+        choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
+        self.parts.bar.project.set_choices(choices, str(root))
+        self.setWindowTitle(f"{root.name} – RTC Inspector")
+
+    def _name_window(self, run: RunRow) -> None:
+        self.setWindowTitle(f"{run.project_name} – RTC Inspector")
+
+    def _set_theme(self, theme: Theme) -> None:
+        self.parts.set_theme(theme)
+
+    # ---- size and place
+
+    def reset_layout(self) -> None:
+        """Give every place its share again."""
+        self.parts.default_sizes(self.width(), self.height())
+
+    def _restore(self) -> None:
+        screen = self.screen().availableSize()
+        self.resize(min(1280, screen.width()), min(800, screen.height()))
+        geometry = self.remembered.state("geometry")
+        if geometry is not None:
+            self.restoreGeometry(geometry)
+        self.reset_layout()
+        self.parts.restore_sizes(self.remembered)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
+        """Qt: folders, model files and databases may be dropped."""
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
+        """Qt: open what was dropped."""
+        for url in event.mimeData().urls():
+            path = Path(url.toLocalFile())
+            if path.is_dir():
+                self.open_project(path)
+            elif path.suffix == ".gguf":
+                self.models.add(path)
+            elif path.suffix in DATABASE_ENDINGS:
+                self.open_database(path)
+
+    # ---- the end
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        """Qt: stop the run first, without freezing; it can be resumed."""
+        now = time.monotonic()
+        if self._closing is None:
+            self._closing = now + PATIENCE
+            self.remembered.keep_state("geometry", self.saveGeometry())
+            self.parts.keep_sizes(self.remembered)
+            self.control.coordinator.stop()
+        if self.control.busy and now < self._closing:
+            event.ignore()
+            QTimer.singleShot(CHECK, self.close)
+            return
+        self.inspection.close()
+        self.gateway.close(timeout=0.5)
+        event.accept()

@@ -1,0 +1,52 @@
+"""The project that is open: read in the background, read again when a run begins."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from core.source.codebase import open_codebase
+from core.types import Codebase
+from ui.gateway import Gateway
+
+
+class OpenProject(QObject):
+    """`opened` carries the Codebase, `absent` the folder that could not be read (its reason goes to the notices)."""
+
+    opened = Signal(object)
+    absent = Signal(object)
+
+    def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
+        """Start without a project."""
+        super().__init__(parent)
+        self._gateway = gateway
+        self.root: Path | None = None
+        self.codebase: Codebase | None = None
+
+    def open(self, root: Path) -> None:
+        """Read a project's files."""
+        root = root.expanduser().absolute()
+        if self.root != root:
+            self.codebase = None
+        self.root = root
+        self._gateway.submit("project", partial(open_codebase, root), self._take, self._fail)
+
+    def close(self) -> None:
+        """Have no project."""
+        self._gateway.cancel("project")
+        self.root, self.codebase = None, None
+
+    def reload(self) -> None:
+        """Read the same project again."""
+        if self.root is not None:
+            self.open(self.root)
+
+    def _take(self, codebase: Codebase) -> None:
+        self.codebase = codebase
+        self.opened.emit(codebase)
+
+    def _fail(self, error: Exception) -> None:
+        self.absent.emit(self.root)
+        self._gateway.failed.emit(error)

@@ -1,0 +1,86 @@
+"""Starting, holding, ending and resuming this window's own run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from core.errors import ProjectError, UserError
+from core.settings import RunSettings
+from core.types import Event, Notice, Progress, RunFinished, RunStarted
+from ui.coordinator import Coordinator, RunState, new_run, resumed_run
+from ui.gateway import Gateway
+from ui.shell.notices import NoticeBar, NoticeText
+from ui.shell.remembered import Remembered
+
+
+class RunControl(QObject):
+    """`started` carries the id of a run that began; `progressed` a Progress; `batch` every batch of events."""
+
+    started = Signal(int)
+    progressed = Signal(object)
+    batch = Signal(object)
+    ended = Signal()
+
+    def __init__(self, gateway: Gateway, remembered: Remembered, notices: NoticeBar) -> None:
+        """Start idle, with the settings of the last run."""
+        super().__init__(notices)
+        self._remembered, self._notices = remembered, notices
+        self.settings = remembered.run_settings()
+        self.coordinator = Coordinator(gateway, self)
+        self.coordinator.events.connect(self._take)
+        self.coordinator.failed.connect(notices.report)
+        self.coordinator.finished.connect(lambda _: self.ended.emit())
+
+    @property
+    def busy(self) -> bool:
+        """Whether a run is at work."""
+        return self.coordinator.state is not RunState.IDLE
+
+    def adopt(self, settings: RunSettings) -> None:
+        """Use these settings from now on."""
+        self.settings = settings
+        self._remembered.keep_run_settings(settings)
+
+    def choose_models(self, forward: str, backward: str) -> None:
+        """Use these files; an empty forward model is the bundled one, an empty backward model the forward one."""
+        self.adopt(replace(self.settings, model=forward, backward_model=backward or None))
+
+    def begin(self, project: Path | None, database: Path | None) -> bool:
+        """Start a run on a project; False, and a notice, when that cannot be."""
+        if project is None:
+            remedy = "Open the folder of a Python project that has tests, then press Run."
+            self._notices.report(ProjectError("No project is open.", remedy))
+            return False
+        if database is None:
+            self._notices.report(UserError("No database is open.", "Open one from the menu, then press Run."))
+            return False
+        return self.coordinator.begin(new_run(self.settings, project, database))
+
+    def resume(self, run_id: int, database: Path) -> bool:
+        """Take a stored run up again."""
+        return self.coordinator.begin(resumed_run(run_id, database))
+
+    def _take(self, events: Sequence[Event]) -> None:
+        latest: Progress | None = None
+        for event in events:
+            match event:
+                case RunStarted():
+                    self._say(event.notices)
+                    self.started.emit(event.run_id)
+                case Notice():
+                    self._say((event.text,))
+                case RunFinished():
+                    self._say(event.problems)
+                case Progress():
+                    latest = event
+        if latest is not None:
+            self.progressed.emit(latest)
+        self.batch.emit(events)
+
+    def _say(self, texts: Sequence[str]) -> None:
+        for text in texts:
+            self._notices.say(NoticeText(text))

@@ -1,0 +1,131 @@
+"""Joins the panels of one region: which sample is chosen at the right decides what the tabs below show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject
+
+from core.store.rows import ItemRow, SampleRow, TestRow
+from core.types import Event, TextStreamed
+from ui.inspection import Inspection, Trace
+from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
+
+
+class TraceView(QObject):
+    """Feeds round trip, diff, tests, prompt and metrics from the inspection."""
+
+    def __init__(
+        self,
+        inspection: Inspection,
+        roundtrip: RoundTripPanel,
+        diff: DiffPanel,
+        tests: TestsPanel,
+        prompt: PromptPanel,
+        metrics: MetricsPanel,
+    ) -> None:
+        """Connect panels that the window has laid out."""
+        super().__init__(roundtrip)
+        self._inspection = inspection
+        self._roundtrip, self._diff, self._tests = roundtrip, diff, tests
+        self._prompt, self._metrics = prompt, metrics
+        self._item: ItemRow | None = None
+        self._samples: dict[int, SampleRow] = {}
+        self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
+        inspection.item_chosen.connect(self._item_chosen)
+        inspection.trace_changed.connect(self._trace_changed)
+        roundtrip.sample_selected.connect(self._sample_selected)
+        metrics.sample_selected.connect(roundtrip.select)
+        tests.line_requested.connect(diff.go_to_line)
+
+    def stream(self, events: Sequence[Event]) -> None:
+        """Show text that a run of this window is writing."""
+        for event in events:
+            if isinstance(event, TextStreamed):
+                self._roundtrip.append_text(event.item_id, event.role, event.index, event.text)
+
+    def _item_chosen(self, item: ItemRow | None) -> None:
+        """Another region: show its head at once, its samples when they are read."""
+        if item is None or self._item is None or item.id != self._item.id:
+            self._item, self._samples, self._shown = item, {}, (None, None)
+            self._roundtrip.set_trace(item, [])
+            self._show(None)
+
+    def _trace_changed(self, trace: Trace | None) -> None:
+        if trace is None:
+            return
+        if self._item is not None and trace.item.id != self._item.id:
+            return
+        self._item = trace.item
+        self._samples = {sample.id: sample for sample in trace.samples}
+        self._roundtrip.set_trace(trace.item, list(trace.samples))
+        self._metrics.set_samples(trace.item, list(trace.samples))
+        self._sample_selected(self._roundtrip.selected)
+
+    def _sample_selected(self, sample_id: int | None) -> None:
+        self._show(self._samples.get(sample_id) if sample_id is not None else None)
+
+    def _show(self, sample: SampleRow | None) -> None:
+        """Show a sample below, unless that is what is shown already."""
+        code = self._code_of(sample)
+        if (sample, code) == self._shown and sample is not None:
+            return
+        self._shown = (sample, code)
+        self._show_diff(code)
+        self._show_tests(code)
+        self._show_prompt(sample)
+        if sample is None:
+            self._metrics.set_samples(self._item, [])
+
+    def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
+        """The code a sample stands for: itself, or the first reconstruction from a description."""
+        if sample is None or sample.role != "forward":
+            return sample
+        children = (each for each in self._samples.values() if each.parent_id == sample.id)
+        return next(children, None)
+
+    def _show_diff(self, code: SampleRow | None) -> None:
+        item = self._item
+        if item is None or code is None:
+            self._diff.clear()
+            return
+        parent = self._samples.get(code.parent_id) if code.parent_id is not None else None
+        self._diff.set_pair(
+            item.old_text or item.text,
+            code.text,
+            _title(code),
+            item.path,
+            first_line=item.start_line,
+            description=parent.text if parent else "",
+        )
+
+    def _show_tests(self, code: SampleRow | None) -> None:
+        item, verdict = self._item, code.verdict if code else None
+        if item is None or code is None or verdict is None:
+            self._inspection.forget("tests")
+            self._tests.set_verdict(None, [])
+            return
+        span = range(item.start_line, item.start_line + code.text.count("\n") + 1)
+
+        def show(tests: list[TestRow]) -> None:
+            self._tests.set_verdict(verdict, tests, path=item.path, span=span)
+
+        self._inspection.ask("tests", lambda reader: reader.tests(verdict.id), show)
+
+    def _show_prompt(self, sample: SampleRow | None) -> None:
+        if sample is None:
+            self._inspection.forget("prompt")
+            self._prompt.set_sample(None, "")
+            return
+
+        def show(prompt: str) -> None:
+            self._prompt.set_sample(sample, prompt)
+
+        self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
+
+
+def _title(sample: SampleRow) -> str:
+    """What the right side of the diff is."""
+    if sample.role == "baseline":
+        return "baseline, without a description"
+    return f"reconstruction {sample.index + 1}" if sample.index else "reconstruction"
