@@ -1,0 +1,186 @@
+"""Cut a file to whole statements around a region, so that it fits a context window.
+
+What is kept first: the signatures around the region, then imports, then statements by their distance in lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from core.types import Span
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+CUT = "# ..."
+LARGE = 24
+"""Lines from which on a compound statement is cut inside rather than dropped whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A half-open range of 0-based line numbers."""
+
+    start: int
+    end: int
+
+    def distance(self, other: Lines) -> int:
+        """Lines between the two."""
+        return max(0, self.start - other.end, other.start - self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Lines kept or cut together. `needs`: signatures they would not make sense without; lower ranks stay longer."""
+
+    lines: Lines
+    rank: tuple[int, int]
+    needs: tuple[Lines, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is left of a file.
+
+    Attributes:
+        before, after: the lines around the region, without line ends.
+        cut: whether anything was left out.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    cut: bool
+
+
+@dataclass(slots=True)
+class Outline:
+    """A file's lines and the units outside the region, the most needed first."""
+
+    lines: list[str]
+    region: Lines
+    names: tuple[str, ...] = ()
+    units: list[Unit] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str, span: Span) -> Outline:
+        """Parse `text`; a file that Python cannot parse is cut line by line."""
+        lines = NEWLINE.split(text)
+        start = len(NEWLINE.findall(text, 0, span.start))
+        region = Lines(start, start + len(NEWLINE.findall(text, span.start, span.end)) + 1)
+        outline = cls(lines, region)
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError):
+            blocks: list[Unit] = [outline._unit(Lines(i, i + 1), 2, ()) for i in range(len(lines))]
+            outline.units = blocks
+        else:
+            outline.units = list(outline._block(tree.body, Lines(0, len(lines)), ()))
+        outline.units = [u for u in outline.units if u.lines.start < u.lines.end and not outline._inside(u.lines)]
+        outline.units.sort(key=lambda u: u.rank)
+        return outline
+
+    def excerpt(self, kept: int) -> Excerpt:
+        """The region's surroundings with the first `kept` units only."""
+        wanted = [False] * len(self.lines)
+        for unit in self.units[:kept]:
+            for part in (unit.lines, *unit.needs):
+                wanted[part.start : part.end] = [True] * (part.end - part.start)
+        before = self._shown(range(self.region.start), wanted)
+        after = self._shown(range(self.region.end, len(self.lines)), wanted)
+        return Excerpt(before, after, kept < len(self.units))
+
+    def _shown(self, numbers: range, wanted: Sequence[bool]) -> tuple[str, ...]:
+        shown: list[str] = []
+        gap = False
+        for n in numbers:
+            if wanted[n]:
+                if gap:
+                    shown.append(_indentation(self.lines[n]) + CUT)
+                shown.append(self.lines[n])
+                gap = False
+            elif self.lines[n].strip():
+                gap = True
+        if gap:
+            shown.append(_indentation(self.lines[self.region.start] if numbers.stop <= self.region.start else "") + CUT)
+        return tuple(shown)
+
+    # ------------------------------------------------------------------ units
+
+    def _block(self, body: Sequence[ast.stmt], limits: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
+        """Units of one block; blank lines and comments go with the statement after them."""
+        at = limits.start
+        for i, statement in enumerate(body):
+            end = limits.end if i + 1 == len(body) else max(at, min(_first(body[i + 1]), statement.end_lineno or 0))
+            yield from self._statement(statement, Lines(at, max(at, end)), needs)
+            at = max(at, end)
+
+    def _statement(self, statement: ast.stmt, lines: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
+        blocks = list(_blocks(statement))
+        encloses = self._encloses(statement)
+        if not blocks or not (encloses or lines.end - lines.start > LARGE):
+            yield self._unit(lines, 1 if isinstance(statement, ast.Import | ast.ImportFrom) else 2, needs)
+            return
+        if encloses and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            self.names += (statement.name,)
+        at = lines.start
+        for i, block in enumerate(blocks):
+            head = Lines(at, max(at, _first(block[0])))
+            end = lines.end if i + 1 == len(blocks) else max(head.end, block[-1].end_lineno or 0)
+            inner = Lines(head.end, end)
+            inside = inner.start < self.region.end and self.region.start < inner.end
+            yield self._unit(head, 0 if inside else 2, needs)
+            needs = (*needs, head)
+            yield from self._block(block, inner, needs)
+            at = end
+
+    def _encloses(self, statement: ast.stmt) -> bool:
+        """Whether the statement holds the region and more."""
+        first, end = _first(statement), statement.end_lineno or 0
+        holds = first <= self.region.start and self.region.end <= end
+        return holds and (first, end) != (self.region.start, self.region.end)
+
+    def _unit(self, lines: Lines, rank: int, needs: tuple[Lines, ...]) -> Unit:
+        return Unit(lines, (rank, lines.distance(self.region)), needs)
+
+    def _inside(self, lines: Lines) -> bool:
+        return self.region.start <= lines.start and lines.end <= self.region.end
+
+
+def fitting(outline: Outline, fits: Callable[[Excerpt], bool]) -> Excerpt | None:
+    """The largest excerpt that fits, found by halving; None when not even the region alone does."""
+    whole = outline.excerpt(len(outline.units))
+    if fits(whole):
+        return whole
+    if not fits(outline.excerpt(0)):
+        return None
+    low, high = 0, len(outline.units) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(outline.excerpt(middle)):
+            low = middle
+        else:
+            high = middle - 1
+    return outline.excerpt(low)
+
+
+def _first(statement: ast.stmt) -> int:
+    """0-based line of a statement's first character, decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    return int(min([statement.lineno, *(d.lineno for d in decorators)])) - 1
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement, in the order of the text."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        part = getattr(statement, name, None)
+        if not isinstance(part, list) or not part:
+            continue
+        if isinstance(part[0], ast.stmt):
+            yield part
+        else:
+            yield from (p.body for p in part)
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

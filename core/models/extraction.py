@@ -1,0 +1,155 @@
+"""Take a description or a piece of code out of a raw answer, and record how.
+
+Forgiving on purpose: what is judged is the code, not the wrapping. The raw answer is always kept beside it.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable
+
+from core.models.indentation import level, parses
+from core.models.indentation import place as place_code
+from core.models.placement import Place, place_of
+from core.models.unwrap import unwrap
+from core.types import Extraction, Item
+
+FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
+LABEL = re.compile(
+    r"^\s*(?:\*\*|#+\s*)?(?:description|answer|summary|output|explanation)\s*:?\s*(?:\*\*)?\s*:?\s*", re.I
+)
+TODO = re.compile(r"^\s*#\s*TODO\b", re.I)
+
+
+def extract_description(raw: str) -> Extraction:
+    """The first paragraph of prose: code blocks, labels and quotes are dropped."""
+    steps: list[str] = []
+    text = _step(steps, "fence-dropped", raw, _without_fences)
+    text = _step(steps, "label-dropped", text.strip(), _without_label)
+    text = _step(steps, "first-paragraph", text.strip(), _first_paragraph)
+    text = _step(steps, "unquoted", text.strip(), _unquoted)
+    if not text.strip():
+        steps.append("empty")
+    return Extraction(text.strip(), tuple(steps))
+
+
+def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extraction:
+    """The code that stands at the item's span as it is: first line bare, the others indented to the block.
+
+    `prefill` is what the answer already started with. Steps: `fence`, `fence-unterminated`, `todo-dropped`, `prose`,
+    `function-body`, `class-body`, `block-body`, `whole-file`, `around-dropped`, `reindented`, `newlines`, `empty`.
+    """
+    steps: list[str] = []
+    place = place_of(item, file_text)
+    text = NEWLINES.sub("\n", raw)
+    text = _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
+    text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, place))
+    levelled = _step(steps, "prose", level(text), _without_prose)
+    part, wrapping = unwrap(levelled, item, file_text)
+    steps += wrapping
+    placed = place_code(level(part), place.indentation)
+    if placed != (part if wrapping or "prose" in steps else text.rstrip()):
+        steps.append("reindented")
+    text = _step(steps, "newlines", placed, lambda t: t.replace("\n", place.newline))
+    if not text.strip():
+        steps.append("empty")
+    return Extraction(text, tuple(steps))
+
+
+NEWLINES = re.compile(r"\r\n|\r")
+
+
+def _step(steps: list[str], name: str, text: str, change: Callable[[str], str]) -> str:
+    """Apply a change and record its name when it did something."""
+    changed = change(text)
+    if changed != text:
+        steps.append(name)
+    return changed
+
+
+# --------------------------------------------------------------------------- descriptions
+
+
+def _without_fences(text: str) -> str:
+    """Text outside code blocks; an unterminated block runs to the end. All code: its content, better than nothing."""
+    kept: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        if FENCE.match(line):
+            inside = not inside
+        elif not inside:
+            kept.append(line)
+    outside = "\n".join(kept)
+    if outside.strip() or not any(FENCE.match(line) for line in text.split("\n")):
+        return outside
+    return "\n".join(line for line in text.split("\n") if not FENCE.match(line))
+
+
+def _without_label(text: str) -> str:
+    rest = LABEL.sub("", text, count=1)
+    marked = re.match(r"\s*(?:\*\*|#+\s*)?\w+\s*:", text)
+    return rest if marked or text.lstrip().startswith(("#", "**")) else text
+
+
+def _first_paragraph(text: str) -> str:
+    """Up to the first blank line; a first line that only announces what follows brings the next paragraph along."""
+    parts = re.split(r"\n[ \t]*\n", text)
+    if len(parts) > 1 and parts[0].rstrip().endswith(":"):
+        return "\n".join(parts[:2])
+    return parts[0]
+
+
+def _unquoted(text: str) -> str:
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" and text.count(text[0]) == 2:
+        return text[1:-1]
+    return text
+
+
+# --------------------------------------------------------------------------- code
+
+
+def _fenced(text: str, opened: bool, steps: list[str]) -> str:
+    """The content of the code block; of several, the longest; an unterminated one runs to the end."""
+    lines = text.split("\n")
+    marks = [i for i, line in enumerate(lines) if FENCE.match(line)]
+    if opened and not (marks and not "".join(lines[: marks[0]]).strip()):
+        if marks:
+            steps.append("fence")
+        return "\n".join(lines[: marks[0]] if marks else lines)
+    if not marks:
+        return text
+    steps.append("fence" if len(marks) % 2 == 0 else "fence-unterminated")
+    bounds = [*marks, len(lines)]
+    blocks = ["\n".join(lines[bounds[i] + 1 : bounds[i + 1]]) for i in range(0, len(marks), 2)]
+    return max(blocks, key=len)
+
+
+def _without_prose(text: str) -> str:
+    """Drop prose before and after, when Python can parse the rest only without it."""
+    if parses(text):
+        return text
+    lines = text.split("\n")
+    code = [i for i, line in enumerate(lines) if not _is_prose(line)]
+    part = level("\n".join(lines[code[0] : code[-1] + 1])) if code else ""
+    return part if part.strip() and parses(part) else text
+
+
+def _is_prose(line: str) -> bool:
+    """Whether a line reads as a sentence rather than as code."""
+    words = re.findall(r"[A-Za-z']+(?=[ ,:.])", line)
+    if not line.strip():
+        return True
+    starts_code = bool(words) and (keyword.iskeyword(words[0]) or line[0] in " \t#@")
+    return not starts_code and (len(words) > 2 or line.rstrip().endswith(":")) and not parses(line)
+
+
+def _without_todo(text: str, place: Place) -> str:
+    """Drop the comment that carried the description, when the answer repeats it at its head."""
+    lines = text.split("\n")
+    if not TODO.match(lines[0]) or TODO.match(place.first_line):
+        return text
+    at = 1
+    while at < len(lines) and lines[at].lstrip().startswith("#"):
+        at += 1
+    return "\n".join(lines[at:])

@@ -1,0 +1,76 @@
+"""Move code to another column without touching the inside of multi-line strings."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+
+STRING_TOKENS = {tokenize.STRING} | {
+    getattr(tokenize, name) for name in ("FSTRING_MIDDLE", "TSTRING_MIDDLE") if hasattr(tokenize, name)
+}
+
+
+def parses(text: str) -> bool:
+    """Whether Python can parse `text`."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def level(text: str) -> str:
+    """`text` moved to column 0; a first line that alone lost its indentation is set right."""
+    lines = [line.rstrip() for line in text.strip("\n").rstrip().split("\n")]
+    frozen = _string_lines("\n".join(lines))
+    moved = _dedented(lines, frozen, 0)
+    if len(lines) > 1 and not parses("\n".join(moved)):
+        rest = _dedented(lines, frozen, 1)
+        deeper = "    " if lines[0].endswith(":") else ""
+        for extra in (deeper, ""):
+            mended = [lines[0].lstrip(), *(_shift(line, extra, i + 1 in frozen) for i, line in enumerate(rest[1:]))]
+            if parses("\n".join(mended)):
+                return "\n".join(mended)
+    return "\n".join(moved)
+
+
+def place(text: str, indentation: str) -> str:
+    """Levelled `text` as it stands at a span: the first line bare, the others behind `indentation`."""
+    lines = text.split("\n")
+    frozen = _string_lines(text)
+    return "\n".join([lines[0], *(_shift(line, indentation, i in frozen) for i, line in enumerate(lines) if i)])
+
+
+def _shift(line: str, indentation: str, frozen: bool) -> str:
+    return line if frozen or not line else indentation + line
+
+
+def _dedented(lines: list[str], frozen: set[int], start: int) -> list[str]:
+    """Lines from `start` on without the white space they share."""
+    free = [line for i, line in enumerate(lines) if i >= start and i not in frozen and line]
+    margin = _shared([line[: len(line) - len(line.lstrip())] for line in free])
+    return [line[len(margin) :] if i >= start and i not in frozen else line for i, line in enumerate(lines)]
+
+
+def _shared(spaces: list[str]) -> str:
+    """The longest common beginning."""
+    if not spaces:
+        return ""
+    low, high = min(spaces), max(spaces)
+    return next((low[:i] for i, c in enumerate(low) if i >= len(high) or high[i] != c), low)
+
+
+def _string_lines(text: str) -> set[int]:
+    """0-based numbers of lines that begin inside a string.
+
+    In brackets the tokenizer does not care about indentation, which may still be wrong here.
+    """
+    inside: set[int] = set()
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(f"(\n{text}\n)").readline):
+            if token.type in STRING_TOKENS:
+                inside.update(range(token.start[0] - 1, token.end[0] - 1))
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return inside

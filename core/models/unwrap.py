@@ -1,0 +1,129 @@
+"""Take the region out of a larger answer: a whole function, a whole class, a whole file, or the lines around it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.types import Item, Span
+
+LINES = re.compile(r"\r\n|\r|\n")
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A compound statement around the region, and which of its blocks the way leads into."""
+
+    statement: ast.stmt
+    block: int
+
+
+def unwrap(answer: str, item: Item, file_text: str) -> tuple[str, list[str]]:
+    """The part of `answer` that corresponds to the item, and the steps taken.
+
+    An answer that is the region itself is left as it is, whatever stands around it.
+    """
+    text = textwrap.dedent(answer.strip("\n"))
+    try:
+        given, file = ast.parse(text), ast.parse(file_text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return answer, []
+    first = len(LINES.findall(file_text, 0, item.span.start)) + 1
+    last = first + len(LINES.findall(file_text, item.span.start, item.span.end))
+    path, block, at = _locate(file, first, last)
+    if not block or _dumps(given.body) == _dumps(block[at.start : at.end]):
+        return answer, []
+    steps: list[str] = []
+    body = _without_neighbours(_descend(given.body, path, steps), block, at, steps)
+    return (_source(text, body), steps) if steps else (answer, [])
+
+
+def _locate(file: ast.Module, first: int, last: int) -> tuple[list[Holder], list[ast.stmt], Span]:
+    """The way to the block that holds the lines, that block, and which of its statements they are."""
+    path: list[Holder] = []
+    block: list[ast.stmt] = file.body
+    while True:
+        inside = [s for s in block if s.lineno <= last and (s.end_lineno or 0) >= first]
+        if len(inside) != 1 or inside[0].lineno >= first:
+            break
+        blocks = list(_blocks(inside[0]))
+        way = next((i for i, b in enumerate(blocks) if b[0].lineno <= last and (b[-1].end_lineno or 0) >= first), None)
+        if way is None:
+            break
+        path.append(Holder(inside[0], way))
+        block = blocks[way]
+    if not inside:
+        return path, [], Span(0, 0)
+    return path, block, Span(block.index(inside[0]), block.index(inside[-1]) + 1)
+
+
+def _descend(body: list[ast.stmt], path: Sequence[Holder], steps: list[str]) -> list[ast.stmt]:
+    """Go into the statements around the region as far as the answer repeats them."""
+    for depth, holder in enumerate(path):
+        found = next((s for s in body if _header(s) == _header(holder.statement)), None)
+        if found is None:
+            continue
+        blocks = list(_blocks(found))
+        if holder.block >= len(blocks):
+            continue
+        steps.append(_step_name(body, holder.statement))
+        return _descend(blocks[holder.block], path[depth + 1 :], [])
+    return body
+
+
+def _step_name(body: Sequence[ast.stmt], holder: ast.stmt) -> str:
+    if not isinstance(holder, Scope):
+        return "block-body"
+    if len(body) > 1:
+        return "whole-file"
+    return "class-body" if isinstance(holder, ast.ClassDef) else "function-body"
+
+
+def _header(statement: ast.stmt) -> str:
+    """What tells one compound statement from another: its kind and its name or condition."""
+    if isinstance(statement, Scope):
+        return f"scope {statement.name}"
+    parts = [getattr(statement, name, None) for name in ("test", "target", "iter", "items", "subject")]
+    flat = [p for part in parts if part is not None for p in (part if isinstance(part, list) else [part])]
+    return " ".join([type(statement).__name__, *(ast.dump(p) for p in flat)])
+
+
+def _dumps(body: Sequence[ast.stmt]) -> list[str]:
+    return [ast.dump(s) for s in body]
+
+
+def _without_neighbours(
+    body: Sequence[ast.stmt], block: Sequence[ast.stmt], at: Span, steps: list[str]
+) -> Sequence[ast.stmt]:
+    """Drop statements at both ends that repeat those around the region in the file; never all of them."""
+    given, before, after = _dumps(body), _dumps(block[: at.start]), _dumps(block[at.end :])
+    low = next((n for n in range(min(len(before), len(given)), 0, -1) if given[:n] == before[-n:]), 0)
+    rest = given[low:]
+    high = next((n for n in range(min(len(after), len(rest)), 0, -1) if rest[-n:] == after[:n]), 0)
+    if not low + high or low + high == len(given):
+        return body
+    steps.append("around-dropped")
+    return body[low : len(body) - high]
+
+
+def _source(text: str, body: Sequence[ast.stmt]) -> str:
+    """The lines of the statements, with decorators and the comments between them."""
+    if not body:
+        return ""
+    first = min([body[0].lineno, *(d.lineno for d in getattr(body[0], "decorator_list", []))])
+    lines = LINES.split(text)
+    start = body[0].col_offset
+    if lines[first - 1][:start].strip():
+        lines[first - 1] = " " * start + lines[first - 1][start:]
+    return "\n".join(lines[first - 1 : body[-1].end_lineno])
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        part = getattr(statement, name, None)
+        if isinstance(part, list) and part:
+            yield from ([part] if isinstance(part[0], ast.stmt) else (p.body for p in part))
