@@ -68,9 +68,10 @@ class Warehouse:
         self._promised.pop(order, None)
 
     def ship(self, order: str) -> int:
-        """Send off what an order was promised; return what it had cost us."""
-        if order not in self._promised:
-            raise KeyError(order)
+        """Send off what an order was promised; return what it had cost us.
+
+        An order without promises is a KeyError.
+        """
         promised = self._promised.pop(order)
         return sum(self._remove(name, pieces) for name, pieces in promised.items())
 
