@@ -12,10 +12,10 @@ from core.store.rows import (
     LabelRow,
     RunRow,
     SampleRow,
-    Score,
     TestRow,
     VerdictRow,
 )
+from core.store.scores import Standing
 from core.types import Item, Span
 
 Row = Mapping[str, Any]
@@ -23,7 +23,7 @@ Row = Mapping[str, Any]
 _FIRST = {"transform": 0, "forward": 1, "backward": 2, "baseline": 3}
 
 
-def run_row(row: Row, status: str, counts: Row, rtc: Score, lift: Score) -> RunRow:
+def run_row(row: Row, status: str, standing: Standing) -> RunRow:
     """A run joined with its project, with what was counted and scored."""
     return RunRow(
         id=row["id"],
@@ -41,12 +41,12 @@ def run_row(row: Row, status: str, counts: Row, rtc: Score, lift: Score) -> RunR
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         regions_wanted=row["regions_wanted"],
-        items_admitted=counts["items_admitted"],
-        items_dropped=counts["items_dropped"],
-        items_complete=counts["items_complete"],
-        samples=counts["samples"],
-        rtc=rtc,
-        lift=lift,
+        items_admitted=standing.items_admitted,
+        items_dropped=standing.items_dropped,
+        items_complete=standing.items_complete,
+        samples=standing.samples,
+        rtc=standing.rtc,
+        lift=standing.lift,
         config_json=row["config"],
         model_json=row["models"],
         name=row["name"],

@@ -19,8 +19,9 @@ _MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "
 def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
     """One JSON object a line; return the number of lines. Raises StoreError, OSError."""
     count = 0
-    for count, row in enumerate(export_rows(reader, run_id), start=1):  # noqa: B007
+    for row in export_rows(reader, run_id):
         stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        count += 1
     return count
 
 
@@ -31,11 +32,12 @@ def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
     """
     writer: csv.DictWriter[str] | None = None
     count = 0
-    for count, row in enumerate(export_rows(reader, run_id), start=1):
+    for row in export_rows(reader, run_id):
         if writer is None:
             writer = csv.DictWriter(stream, row.keys(), lineterminator="\n")
             writer.writeheader()
         writer.writerow({key: json.dumps(v) if isinstance(v, list) else v for key, v in row.items()})
+        count += 1
     return count
 
 

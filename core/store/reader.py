@@ -29,7 +29,7 @@ from core.store.rows import (
     Score,
     TestRow,
 )
-from core.store.scores import METRIC_VALUES, VERDICT_VALUES, Bounds, Value
+from core.store.scores import FILE_SCORES, ITEM_SCORES, METRIC_VALUES, Bounds, Standing, Value, values_of
 
 Row = dict[str, Any]
 
@@ -45,7 +45,7 @@ class Reader:
         self._db = db
         self._path = path
         self._bounds = Bounds(interval)
-        self._summaries: dict[int, tuple[int, Row, Score, Score]] = {}
+        self._standings: dict[int, Standing] = {}
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
@@ -90,6 +90,11 @@ class Reader:
         """One run, hidden or not. Raises StoreError naming the known ids when there is none."""
         with self._snapshot():
             return self._run_row(self._run(run_id))
+
+    def standing(self, run_id: int) -> Standing:
+        """Counts and scores of a run. Raises StoreError when unknown."""
+        with self._snapshot():
+            return self._standing(self._run(run_id))
 
     def settings(self, run_id: int) -> RunSettings:
         """What the run was started with. Raises StoreError when unknown."""
@@ -152,7 +157,7 @@ class Reader:
 
     def files(self, run_id: int) -> list[FileRow]:
         """What became of each file's items, by path."""
-        rows = self._rows("SELECT * FROM file_scores WHERE run_id = ? ORDER BY path", run_id)
+        rows = self._rows(FILE_SCORES, run_id)
         return [decoding.file_row(row) for row in rows]
 
     def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
@@ -170,9 +175,22 @@ class Reader:
     # ---- inside
 
     def _values(self, run_id: int, metric: str) -> list[Value]:
-        by_tests = metric == "pass"
-        rows = self._rows(VERDICT_VALUES, run_id) if by_tests else self._rows(METRIC_VALUES, run_id, metric)
-        return [Value(row["item_id"], row["rtc"], row["lift"]) for row in rows]
+        """Raises StoreError when the run is unknown."""
+        with self._snapshot():
+            self._run(run_id)
+            if metric == "pass":
+                return list(values_of(self._rows(ITEM_SCORES, run_id)))
+            return list(values_of(self._rows(METRIC_VALUES, run_id, metric)))
+
+    def _standing(self, run: Row) -> Standing:
+        """As kept with the run, as remembered, or asked for again where something was stored since."""
+        known = self._standings.get(run["id"])
+        if known is None and run["standing"]:
+            known = Standing.from_json(run["standing"])
+        if known is None or known.changes != run["changes"] or self._bounds.would_add_to(known.rtc):
+            known = tally(self._rows(ITEM_SCORES, run["id"]), run["changes"], self._bounds)
+        self._standings[run["id"]] = known
+        return known
 
     def _run(self, run_id: int) -> Row:
         rows = self._rows(f"{_RUNS} WHERE r.id = ?", run_id)
@@ -182,19 +200,10 @@ class Reader:
         return rows[0]
 
     def _run_row(self, row: Row) -> RunRow:
-        """Counts and scores are asked for again only when something was stored for the run."""
-        run_id = row["id"]
-        if self._summaries.get(run_id, (None,))[0] != row["changes"]:
-            counts = self._rows("SELECT * FROM run_scores WHERE run_id = ?", run_id)
-            self._summaries[run_id] = (
-                row["changes"],
-                counts[0] if counts else _NO_ITEMS,
-                *self.score(run_id),
-            )
         status = row["status"]
-        if status == "running" and not is_claimed(self._path, run_id):
+        if status == "running" and not is_claimed(self._path, row["id"]):
             status = "interrupted"
-        return decoding.run_row(row, status, *self._summaries[run_id][1:])
+        return decoding.run_row(row, status, self._standing(row))
 
     def _one(self, kind: str, sql: str, key: int | str) -> Row:
         rows = self._rows(sql, key)
@@ -212,8 +221,6 @@ class Reader:
         with explained(self._path), self._db.atomic():
             yield
 
-
-_NO_ITEMS: Row = {"items_admitted": 0, "items_dropped": 0, "items_complete": 0, "samples": 0}
 
 _RUNS = """
     SELECT r.*, p.name AS project_name, p.root AS project_root, p.revision, p.dirty

@@ -35,7 +35,8 @@ TABLES = (
         started_at TEXT NOT NULL,
         ended_at TEXT,
         hidden_at TEXT,
-        changes INTEGER NOT NULL DEFAULT 0
+        changes INTEGER NOT NULL DEFAULT 0,
+        standing TEXT
     ) STRICT""",
     """CREATE TABLE items (
         id INTEGER PRIMARY KEY,
@@ -122,7 +123,8 @@ TABLES = (
 INDICES = (
     "CREATE UNIQUE INDEX project_state ON projects(root, coalesce(revision, ''), dirty)",
     "CREATE INDEX runs_of_project ON runs(project_id)",
-    "CREATE INDEX items_of_file ON items(run_id, path)",
+    # Not (run_id, path): with this one the items of a run come grouped by id, without a sort.
+    "CREATE INDEX items_of_run ON items(run_id)",
     # Wide enough to answer every score from the index alone.
     "CREATE INDEX samples_of_item ON samples(item_id, counted, role, error, recitation)",
     "CREATE UNIQUE INDEX sample_place ON samples(item_id, role, coalesce(parent_id, 0), sample_index)"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 from core.store.rows import Interval, RunningPoint, Score
 
@@ -15,11 +18,17 @@ _RESAMPLES = 10_000
 _RESAMPLES_BEFORE_THE_LAST = 2_000
 """For the points of a chart that are not the run's score itself."""
 
-VERDICT_VALUES = """
-    SELECT item_id, rtc, lift FROM item_scores
-    WHERE run_id = ? AND rtc IS NOT NULL ORDER BY last_verdict_id
+ITEM_SCORES = """
+    SELECT item_id, admitted, state, samples, rtc, lift FROM item_scores
+    WHERE run_id = ? ORDER BY last_verdict_id
 """
-"""One row an item that was judged, in the order the last verdicts came."""
+"""One row an item, in the order the last verdicts came."""
+
+FILE_SCORES = """
+    SELECT path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores WHERE run_id = ? GROUP BY path ORDER BY path
+"""
+"""The view `file_scores` for one run; SQLite does not push a run's id through two levels of groups."""
 
 METRIC_VALUES = """
     SELECT item_id, rtc, rtc - baseline AS lift FROM (
@@ -31,9 +40,9 @@ METRIC_VALUES = """
         JOIN scores c ON c.sample_id = s.id AND c.reference_id IS NULL AND c.metric = ?2
         WHERE i.run_id = ?1 AND i.admitted
         GROUP BY i.id
-    ) WHERE rtc IS NOT NULL
+    )
 """
-"""The same with sim being a stored metric instead of the tests."""
+"""RTC and lift of each item with sim being a stored metric instead of the tests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,53 @@ class Value:
     item_id: int
     rtc: float
     lift: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a run's items come to.
+
+    Attributes:
+        changes: the run's count of changes when this was asked; another count makes it stale.
+    """
+
+    changes: int
+    items_admitted: int
+    items_dropped: int
+    items_complete: int
+    samples: int
+    rtc: Score
+    lift: Score
+
+    def to_json(self) -> str:
+        """For keeping it with a finished run, so that a list of runs need not look at their samples."""
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what `to_json` wrote."""
+        data = json.loads(text)
+        return cls(**data | {"rtc": Score(**data["rtc"]), "lift": Score(**data["lift"])})
+
+
+def tally(rows: Sequence[Mapping[str, Any]], changes: int, bounds: Bounds) -> Standing:
+    """Count and score the rows of `ITEM_SCORES`."""
+    admitted = sum(row["admitted"] for row in rows)
+    rtc, lift = bounds.pair(list(values_of(rows)))
+    return Standing(
+        changes,
+        items_admitted=admitted,
+        items_dropped=len(rows) - admitted,
+        items_complete=sum(row["state"] == "done" for row in rows),
+        samples=sum(row["samples"] for row in rows),
+        rtc=rtc,
+        lift=lift,
+    )
+
+
+def values_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[Value]:
+    """The values of the items that have any."""
+    return (Value(row["item_id"], row["rtc"], row["lift"]) for row in rows if row["rtc"] is not None)
 
 
 class Bounds:
@@ -55,6 +111,10 @@ class Bounds:
         """Without an `interval` every score has a mean only."""
         self._interval = interval
         self._known: dict[tuple[float, int, frozenset[tuple[float, int]]], Score] = {}
+
+    def would_add_to(self, score: Score) -> bool:
+        """Whether the bounds this score lacks could be computed here."""
+        return self._interval is not None and score.value is not None and score.low is None
 
     def score(self, values: Sequence[float], lowest: float = 0.0) -> Score:
         """Mean and interval of `values`, each between `lowest` and 1."""

@@ -126,7 +126,7 @@ class Store:
     def finish_run(self, run_id: int, status: str, problems: Sequence[str]) -> None:
         """Record how a run ended and release it."""
         ended = {"status": status, "ended_at": encoding.now(), "problems": json.dumps(list(problems))}
-        self._update_run(run_id, ended)
+        self._update_run(run_id, ended | {"standing": self.reader.standing(run_id).to_json()})
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
@@ -181,11 +181,8 @@ class Store:
         row = encoding.sample_row(item_id, parent_id, sample)
         with self._transaction():
             row["counted"] = int(sample.author == "model" and self._is_counted(parent_id))
-            self._db.execute(
-                "DELETE FROM samples WHERE item_id = ? AND role = ? AND parent_id IS ? AND sample_index = ?"
-                " AND author = 'model' AND ? = 'model' AND error <> ''",
-                (item_id, row["role"], parent_id, sample.index, sample.author),
-            )
+            if sample.author == "model":
+                self._db.execute(_FAILED_AT_PLACE, (item_id, row["role"], parent_id or 0, sample.index))
             prompt = {"hash": row["prompt_hash"], "text": encoding.clean(sample.prompt_text)}
             self._db.table("prompts").insert(prompt, ignore=True)
             self._count_change("id = (SELECT run_id FROM items WHERE id = ?)", item_id)
@@ -274,5 +271,10 @@ class Store:
             (project_id,),
         )
 
+
+_FAILED_AT_PLACE = """
+    DELETE FROM samples WHERE item_id = ? AND role = ? AND coalesce(parent_id, 0) = ? AND sample_index = ?
+    AND author = 'model' AND error <> ''
+"""
 
 _RUN_OF_SAMPLE = "id = (SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?)"
