@@ -29,7 +29,7 @@ from core.store.rows import (
     Score,
     TestRow,
 )
-from core.store.scores import FILE_SCORES, ITEM_SCORES, METRIC_VALUES, Bounds, Standing, Value, values_of
+from core.store.scores import FILE_SCORES, ITEM_SCORES, METRIC_VALUES, Bounds, Standing, Value, tally, values_of
 
 Row = dict[str, Any]
 
