@@ -51,6 +51,7 @@ class Baseline:
             "test_seconds": limits,
             "default_test_seconds": max(floor, settings.suite_timeout),
             "output_bytes": settings.output_kib << 10,
+            "import_lines": {path: sorted(lines) for path, lines in self.suite.coverage.import_lines.items()},
         }
 
     def to_json(self) -> dict[str, Any]:

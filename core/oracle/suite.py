@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from core.errors import Bug, InspectorError, ProjectError, TargetError
@@ -25,6 +26,8 @@ from core.settings import OracleSettings
 from core.types import Suite, TestCase
 
 SLOW_TRACE = 4.0
+MOST_FRESH_ONLY = 0.2
+"""Share of tests that may need fresh imports before the collected suite is given up."""
 
 
 class SuiteRun:
@@ -61,7 +64,24 @@ class SuiteRun:
                 runs.append(self._run(with_preload, f"tests, run {number}", progress, shuffle=seed))
         finally:
             with_preload.close()
-        return self._baseline(runs, ignored)
+        baseline = self._baseline(runs, ignored)
+        return self._try_code_swap(baseline, plan, progress)
+
+    def _try_code_swap(self, baseline: Baseline, plan: SessionPlan, progress: Progress) -> Baseline:
+        """Run the trusted tests forked from the collected suite; those that fail only there need fresh imports."""
+        zygote = self._start(plan.with_config(collect=True))
+        order = [test.node_id for test in baseline.suite.tests]
+        try:
+            if zygote.greeting["trouble"]:
+                self._notice(f"Candidates are judged by fresh imports only: {zygote.greeting['trouble']}.")
+                return baseline
+            run = self._run(zygote, "tests, collected once", progress, tests=order, shuffle=0)
+        finally:
+            zygote.close()
+        fresh_only = frozenset(node for node in order if run.outcomes.get(node, ("missing",))[0] != "passed")
+        allowed = Allowances(baseline.allowed.changes | run.changes, baseline.allowed.events | run.events)
+        usable = len(fresh_only) <= len(order) * MOST_FRESH_ONLY
+        return replace(baseline, allowed=allowed, code_swap=usable, fresh_only=fresh_only)
 
     def _first_run(self, progress: Progress) -> IdentityRun:
         zygote = self._start(self._plan)

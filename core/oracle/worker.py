@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from core.types import Candidate, Outcome, Verdict
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})
 PROBE_TESTS = 3
+NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,6 @@ class Trial:
     tests: tuple[str, ...]
     every_test: bool = False
     whole: bool = False
-    original: str = ""
 
     def request(self, total: float) -> dict[str, Any]:
         """As the zygote wants it."""
@@ -43,6 +44,7 @@ class Trial:
             file = self.candidate.file
             asked |= {"path": file.path, "encoding": file.encoding, "original": file.text}
             asked |= {"text": self.candidate.new_text}
+            asked["first_line"], asked["last_line"] = lines_of(self.candidate)
         return asked
 
 
@@ -65,7 +67,7 @@ class Worker:
         self._settings = settings
         self._oracle = oracle
         self._closed = closed
-        self._fresh: Zygote | None = None
+        self._zygotes: dict[bool, Zygote] = {}
 
     def judge(self, trial: Trial) -> Verdict:
         """A verdict; INFRASTRUCTURE when our own processes failed twice."""
@@ -89,34 +91,55 @@ class Worker:
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
         total = self._baseline.total_limit(trial.tests, self._settings)
-        observed = Observation.of(self._zygote().run(trial.request(total)))
+        observed = self._observe(trial, trial.request(total))
         seconds = time.monotonic() - started
         limit = self._settings.output_kib << 10
         return conclude(observed, trial.tests, self._baseline.allowed, seconds, self._oracle, limit)
 
+    def _observe(self, trial: Trial, request: Mapping[str, Any]) -> Observation:
+        """By code swap where that is known to be as good as a fresh import, else by a fresh import."""
+        baseline = self._baseline
+        if baseline.code_swap and trial.candidate is not None and baseline.fresh_only.isdisjoint(trial.tests):
+            observed = Observation.of(self._zygote(collected=True).run(request))
+            if "fallback" not in observed:
+                return observed
+        return Observation.of(self._zygote(collected=False).run(request))
+
     def _sound(self) -> bool:
-        """Whether the unmodified project still passes here."""
-        tests = sorted(self._baseline.suite.tests, key=lambda test: test.seconds)[:PROBE_TESTS]
-        probe = Trial(None, tuple(test.node_id for test in tests))
+        """Whether the unmodified project still passes in every process that runs."""
+        tests = [test for test in self._baseline.suite.tests if test.node_id not in self._baseline.fresh_only]
+        fastest = tuple(test.node_id for test in sorted(tests, key=lambda test: test.seconds)[:PROBE_TESTS])
+        return all(self._passes(zygote, fastest) for zygote in self._zygotes.values())
+
+    def _passes(self, zygote: Zygote, tests: tuple[str, ...]) -> bool:
+        total = self._baseline.total_limit(tests, self._settings)
         try:
-            return self._attempt(probe, time.monotonic()).outcome is Outcome.PASS
-        except (ZygoteDied, SandboxError):
+            observed = Observation.of(zygote.run(Trial(None, tests).request(total)))
+        except ZygoteDied:
             return False
+        return conclude(observed, tests, self._baseline.allowed, 0.0, "", 0).outcome is Outcome.PASS
 
-    def _zygote(self) -> Zygote:
-        if self._fresh is None:
-            self._fresh = self._start(self._plan)
-        return self._fresh
-
-    def _start(self, plan: SessionPlan) -> Zygote:
-        learned: Mapping[str, Any] = self._baseline.learned(self._settings)
-        return Zygote(self._new_sandbox(), plan, learned)
+    def _zygote(self, *, collected: bool) -> Zygote:
+        """The process that holds the collected suite, or the one that imports afresh."""
+        zygote = self._zygotes.get(collected)
+        if zygote is None:
+            plan = self._plan.with_config(collect=True) if collected else self._plan
+            zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings))
+            self._zygotes[collected] = zygote
+        return zygote
 
     def stop(self) -> None:
         """End the processes; a later trial starts new ones."""
-        zygote, self._fresh = self._fresh, None
-        if zygote is not None:
+        zygotes, self._zygotes = self._zygotes, {}
+        for zygote in zygotes.values():
             zygote.close()
+
+
+def lines_of(candidate: Candidate) -> tuple[int, int]:
+    """First and last line (1-based) of the span in the original, as Python counts lines."""
+    text, span = candidate.file.text, candidate.span
+    last = len(NEWLINE.findall(text, 0, max(span.start, span.end - 1)))
+    return len(NEWLINE.findall(text, 0, span.start)) + 1, last + 1
 
 
 def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import pytest
 
 from . import audit
+from .candidate import take_up
 from .channel import Send
 from .child import describe, flush
-from .evidence import broken_assertions, sing, snapshot
+from .evidence import needs_proof, prove, snapshot
 from .lines import Collector, choose_collector
 from .reporter import Reporter
-from .screening import screen
-from .sources import serve
+from .sources import install
 
 
 class Closing:
@@ -26,25 +27,19 @@ class Closing:
         self._reporter = reporter
         self._request = request
         self._changes = snapshot()
+        self._leave = os._exit
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self, session: Any) -> None:
-        """Only a session that would pass needs proof."""
-        if reporter_needs_proof(self._reporter, self._request):
+    def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
+        """Prove what needs proof; a judged session ends here, without pytest's slow farewell."""
+        if needs_proof(self._reporter.failed, self._reporter.items, self._request):
             prove(self._send, session, self._request["bits"], self._changes())
         else:
             self._send("end", False)
-
-
-def reporter_needs_proof(reporter: Reporter, request: dict[str, Any]) -> bool:
-    """A failed session proves itself; the unmodified project shows what is usual for it."""
-    return bool(reporter.items) and (not reporter.failed or bool(request.get("identity")))
-
-
-def prove(send: Send, session: Any, bits: list[int], changes: list[str]) -> None:
-    """Send the canaries' outcomes and what changed in the framework; the last frame of a whole session."""
-    send("evidence", sing(session, bits), changes + broken_assertions())
-    send("end", True)
+        if not self._request.get("identity"):
+            self._send("exit", int(exitstatus))
+            flush()
+            self._leave(0)
 
 
 def run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> None:
@@ -60,11 +55,12 @@ def run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> None:
 
 
 def _run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
-    if request.get("path") is not None and not _place_candidate(send, request, config):
+    if request.get("path") is not None and not take_up(send, request, config, install()):
         return 0
     collector = choose_collector(config) if request.get("trace") else None
     reporter = Reporter(send, request)
     plugins: list[Any] = [reporter, Closing(send, reporter, request)]
+    known = set(sys.modules)
     if collector is not None:
         plugins.append(collector)
         collector.start()
@@ -72,22 +68,9 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
     status = int(pytest.main([*config["pytest_args"], *_files(request, config)], plugins=plugins))
     if collector is not None:
         _send_lines(send, collector)
+        send("modules", _foreign(known, config["root"] + os.sep))
     send("exit", status)
     return 0
-
-
-def _place_candidate(send: Send, request: dict[str, Any], config: dict[str, Any]) -> bool:
-    """Compile and screen the candidate before anything of it runs; False when it does not compile."""
-    path = os.path.join(config["root"], request["path"])
-    text = request["text"].encode(request["encoding"])
-    try:
-        compile(text, path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
-        send("syntax", describe(error), getattr(error, "lineno", None) or 0)
-        return False
-    send("screen", screen(request["original"], request["text"]))
-    serve(path, text)
-    return True
 
 
 def _files(request: dict[str, Any], config: dict[str, Any]) -> list[str]:
@@ -95,7 +78,7 @@ def _files(request: dict[str, Any], config: dict[str, Any]) -> list[str]:
     if request.get("tests") is None or request.get("whole"):
         return list(config["targets"])
     files = dict.fromkeys(node_id.split("::", 1)[0] for node_id in request["tests"])
-    return [os.path.join(config["rootdir"], name) for name in files]
+    return [os.path.join(config["root"], name) for name in files]
 
 
 def _send_lines(send: Send, collector: Collector) -> None:
@@ -103,3 +86,19 @@ def _send_lines(send: Send, collector: Collector) -> None:
         send("import-lines", path, sorted(lines))
     for path, by_test in collector.lines().items():
         send("lines", path, [[test, sorted(lines)] for test, lines in by_test.items()])
+
+
+def _foreign(known: set[str], root: str) -> list[str]:
+    """Modules the tests imported that are neither the project's nor a plugin's (pytest rewrites those on import)."""
+    found = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name in known or not isinstance(file, str) or file.startswith(root):
+            continue
+        if "pytest" not in name and getattr(module, "__spec__", None) is not None and not _rewritten(module):
+            found.append(name)
+    return found
+
+
+def _rewritten(module: Any) -> bool:
+    return type(getattr(module, "__loader__", None)).__name__ == "AssertionRewritingHook"

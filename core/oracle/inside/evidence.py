@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
+from .channel import Send
+
 FRAMEWORK = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "_rtc_inspector_inside")
-Place = "tuple[Any, str, Any]"
 
 
-def snapshot(manager: Any = None) -> Callable[[], list[str]]:
+def snapshot() -> Callable[[], list[str]]:
     """Remember the framework as it is; the function returned names what has changed since."""
     places = list(_places())
     codes = [(function, function.__code__) for function in _functions(places)]
@@ -72,6 +73,17 @@ def _name(owner: Any) -> str:
     return str(getattr(owner, "__name__", owner))
 
 
+def needs_proof(failed: bool, items: list[Any], request: dict[str, Any]) -> bool:
+    """A failed session proves itself; the unmodified project shows what is usual for it."""
+    return bool(items) and (not failed or bool(request.get("identity")))
+
+
+def prove(send: Send, session: Any, bits: list[int], changes: list[str]) -> None:
+    """Send the canaries' outcomes and what changed in the framework; the last frame of a whole session."""
+    send("evidence", sing(session, bits), changes + broken_assertions())
+    send("end", True)
+
+
 class Canary(pytest.Item):
     """A test whose result is known beforehand."""
 
@@ -81,6 +93,10 @@ class Canary(pytest.Item):
         """Fail when told to."""
         if self.wrong:
             raise AssertionError("canary")
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> str:
+        """No traceback: making one would cost more than all the rest."""
+        return "canary"
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """Nowhere in the project."""

@@ -31,58 +31,59 @@ class CandidateLoader(importlib.machinery.SourceFileLoader):
 
 
 class CandidateFinder(importlib.abc.MetaPathFinder):
-    """Finds the changed file among modules of its name."""
+    """Finds the changed file among modules of its name; nothing until `place` was called."""
 
-    def __init__(self, path: str, text: bytes) -> None:
-        """`path`: absolute, links resolved."""
-        self._path = path
-        self._text = text
+    def __init__(self) -> None:
+        """Installed once, ahead of all others."""
+        self._path = ""
+        self._name = ""
+        self._text = b""
+
+    def place(self, path: str, text: bytes) -> None:
+        """From now on `path` reads as `text`, for imports and in tracebacks."""
+        self._path, self._text = os.path.realpath(path), text
         stem = os.path.splitext(os.path.basename(path))[0]
         self._name = os.path.basename(os.path.dirname(path)) if stem == "__init__" else stem
+        lines = text.decode("utf-8", "replace").splitlines(True)
+        for name in {path, self._path}:
+            linecache.cache[name] = (len(text), None, lines, name)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         """The usual spec with our loader when it leads to the changed file."""
-        if fullname.rpartition(".")[2] != self._name:
+        if not self._path or fullname.rpartition(".")[2] != self._name:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
-                return self._ours(spec)
+                return self.ours(spec) if self.is_changed(spec) else None
         return None
 
-    def _ours(self, spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec | None:
-        if spec.origin is None or os.path.realpath(spec.origin) != self._path:
-            return None
-        spec.loader = CandidateLoader(spec.name, spec.origin, self._text)
+    def is_changed(self, spec: importlib.machinery.ModuleSpec) -> bool:
+        """Whether a spec leads to the changed file."""
+        return bool(self._path) and spec.origin is not None and os.path.realpath(spec.origin) == self._path
+
+    def ours(self, spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
+        """The same spec with our loader."""
+        spec.loader = CandidateLoader(spec.name, spec.origin or self._path, self._text)
         spec.cached = None
         return spec
 
 
-def serve(path: str, text: bytes) -> None:
-    """Install the finder ahead of all others and let tracebacks show the candidate's lines."""
-    real = os.path.realpath(path)
-    finder = CandidateFinder(real, text)
-    sys.meta_path.insert(0, finder)
-    _outrank_assertion_rewriting(finder)
-    lines = text.decode("utf-8", "replace").splitlines(True)
-    for name in {path, real}:
-        linecache.cache[name] = (len(text), None, lines, name)
-
-
-def _outrank_assertion_rewriting(finder: CandidateFinder) -> None:
-    """pytest puts its own finder first later on; it must step back for the changed file."""
+def install() -> CandidateFinder:
+    """A finder ahead of all others; pytest puts its own first later on, and steps back for the changed file."""
     from _pytest.assertion import rewrite
 
+    finder = CandidateFinder()
+    sys.meta_path.insert(0, finder)
     usual: Any = rewrite.AssertionRewritingHook.find_spec
 
     def find_spec(self: Any, name: str, path: Any = None, target: Any = None) -> Any:
         spec = usual(self, name, path, target)
-        if spec is None or spec.origin is None or os.path.realpath(spec.origin) != finder._path:
-            return spec
-        return finder._ours(spec)
+        return finder.ours(spec) if spec is not None and finder.is_changed(spec) else spec
 
     rewrite.AssertionRewritingHook.find_spec = find_spec  # type: ignore[method-assign]
+    return finder

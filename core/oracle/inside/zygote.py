@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
@@ -50,21 +51,36 @@ class Zygote:
         self._config = config
         self._child = child
         self._cold = cold
+        self._collected: Any = None
         self._learned: dict[str, Any] = {}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
         child.control(child.SET_DUMPABLE, 0)
         child.control(child.SET_CHILD_SUBREAPER, 1)
+        os.makedirs(os.environ["HOME"], exist_ok=True)
+        self._trouble = self._collect() if config.get("collect") else self._preload(config.get("preload", []))
         self._supervisor = Supervisor(config["wipe"], Wakeup())
-        self._preload(config.get("preload", []))
 
-    def _preload(self, names: list[str]) -> None:
-        """Import foreign modules that the tests will need anyway."""
+    def _preload(self, names: list[str]) -> str:
+        """Import foreign modules that the tests will need anyway; a child meets and reports what fails here."""
         for name in names:
-            try:
+            with contextlib.suppress(BaseException):
                 importlib.import_module(name)
-            except BaseException:
-                continue
+        return ""
+
+    def _collect(self) -> str:
+        """Collect the suite here; says why when that cannot be done."""
+        from .warm import Collected
+
+        try:
+            self._collected = Collected(self._config)
+        except BaseException as error:
+            return self._child.describe(error)
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+        threads = len(os.listdir("/proc/self/task"))
+        return "" if threads == 1 else "%d threads run after collection" % threads
 
     def serve(self) -> None:
         """Answer requests one after another."""
@@ -72,7 +88,8 @@ class Zygote:
         gc.collect()
         gc.freeze()
         ready = {"ready": True, "python": platform.python_version(), "pytest": pytest.__version__}
-        self._wire.send({**ready, "threads": len(os.listdir("/proc/self/task"))})
+        threads = len(os.listdir("/proc/self/task"))
+        self._wire.send({**ready, "threads": threads, "trouble": self._trouble})
         while True:
             request = self._wire.receive()
             if request is None:
@@ -83,9 +100,11 @@ class Zygote:
                 self._run({**self._learned, **request})
 
     def _run(self, request: dict[str, Any]) -> None:
-        request["bits"] = [1, *(random.SystemRandom().getrandbits(1) for _ in range(3)), 0]
+        request["bits"] = [1, *(random.SystemRandom().getrandbits(1) for _ in range(3))]
         stream = bool(request.get("stream"))
         frames: list[list[Any]] = []
+        if self._collected is not None:
+            self._collected.prepare(request)
 
         def listen(kind: str, values: list[Any]) -> None:
             if stream:
@@ -96,7 +115,10 @@ class Zygote:
         def body(report: int, output: int, nonce: str) -> None:
             self._wire.close()
             send = self._child.settle(report, output, nonce, self._config)
-            self._cold.run(send, request, self._config)
+            if self._collected is not None:
+                self._collected.run(send, request)
+            else:
+                self._cold.run(send, request, self._config)
 
         ending = self._supervisor.run(body, request, listen)
         self._wire.send({"done": request["id"], "frames": frames, "bits": request["bits"], **ending})

@@ -1,0 +1,166 @@
+"""Give the live functions of an unchanged module the code of a candidate, where that equals a fresh import."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import gc
+import os
+import re
+from types import CodeType, FunctionType
+from typing import Any, Iterator
+
+FUTURES = 0
+"""The bits of `co_flags` that `from __future__` sets."""
+for _name in __future__.all_feature_names:
+    FUTURES |= getattr(__future__, _name).compiler_flag
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+"""As Python counts lines; `str.splitlines` splits at more characters."""
+KIND = 0x02 | 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
+"""New locals, varargs, keywords, generator, coroutine, iterable coroutine, asynchronous generator."""
+
+
+class Refusal(Exception):
+    """Why the code cannot be swapped; a fresh import must judge."""
+
+
+class Functions:
+    """Every function alive after collection, by file, first line and name."""
+
+    def __init__(self) -> None:
+        """Look once; call before the collector freezes its generations."""
+        real: dict[str, str] = {}
+        self._found: dict[tuple[str, int, str], list[FunctionType]] = {}
+        for function in gc.get_objects():
+            if type(function) is FunctionType:
+                code = function.__code__
+                path = real.setdefault(code.co_filename, os.path.realpath(code.co_filename))
+                self._found.setdefault((path, code.co_firstlineno, code.co_name), []).append(function)
+
+    def of(self, path: str, line: int, name: str) -> list[FunctionType]:
+        """Those made from the definition at `line`."""
+        return self._found.get((path, line, name), [])
+
+
+class Outline:
+    """The original file's tree, to find the outermost function around some lines."""
+
+    def __init__(self, path: str, text: str) -> None:
+        """`path`: links resolved. Raises SyntaxError."""
+        self.path = path
+        self.lines = LINE.findall(text)
+        self._tree = ast.parse(text)
+
+    def enclosing(self, first: int, last: int) -> tuple[Any, list[ast.AST]]:
+        """The function whose body holds the lines, and the statements around it, outermost first. Raises Refusal."""
+        around: list[ast.AST] = []
+        node: ast.AST = self._tree
+        while True:
+            inner = next((child for child in _statements(node) if _holds(child, first, last)), None)
+            if inner is None:
+                raise Refusal("module level")
+            if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if inner.body[0].lineno > first or inner.body[0].lineno == inner.lineno:
+                    raise Refusal("function header")
+                return inner, around
+            around.append(inner)
+            node = inner
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        elif type(child).__name__ in ("ExceptHandler", "match_case"):
+            yield from _statements(child)
+
+
+def _holds(node: ast.stmt, first: int, last: int) -> bool:
+    return node.lineno <= first and last <= (node.end_lineno or node.lineno)
+
+
+def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> None:
+    """Swap the code of the function around the request's lines. Raises Refusal, SyntaxError; then nothing is changed.
+
+    `request`: path, text, first_line, last_line (of the original), import_lines (by path).
+    """
+    node, around = outline.enclosing(request["first_line"], request["last_line"])
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    if any(node.lineno < line <= node.end_lineno for line in request["import_lines"].get(request["path"], ())):
+        raise Refusal("runs at import")
+    live = functions.of(outline.path, first, node.name)
+    if not live:
+        raise Refusal("no live function")
+    new = _compiled(outline, request["text"], node, around, live[0].__code__)
+    for function in live:
+        _check(function.__code__, new)
+        _check_nested(functions, outline.path, function.__code__)
+    for function in live:
+        function.__code__ = new
+
+
+def _compiled(outline: Outline, text: str, node: Any, around: list[ast.AST], old: CodeType) -> CodeType:
+    """Compile the function alone, at its own lines, inside empty copies of what stands around it."""
+    lines, first = LINE.findall(text), old.co_firstlineno
+    last = node.end_lineno + len(lines) - len(outline.lines)
+    opened = [_header(outline, outer) for outer in around]
+    blank = "\n" * (first - 1 - len(opened))
+    segment = blank + "".join(opened) + "".join(lines[first - 1 : last])
+    tree = ast.parse(segment)
+    found = _only(tree, len(around), node)
+    if ast.get_docstring(found, clean=False) != ast.get_docstring(node, clean=False):
+        raise Refusal("docstring changed")
+    code: CodeType = compile(tree, old.co_filename, "exec", flags=old.co_flags & FUTURES, dont_inherit=True)
+    return _inner(code, first, node.name)
+
+
+def _header(outline: Outline, outer: ast.AST) -> str:
+    """A line that opens a block as deep as `outer` does."""
+    line: str = outline.lines[getattr(outer, "lineno", 1) - 1]
+    margin = line[: len(line) - len(line.lstrip())]
+    return margin + ("class " + outer.name if isinstance(outer, ast.ClassDef) else "if 1") + ":\n"
+
+
+def _only(tree: ast.Module, depth: int, node: Any) -> Any:
+    """The function, when it is all there is: a candidate that broke out of it is not for us. Raises Refusal."""
+    body: list[ast.stmt] = tree.body
+    for _ in range(depth):
+        if len(body) != 1:
+            raise Refusal("structure changed")
+        body = body[0].body  # type: ignore[attr-defined]
+    found: Any = body[0]
+    if len(body) != 1 or type(found) is not type(node) or found.name != node.name:
+        raise Refusal("structure changed")
+    return found
+
+
+def _inner(code: CodeType, line: int, name: str) -> CodeType:
+    for inner in _nested(code):
+        if inner.co_firstlineno == line and inner.co_name == name:
+            return inner
+    raise Refusal("code not found")
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _nested(constant)
+
+
+def _check(old: CodeType, new: CodeType) -> None:
+    """Both must look the same to whoever inspected the function when it was made."""
+    same = (
+        old.co_freevars == new.co_freevars
+        and old.co_flags & (KIND | FUTURES) == new.co_flags & (KIND | FUTURES)
+        and (old.co_argcount, old.co_kwonlyargcount) == (new.co_argcount, new.co_kwonlyargcount)
+    )
+    if not same:
+        raise Refusal("signature, kind or free variables changed")
+
+
+def _check_nested(functions: Functions, path: str, code: CodeType) -> None:
+    for inner in _nested(code):
+        if any(live.__code__ is inner for live in functions.of(path, inner.co_firstlineno, inner.co_name)):
+            raise Refusal("an inner function is alive")

@@ -1,0 +1,131 @@
+"""The collected suite, kept in the zygote with the original code; a child swaps code and runs what it needs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+import pytest
+from _pytest.config import _prepareconfig
+
+from . import audit
+from .candidate import REFUSALS, path_of, text_of
+from .channel import Send
+from .child import describe, flush
+from .codeswap import Functions, Outline, Refusal, swap
+from .evidence import needs_proof, prove, snapshot
+from .reporter import Reporter
+from .screening import screen
+from .sources import install
+
+
+class Relay:
+    """A plugin that is there from the start and hands on to the child's reporter."""
+
+    def __init__(self) -> None:
+        """Nobody listens yet."""
+        self.errors: list[str] = []
+        self.reporter: Any = None
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """Remember what could not be collected."""
+        if report.failed:
+            self.errors.append(str(report.nodeid))
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Hand on."""
+        if self.reporter is not None:
+            self.reporter.pytest_runtest_logstart(nodeid)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Hand on."""
+        if self.reporter is not None:
+            self.reporter.pytest_runtest_logreport(report)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Hand on."""
+        if self.reporter is not None:
+            self.reporter.pytest_runtest_logfinish(nodeid)
+
+
+class Collected:
+    """A configured pytest session with its items, and what is needed to swap code under it."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        """Collect the project's tests in this process. Raises whatever pytest or the project raises."""
+        self._config = config
+        self._relay = Relay()
+        self._finder = install()
+        self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], [self._relay])
+        self._pytest._do_configure()
+        self._session: Any = pytest.Session.from_config(self._pytest)
+        self._pytest.hook.pytest_sessionstart(session=self._session)
+        self._pytest.hook.pytest_collection(session=self._session)
+        if self._relay.errors:
+            raise ImportError("cannot be collected: " + ", ".join(self._relay.errors[:3]))
+        self._functions = Functions()
+        self._outlines: dict[str, Outline] = {}
+        self._changes = snapshot()
+
+    def prepare(self, request: dict[str, Any]) -> None:
+        """In the zygote: parse the original once for all its candidates."""
+        path = request.get("path")
+        if path is not None and path not in self._outlines:
+            real = os.path.realpath(path_of(request, self._config))
+            self._outlines[path] = Outline(real, request["original"])
+
+    def run(self, send: Send, request: dict[str, Any]) -> None:
+        """Run the request in this child; never returns."""
+        leave = os._exit
+        status = 1
+        try:
+            self._run(send, request)
+            status = 0
+        except BaseException as error:
+            send("aborted", describe(error))
+        flush()
+        leave(status)
+
+    def _run(self, send: Send, request: dict[str, Any]) -> None:
+        if request.get("path") is not None and not self._place(send, request):
+            return
+        reporter = self._relay.reporter = Reporter(send, request)
+        session = self._session
+        reporter.select(session.items)
+        session.testscollected = len(session.items)
+        self._forget_output()
+        audit.install(send, self._config["root"] + os.sep)
+        self._pytest.hook.pytest_runtestloop(session=session)
+        self._relay.reporter = None
+        if needs_proof(reporter.failed, reporter.items, request):
+            prove(send, session, request["bits"], self._changes())
+        else:
+            send("end", False)
+        send("exit", 1 if session.testsfailed else 0)
+
+    def _place(self, send: Send, request: dict[str, Any]) -> bool:
+        """Swap the code; False, and a report, when a fresh import must judge or the text does not compile."""
+        outline = self._outlines[request["path"]]
+        try:
+            text = text_of(request)
+            swap(self._functions, outline, request)
+        except Refusal as error:
+            send("fallback", str(error))
+            return False
+        except REFUSALS:
+            send("fallback", "the function alone does not compile")
+            return False
+        send("screen", screen(request["original"], request["text"]))
+        self._finder.place(path_of(request, self._config), text)
+        return True
+
+    def _forget_output(self) -> None:
+        """The capture files are shared with earlier children: drop what a killed one left."""
+        manager = self._pytest.pluginmanager.getplugin("capturemanager")
+        capturing = getattr(manager, "_global_capturing", None)
+        for name in ("out", "err"):
+            with contextlib.suppress(Exception):
+                stream: Any = getattr(capturing, name)
+                stream.tmpfile.seek(0)
+                stream.tmpfile.truncate()
