@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from core.store.export import export
 from rich.console import Console
 from rich.table import Table
 
@@ -18,6 +17,7 @@ from app.paths import default_database
 from app.report import write_report
 from core.errors import UserError
 from core.results import open_reader
+from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader
 from core.store.rows import RunRow, Score
 
@@ -97,12 +97,13 @@ def report_command(options: argparse.Namespace) -> int:
 def export_command(options: argparse.Namespace) -> int:
     """Write one line for each code sample."""
     with _reader(options) as reader:
+        write = write_csv if options.format == "csv" else write_jsonl
         if options.out is None:
-            export(reader, options.run, options.format, sys.stdout)
+            write(reader, options.run, sys.stdout)
             return 0
         try:
             with options.out.open("w", encoding="utf-8", newline="") as stream:
-                export(reader, options.run, options.format, stream)
+                write(reader, options.run, stream)
         except OSError as error:
             problem = f"{options.out} cannot be written: {error.strerror}."
             raise UserError(problem, "Name a file in a folder you may write.") from error

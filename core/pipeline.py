@@ -19,7 +19,8 @@ from core.parts import Parts, open_parts
 from core.passes import Passes, Work
 from core.run import Emit, Pace, Run
 from core.settings import RunSettings
-from core.source.codebase import content_fingerprint, project_name
+from core.source.codebase import content_fingerprint
+from core.source.naming import project_name
 from core.store.writer import Store
 from core.trips.synthesis import too_few
 from core.types import ItemReady, Model, Notice, Progress, RunFinished, RunStarted
