@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSplitter, QStackedWidget,
 from ui.diff.change_map import ChangeMap
 from ui.diff.controls import column, label, row
 from ui.diff.pane import Pane
-from ui.diff.pane_lines import PaneLine, hunk_starts, one_column, side_by_side
+from ui.diff.pane_lines import PaneLine, change_starts, one_column, side_by_side
 from ui.diff.rows import TextDiff
 from ui.diff.scrolling import LinkedScrolling
 from ui.diff.spans import Spans
@@ -129,7 +129,7 @@ class Columns(QWidget):
     def starts(self, skip_form: bool) -> list[int]:
         """Rows at which a change starts."""
         lines = self.single.lines if self.unified else self.left.lines
-        return [place for place in hunk_starts(lines) if not (skip_form and lines[place].form)]
+        return change_starts(lines, skip_form)
 
     def go_to(self, number: int) -> None:
         """Make a row current in every pane on show, in the middle of what is seen."""
@@ -172,6 +172,9 @@ class Columns(QWidget):
         heights = list(zip(self.left.heights(), self.right.heights(), strict=True))
         _pad(self.left, left, [max(0, b - a) for a, b in heights])
         _pad(self.right, right, [max(0, a - b) for a, b in heights])
+        tall = [place for place, pair in enumerate(heights) if max(pair) > 1]
+        self.left.lay_out(tall)
+        self.right.lay_out(tall)
 
 
 def _pad(pane: Pane, lines: Sequence[PaneLine], padding: Sequence[int]) -> None:

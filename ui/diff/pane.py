@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, Signal
@@ -124,6 +124,11 @@ class Pane(QPlainTextEdit):
         width = self.viewport().width() - 2 * self.document().documentMargin()
         columns = max(1, math.floor(width / self.fontMetrics().horizontalAdvance("0")))
         return [1 if len(line.text) < columns // 2 else self._height(line.text, width) for line in self._lines]
+
+    def lay_out(self, rows: Iterable[int]) -> None:
+        """Lay rows out now: else Qt takes them for one line high until they come into sight."""
+        for number in rows:
+            self.blockBoundingRect(self.document().findBlockByNumber(number))
 
     def _height(self, text: str, width: float) -> int:
         """Visual lines of one text, laid out as the document does it."""

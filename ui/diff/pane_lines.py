@@ -47,9 +47,9 @@ def one_column(diff: TextDiff, first: tuple[int, int]) -> list[PaneLine]:
     return [_unified(line, first) for line in unified(diff)]
 
 
-def hunk_starts(lines: Sequence[PaneLine]) -> list[int]:
-    """Where runs of changed lines start."""
-    changed = [line.kind is not Kind.EQUAL for line in lines]
+def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
+    """Where runs of changed lines start; `skip_form` passes over changes of mere form."""
+    changed = [line.kind is not Kind.EQUAL and not (skip_form and line.form) for line in lines]
     return [i for i, now in enumerate(changed) if now and not (i and changed[i - 1])]
 
 

@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Neighbouring changed rows, `rows[start:end]`."""
+    """Neighbouring changed rows, `rows[start:end]`. `same_tree`: all of them are mere form."""
 
     start: int
     end: int
@@ -86,10 +86,11 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
     hunks: list[Hunk] = []
     for block in alignment.blocks:
         start = len(rows)
-        same = trees is not None and not block.equal and trees.same(block)
-        rows += _rows(block, left.texts, right.texts, same)
-        if not block.equal:
-            hunks.append(Hunk(start, len(rows), same))
+        if block.equal:
+            rows += _equal(block, left.texts, right.texts)
+            continue
+        rows += _changed(block, left.texts, right.texts, trees)
+        hunks.append(Hunk(start, len(rows), all(row.same_tree or row.kind is Kind.EQUAL for row in rows[start:])))
     return TextDiff(tuple(rows), tuple(hunks), trees is not None and trees.whole, tuple(notes))
 
 
@@ -112,21 +113,35 @@ class _Trees:
 
     def same(self, block: Block) -> bool:
         """Whether a changed block leaves the tree as it was."""
-        parts = range(block.left_start, block.left_end), range(block.right_start, block.right_end)
-        return self.whole or equivalence.same_part(self.left, self.right, *parts)
+        return self._same(range(block.left_start, block.left_end), range(block.right_start, block.right_end))
+
+    def same_row(self, old: int | None, new: int | None) -> bool:
+        """Whether one row of a block, taken for itself, leaves the tree as it was."""
+        return self._same(_one(old), _one(new))
+
+    def _same(self, old: range, new: range) -> bool:
+        return self.whole or equivalence.same_part(self.left, self.right, old, new)
 
 
-def _rows(block: Block, left: Sequence[str], right: Sequence[str], same: bool) -> Iterator[Row]:
-    """The rows of one block."""
-    if block.equal:
-        for offset in range(block.left_end - block.left_start):
-            i, j = block.left_start + offset, block.right_start + offset
-            yield Row(Kind.EQUAL, Cell(i, left[i]), Cell(j, right[j]))
-        return
+def _one(number: int | None) -> range:
+    """The lines of one cell."""
+    return range(0) if number is None else range(number, number + 1)
+
+
+def _equal(block: Block, left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
+    """The rows of a block that stands on both sides."""
+    for offset in range(block.left_end - block.left_start):
+        i, j = block.left_start + offset, block.right_start + offset
+        yield Row(Kind.EQUAL, Cell(i, left[i]), Cell(j, right[j]))
+
+
+def _changed(block: Block, left: Sequence[str], right: Sequence[str], trees: _Trees | None) -> Iterator[Row]:
+    """The rows of a changed block."""
+    same = trees is not None and trees.same(block)
     for a, b in pair(left[block.left_start : block.left_end], right[block.right_start : block.right_end]):
         old = None if a is None else block.left_start + a
         new = None if b is None else block.right_start + b
-        yield _row(old, new, left, right, same)
+        yield _row(old, new, left, right, same or (trees is not None and trees.same_row(old, new)))
 
 
 def _row(i: int | None, j: int | None, left: Sequence[str], right: Sequence[str], same: bool) -> Row:
@@ -135,7 +150,7 @@ def _row(i: int | None, j: int | None, left: Sequence[str], right: Sequence[str]
         kind = Kind.INSERTED if i is None else Kind.DELETED
         ends = (None if i is None else Cell(i, left[i]), None if j is None else Cell(j, right[j]))
         return Row(kind, *ends, same)
-    if left[i] == right[j]:
+    if left[i] == right[j]:  # paired inside a block that was too long to align
         return Row(Kind.EQUAL, Cell(i, left[i]), Cell(j, right[j]))
     ours, theirs = marks(left[i], right[j])
     return Row(Kind.CHANGED, Cell(i, left[i], ours), Cell(j, right[j], theirs), same)

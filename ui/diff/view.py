@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from ui.diff.columns import Columns
 from ui.diff.controls import BAR, bind, button, column, copy_menu, label, row, switch
+from ui.diff.elided import ElidedLabel
 from ui.diff.rows import Kind, TextDiff, compare
 from ui.diff.unified import patch
 from ui.icons import icon
@@ -22,7 +23,7 @@ class DiffView(QWidget):
         self._diff: TextDiff | None = None
         self._description = ""
         self.columns = Columns(theme, self)
-        self.title, self.summary = label(), label(role="muted")
+        self.title, self.summary = ElidedLabel(), ElidedLabel("muted")
         font = self.title.font()
         font.setBold(True)
         self.title.setFont(font)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from ui.theme import Theme
 
@@ -74,3 +74,23 @@ class Card(QFrame):
         x, y = self.inset * 0.45, 18.0
         painter.setPen(QPen(QColor(self.theme.border), 1.5))
         painter.drawPolyline(QPolygonF([QPointF(x, 0), QPointF(x, y), QPointF(self.inset, y)]))
+
+
+class CardScroll(QScrollArea):
+    """Scrolls a column of cards; arrow keys are left to whoever moves between the cards."""
+
+    def __init__(self, cards: QWidget) -> None:
+        """As wide as it may be, never scrolling sideways."""
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidget(cards)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Only the page keys scroll (called by Qt)."""
+        if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            super().keyPressEvent(event)
+        else:
+            event.ignore()

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.store.rows import RunningPoint, Score
 from ui.diff.controls import column, label, row
+from ui.diff.elided import ElidedLabel
 from ui.panels.series import Series
 from ui.theme import SPACE, Theme
 
@@ -32,9 +33,8 @@ class RunningChart(QWidget):
         super().__init__()
         self._points: Sequence[RunningPoint] = ()
         self._at: int | None = None
-        self._said = label(role="muted")
+        self._said = ElidedLabel("muted")
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._said.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._plot = pg.PlotWidget()
         self._plot.setAccessibleName("Running RTC and lift; arrow keys read off values, Enter opens the region")
         self._plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -55,16 +55,17 @@ class RunningChart(QWidget):
             self._plot.addItem(line, ignoreBounds=True)
         self.rtc, self.lift = Series(self._plot, "RTC"), Series(self._plot, "lift")
         self._names = {each: label() for each in (self.rtc, self.lift)}
-        bands = label("bands: 95 % intervals", "caption")
-        head = row(*self._names.values(), bands, self._said, margins=(SPACE + 4, SPACE, SPACE + 4, 0), spacing=12)
-        head.setStretch(3, 1)
+        for name in self._names.values():
+            name.setToolTip("Mean over regions; the band is its 95 % interval")
+        head = row(*self._names.values(), self._said, margins=(SPACE + 4, SPACE, SPACE + 4, 0), spacing=16)
+        head.setStretch(2, 1)
         column(head, self._plot, owner=self)
         self.set_theme(theme)
 
     @property
     def said(self) -> str:
-        """The values under the pointer, in words."""
-        return self._said.text()
+        """The values under the pointer, else the last ones, in words."""
+        return " · ".join(each.text() for each in (*self._names.values(), self._said))
 
     def set_points(self, points: Sequence[RunningPoint]) -> None:
         """Show other points; the items drawn stay the same ones, so nothing flickers."""
@@ -93,14 +94,12 @@ class RunningChart(QWidget):
             (self.lift, theme.good, Qt.PenStyle.DashLine),
         ):
             series.colour(colour, style)
-            mark = "━━" if style is Qt.PenStyle.SolidLine else "╍╍"
-            self._names[series].setText(f"{mark} {series.name}")
             self._names[series].setStyleSheet(f"color: {colour}; font-weight: 600;")
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
         """Follow pointer and keys over the plot (called by Qt)."""
         if isinstance(event, QMouseEvent):
-            return self._mouse(event)
+            return watched is self._plot.viewport() and self._mouse(event)
         if event.type() == QEvent.Type.Leave:
             self._read(None)
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and watched is self._plot:
@@ -141,15 +140,15 @@ class RunningChart(QWidget):
         return None if far else place
 
     def _read(self, place: int | None) -> None:
-        """Say the values of one point, or of none."""
+        """Say the values of one point; of the last one while none is pointed at."""
         self._at = place
         self._cursor.setVisible(place is not None)
-        if place is None:
-            self._said.setText("")
-            return
-        point = self._points[place]
+        empty = Score(None, None, None)
+        point = self._points[-1 if place is None else place] if self._points else RunningPoint(0, 0, empty, empty)
         self._cursor.setPos(point.items)
-        self._said.setText(f"{point.items} regions · RTC {in_words(point.rtc)} · lift {in_words(point.lift, '+')}")
+        self._names[self.rtc].setText(f"━━ RTC {in_words(point.rtc)}")
+        self._names[self.lift].setText(f"╍╍ lift {in_words(point.lift, '+')}")
+        self._said.setText(f"{'after' if place is not None else 'last:'} {point.items} regions")
 
     def _activate(self) -> None:
         if self._at is not None:

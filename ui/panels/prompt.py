@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import SampleRow
 from ui.diff.controls import BAR, column, copy_menu, label, row
+from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.outcomes import sample_name
@@ -29,7 +30,7 @@ class PromptPanel(QWidget):
         self._empty = EmptyState("No sample selected", "Pick a description or a reconstruction to see its prompt.")
         self.prompt, self.raw = TextBox("Exact prompt"), TextBox("Raw answer")
         self.extracted = TextBox("Extracted text")
-        self.name, self.figures = label(), label(role="muted", selectable=True)
+        self.name, self.figures = label(), ElidedLabel("muted")
         self.human, self.short = Badge(theme), Badge(theme)
         self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
         self._lay_out()

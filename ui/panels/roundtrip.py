@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.controls import button, column, label
+from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import SampleCard, WritingCard
@@ -59,12 +60,7 @@ class RoundTripPanel(QWidget):
         self._layout = column(margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=SPACE, owner=self._list)
         self._layout.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._layout.addWidget(self._state)
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._list)
+        self._scroll = CardScroll(self._list)
         column(self._empty, self._header, self._scroll, owner=self)
 
     @property
@@ -168,6 +164,7 @@ class RoundTripPanel(QWidget):
         card = SampleCard(self._theme, sample, path)
         card.chosen.connect(lambda number=sample.id: self.select(number))
         self._layout.insertWidget(place, card)
+        card.show()  # at once, so that it can take the focus
         return card
 
     def _show_writing(self) -> None:
@@ -180,6 +177,7 @@ class RoundTripPanel(QWidget):
             if place not in self._writing:
                 self._writing[place] = WritingCard(self._theme, place.role, place.index)
                 self._layout.addWidget(self._writing[place])
+                self._writing[place].show()
             self._writing[place].show_text(text)
         if bool(self._writing) != self._blinking.isActive():
             self._blinking.start() if self._writing else self._blinking.stop()

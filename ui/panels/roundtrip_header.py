@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
-from ui.diff.controls import column, label, row
+from ui.diff.controls import column, row
+from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
+from ui.panels.flow import Flow
 from ui.theme import SPACE, Theme
 
 _STATES = {"waiting": "… waiting", "running": "▸ running", "dropped": "○ dropped"}
@@ -25,21 +26,22 @@ class RoundTripHeader(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._theme = theme
         self._item: ItemRow | None = None
-        self._place = label(role="title", selectable=True)
-        self._place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
         self._rtc, self._lift, self._tests, self._state = (Badge(theme) for _ in range(4))
         self._badges = (self._rtc, self._lift, self._tests, self._state)
         self._peek = CodePeek(theme, 4)
         top = row(self._place, action)
         top.setStretch(0, 1)
-        scores = row(*self._badges, None, spacing=6)
+        scores = row()
+        scores.addLayout(Flow(self._badges, 6), 1)
         column(top, scores, self._peek, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=6, owner=self)
 
     def show_item(self, item: ItemRow) -> None:
         """Show one item as it stands."""
         self._item = item
-        self._elide()
-        self._place.setToolTip(item.path)
+        several = item.end_line != item.start_line
+        lines = f"{item.start_line}–{item.end_line}" if several else str(item.start_line)
+        self._place.setText(f"{item.path}:{lines}")
         self._peek.show_code(item.text, item.path)
         self._show_scores(item)
 
@@ -51,22 +53,6 @@ class RoundTripHeader(QWidget):
             badge.set_theme(theme)
         if self._item:
             self._show_scores(self._item)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Fit the path anew (called by Qt)."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        """The end of a path tells more than its beginning."""
-        if self._item is None:
-            return
-        lines = f"{self._item.start_line}"
-        if self._item.end_line != self._item.start_line:
-            lines += f"–{self._item.end_line}"
-        full, width = f"{self._item.path}:{lines}", max(120, self._place.width())
-        self._place.setText(self._place.fontMetrics().elidedText(full, Qt.TextElideMode.ElideLeft, width))
-        self._place.setAccessibleName(full)
 
     def _show_scores(self, item: ItemRow) -> None:
         theme = self._theme

@@ -68,7 +68,7 @@ class RunPanel(QWidget):
         self._body.setChildrenCollapsible(False)
         for part in (charts, files, self.provenance):
             self._body.addWidget(part)
-        self._body.setSizes([400, 340, 280])
+        self._body.setSizes([380, 370, 290])
         for place, share in enumerate((3, 2, 2)):
             self._body.setStretchFactor(place, share)
         column(self._empty, self._body, owner=self)

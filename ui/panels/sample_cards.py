@@ -7,10 +7,12 @@ from PySide6.QtWidgets import QLabel
 
 from core.store.rows import SampleRow
 from ui.diff.controls import Margins, column, label, row
+from ui.diff.elided import ElidedLabel
 from ui.fonts import fixed_font
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek
+from ui.panels.flow import Flow
 from ui.panels.outcomes import EXPLAINED, sample_name, verdict_colour, verdict_text
 from ui.theme import SPACE, Theme
 
@@ -34,11 +36,14 @@ class SampleCard(Card):
         self.sample, self._path = sample, path
         self._name = label(role="heading")
         self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
-        self._cost = label(role="caption")
+        self._cost = ElidedLabel("caption")
+        self._cost.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._text = label(wrap=True)
         self._code = CodePeek(theme, 3)
         self._badges = (self._main, self._author, self._end, self._short)
-        head = row(self._name, *self._badges, None, self._cost, spacing=SPACE // 2 + 2)
+        head = row(spacing=SPACE // 2 + 2)
+        head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
+        head.addWidget(self._cost, 0, Qt.AlignmentFlag.AlignTop)
         column(head, self._text, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
         self.show_sample(sample)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QSplitter, QWidget
+from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
 
 from core.store.rows import TestRow, VerdictRow
-from ui.diff.controls import BAR, button, column, copy_menu, label, row, switch
+from ui.diff.controls import BAR, button, column, copy_menu, row, switch
+from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.frames import lines_through
@@ -39,7 +40,7 @@ class TestsPanel(QWidget):
         self._tests: Sequence[TestRow] = ()
         self._path, self._span = "", range(0)
         self._empty = EmptyState("No tests yet", "Pick a reconstruction (x^) that has been judged.")
-        self.badge, self.detail = Badge(theme), label(wrap=False, selectable=True)
+        self.badge, self.detail = Badge(theme), ElidedLabel()
         self.failing = switch("Failing only", "Show only tests that did not pass")
         self.search = QLineEdit()
         self._make_parts()
@@ -61,14 +62,13 @@ class TestsPanel(QWidget):
         self.table.setModel(self._sorted)
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        widths(self.table, 110, 300, 80, 0)
+        widths(self.table, 110, 360, 80, 0)
         self.table.selectionModel().currentRowChanged.connect(self._show_current)
         self.message, self.output = TextBox("Message"), TextBox("Captured output")
         self.jump = button("", "Show this line of the reconstruction", self._jump)
         self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
 
     def _lay_out(self) -> None:
-        self.detail.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         bar = row(self.badge, self.detail, self.jump, self.search, self.failing, self.copy, margins=BAR)
         bar.setStretch(1, 1)
         self._body = QSplitter(Qt.Orientation.Horizontal)

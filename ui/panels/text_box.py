@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from ui.diff.controls import button, column, label, row, to_clipboard
+from ui.diff.elided import ElidedLabel
 from ui.fonts import fixed_font
 from ui.theme import SPACE
 
@@ -17,7 +18,7 @@ class TextBox(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self._name = title
-        self._title, self._detail = label(title, "heading"), label(role="caption")
+        self._title, self._detail = label(title, "heading"), ElidedLabel("caption")
         self.edit = QPlainTextEdit()
         self.edit.setReadOnly(True)
         self.edit.setFrameShape(QFrame.Shape.NoFrame)
@@ -29,6 +30,7 @@ class TextBox(QWidget):
             self.edit.setFont(fixed_font(9))
         self._copy = button("Copy", f"Copy: {title.lower()}", lambda: to_clipboard(self.edit.toPlainText()))
         head = row(self._title, self._detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
+        self.edit.document().setDocumentMargin(SPACE)
         column(head, self.edit, owner=self)
 
     def show_text(self, text: str, detail: str = "", absent: str = "") -> None:

@@ -1,0 +1,83 @@
+"""A layout that sets widgets beside each other and goes to the next line where they do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class Flow(QLayout):
+    """Left to right, top to bottom; hidden widgets take no room."""
+
+    def __init__(self, parts: Sequence[QWidget], spacing: int) -> None:
+        """Holds `parts` in order."""
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self._gap = spacing
+        self.setContentsMargins(0, 0, 0, 0)
+        for part in parts:
+            self.addWidget(part)
+
+    def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
+        """Take one more (called by Qt)."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """How many it holds (called by Qt)."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem:  # noqa: N802
+        """One of them, None past the end (called by Qt)."""
+        return self._items[index] if 0 <= index < len(self._items) else None  # type: ignore[return-value]
+
+    def takeAt(self, index: int) -> QLayoutItem:  # noqa: N802
+        """Give one away (called by Qt)."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None  # type: ignore[return-value]
+
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: N802
+        """None (called by Qt)."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        """Narrower is higher (called by Qt)."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        """How high at a width (called by Qt)."""
+        return self._place(QRect(0, 0, width, 0), move=False)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """All in one line (called by Qt)."""
+        sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
+        return QSize(width, max((size.height() for size in sizes), default=0))
+
+    def minimumSize(self) -> QSize:  # noqa: N802
+        """The widest and the highest (called by Qt)."""
+        made = QSize()
+        for item in self._items:
+            made = made.expandedTo(item.minimumSize())
+        return made
+
+    def setGeometry(self, rect: QRect) -> None:  # noqa: N802
+        """Put them in place (called by Qt)."""
+        super().setGeometry(rect)
+        self._place(rect, move=True)
+
+    def _place(self, rect: QRect, *, move: bool) -> int:
+        """Walk along the lines, centring each widget in its line; the height of all lines comes back."""
+        x, y, height = rect.x(), rect.y(), 0
+        line = max((item.sizeHint().height() for item in self._items if not item.isEmpty()), default=0)
+        for item in self._items:
+            if item.isEmpty():
+                continue
+            size = item.sizeHint()
+            if x > rect.x() and x + size.width() > rect.right() + 1:
+                x, y = rect.x(), y + line + self._gap
+            if move:
+                item.setGeometry(QRect(x, y + (line - size.height()) // 2, size.width(), size.height()))
+            x += size.width() + self._gap
+            height = y + line - rect.y()
+        return height
