@@ -50,12 +50,14 @@ install_engine() {
     fi
     export DEBIAN_FRONTEND=noninteractive
     lock="-o DPkg::Lock::Timeout=300"
+    wanted=docker.io
+    command -v curl > /dev/null 2>&1 || wanted="$wanted curl"
     done=no
     for update in no yes; do
         # shellcheck disable=SC2086
         [ "$update" = no ] || apt-get $lock -qq update >&2 || true
         # shellcheck disable=SC2086
-        if apt-get $lock -qq -y --no-install-recommends install docker.io curl >&2; then
+        if apt-get $lock -qq -y --no-install-recommends install $wanted >&2; then
             done=yes
             break
         fi
@@ -116,20 +118,45 @@ end() {
     done
 }
 
+# Control groups that only this engine makes: one for each container, all below one parent.
+groups() {
+    find /sys/fs/cgroup -maxdepth 2 -type d -name "$parent" 2>/dev/null || true
+}
+
+# Containers first: dockerd would wait ten seconds for each, and leave them running if it were killed meanwhile.
+end_containers() {
+    groups | while read -r group; do
+        find "$group" -mindepth 2 -name cgroup.procs -exec cat {} + 2>/dev/null || true
+    done | sort -u | while read -r process; do
+        kill -9 "$process" 2>/dev/null || true
+    done
+}
+
+# Each container's shim outlives an engine that was killed; its command line names our socket.
+end_shims() {
+    for folder in /proc/[0-9]*; do
+        if tr '\0' ' ' < "$folder/cmdline" 2>/dev/null | grep -qF -- "-address $dir/run/containerd/containerd.sock"; then
+            kill -9 "${folder#/proc/}" 2>/dev/null || true
+        fi
+    done
+}
+
 stop() {
     [ -d "$dir" ] || return 0
+    end_containers
     ! ours || end "$(cat "$pidfile")" || fail "dockerd does not end"
     containerd=$dir/run/containerd/containerd.pid
     if [ -s "$containerd" ] && grep -qsF -- "$dir/run" "/proc/$(cat "$containerd")/cmdline"; then
         end "$(cat "$containerd")" || fail "containerd does not end"
     fi
+    end_shims
     # Deepest first; only mounts below our own folder.
     awk -v d="$dir/" 'index($5, d) == 1 { print $5 }' /proc/self/mountinfo | sort -r | while read -r point; do
         umount "$point" || true
     done
     ! grep -qF " $dir/" /proc/self/mountinfo || fail "something is still mounted below $dir"
     rm -rf "$dir"
-    find /sys/fs/cgroup -maxdepth 2 -type d -name "$parent" 2>/dev/null | while read -r group; do
+    groups | while read -r group; do
         find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
     done
 }

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from core.errors import SandboxError
@@ -22,11 +20,12 @@ from core.oracle.sandbox.bubblewrap_arguments import (
 )
 from core.oracle.sandbox.claims import ISOLATION, Claim
 from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
+from core.oracle.sandbox.hold import Hold
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import inside_user, readable
 from core.oracle.sandbox.local_process import LocalProcess
 from core.oracle.sandbox.protocol import Launch, Limits, Process
-from core.oracle.sandbox.user_namespace import mapped_namespace
+from core.oracle.sandbox.user_namespace import MappedNamespace
 
 
 class BubblewrapSandbox:
@@ -67,12 +66,11 @@ class BubblewrapSandbox:
 
     def start(self, launch: Launch) -> Process:
         """Start the program as PID 1 of its own namespace. Raises SandboxError."""
-        group = self._group(launch.limits)
+        hold = Hold(self._group(launch.limits))
         try:
-            return self._start(launch, group)
+            return self._start(launch, hold)
         except BaseException:
-            if group is not None:
-                group.remove()
+            hold.free()
             raise
 
     def _group(self, limits: Limits) -> ControlGroup | None:
@@ -85,39 +83,31 @@ class BubblewrapSandbox:
                 f"No control group can be made any more: {error}.", "Try again, or use Docker."
             ) from error
 
-    def _start(self, launch: Launch, group: ControlGroup | None) -> Process:
+    def _start(self, launch: Launch, hold: Hold) -> Process:
         """Put the command together, outermost first."""
         shown = visible(launch.readonly, self._system.covers)
-        outer, identity, become = group.command if group else (), own_user(), list[str]()
+        identity, become = own_user(), list[str]()
+        if os.geteuid() == 0:
+            user = inside_user(Path(launch.cwd))
+            shown = readable(shown, user)
+            hold.enter(MappedNamespace(user, INSIDE))
+            identity, become = mapped_user(), become_inside()
         with ExitStack() as stack:
-            if os.geteuid() == 0:
-                user = inside_user(Path(launch.cwd))
-                shown = readable(shown, user)
-                outer += stack.enter_context(mapped_namespace(user, INSIDE))
-                identity, become = mapped_user(), become_inside()
             files = [(stack.enter_context(_memory_file(text)), name) for name, text in _accounts(launch).items()]
             words = arguments(launch, self._system, shown, files, identity)
             program = [*become, *self._limits(launch.limits), *launch.argv]
-            return self._spawn(outer, [*words, "--", *program], [number for number, _ in files], group)
+            return self._spawn(hold, [*words, "--", *program], [number for number, _ in files])
 
-    def _spawn(
-        self, outer: Iterable[str], words: Iterable[str], descriptors: list[int], group: ControlGroup | None
-    ) -> Process:
+    def _spawn(self, hold: Hold, words: Iterable[str], descriptors: Iterable[int]) -> Process:
         """Start bwrap and learn from it which process is PID 1 inside. Raises SandboxError."""
-        inside: list[int] = []
         reading, writing = os.pipe()
         with _closing(reading):
             with _closing(writing):
-                process = LocalProcess(
-                    [*outer, self._program, "--info-fd", str(writing), *words],
-                    {},
-                    (writing, *descriptors),
-                    end=partial(_end, inside),
-                    free=partial(_free, inside, group),
-                )
+                command = [*hold.command, self._program, "--info-fd", str(writing), *words]
+                process = LocalProcess(command, {}, (writing, *descriptors), end=hold.end, free=hold.free)
             try:
-                inside.append(_inside(reading))
-            except (OSError, ValueError, KeyError) as error:
+                hold.take(_inside(reading))
+            except (ValueError, KeyError) as error:
                 process.close()
                 raise _refused(process.stderr_tail()) from error
         return process
@@ -155,25 +145,11 @@ def _closing(descriptor: int) -> Iterator[None]:
 
 
 def _inside(reading: int) -> int:
-    """A handle on PID 1 of the sandbox, told by bwrap. Raises ValueError or KeyError when bwrap gave up."""
+    """The number of PID 1 of the sandbox, told by bwrap. Raises ValueError or KeyError when bwrap gave up."""
     data = b""
     while chunk := os.read(reading, 4096):
         data += chunk
-    return os.pidfd_open(json.loads(data)["child-pid"])
-
-
-def _end(inside: list[int]) -> None:
-    """Kill PID 1 inside: the kernel ends all others of its namespace before it lets it go."""
-    for handle in inside:
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-
-
-def _free(inside: list[int], group: ControlGroup | None) -> None:
-    while inside:
-        os.close(inside.pop())
-    if group is not None:
-        group.remove()
+    return int(json.loads(data)["child-pid"])
 
 
 def _refused(message: str) -> SandboxError:

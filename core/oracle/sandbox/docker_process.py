@@ -61,6 +61,9 @@ class ContainerProcess:
             while data := self._connection.recv(1 << 16):
                 for kind, piece in streams.feed(data):
                     self._deliver(kind, piece)
+        # The engine may keep its end open and read no more: writing must fail then, not wait.
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
         os.close(self._writing)
 
     def _deliver(self, kind: int, piece: bytes) -> None:

@@ -29,10 +29,15 @@ class User:
 
 
 def inside_user(project: Path) -> User:
-    """The caller; for root the owner of `project`, or nobody where root owns that too."""
+    """The caller; for root the owner of `project`, or nobody where root owns that too. Raises SandboxError."""
     if os.geteuid() != 0:
         return User(os.geteuid(), os.getegid())
-    status = project.stat()
+    try:
+        status = project.stat()
+    except OSError as error:
+        raise SandboxError(
+            f"The folder {project} cannot be read: {error.strerror}.", "Check that it still exists."
+        ) from error
     return User(status.st_uid, status.st_gid) if status.st_uid and status.st_gid else User(NOBODY, NOBODY)
 
 

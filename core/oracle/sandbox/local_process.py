@@ -41,7 +41,7 @@ class LocalProcess:
         """Start `command` with `environment` as its whole environment and `descriptors` inherited.
 
         `end`: asks the process to end everything inside; by force when it has not ended `GRACE` seconds later.
-        `free`: called once after it ended. Raises SandboxError when the command cannot be run.
+        `free`: called once, by another thread, as soon as it ended. Raises SandboxError when the command cannot be run.
         """
         self._end, self._free = end, free
         self._tail, self._ended, self._closing, self._closed = Tail(), Event(), Lock(), False
@@ -80,6 +80,8 @@ class LocalProcess:
                 self._tail.add(data)
         popen.wait()
         self._ended.set()
+        if self._free is not None:
+            self._free()
 
     @property
     def pid(self) -> int:
@@ -114,7 +116,7 @@ class LocalProcess:
         return self._tail.text()
 
     def close(self) -> None:
-        """Kill, reap, close the pipes and free what was made for it; idempotent."""
+        """Kill, reap and close the pipes; returns once what was made for it is freed; idempotent."""
         with self._closing:
             if self._closed:
                 return
@@ -124,5 +126,3 @@ class LocalProcess:
             with suppress(OSError):
                 stream.close()
         self._keeper.join(GRACE)
-        if self._free is not None:
-            self._free()

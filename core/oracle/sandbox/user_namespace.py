@@ -1,46 +1,67 @@
-"""A user namespace for sandboxes that root starts, in which the program is not root for the host either."""
+"""A user namespace for sandboxes that root starts: the program inside is not root for the host either."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from core.errors import SandboxError
 from core.oracle.sandbox.inside_user import User
 
-# Forbids further namespaces inside; answers, and stays until its namespace has been taken.
-_HOLDER = "echo; read mapped; echo 0 > /proc/sys/user/max_user_namespaces && echo; read end"
+# Forbids further namespaces inside, then watches: told which process is PID 1 inside, it ends that one when the pipe
+# closes. bubblewrap's own parent-death signal cannot, for it has given up the right to signal another user.
+_HOLDER = """
+echo; read mapped
+echo 0 > /proc/sys/user/max_user_namespaces && echo
+read inside && { read end; kill -9 "$inside"; }
+"""
 
 TOOLS = ("unshare", "nsenter", "setpriv")
 
 
-@contextmanager
-def mapped_namespace(user: User, inside: User) -> Iterator[tuple[str, ...]]:
-    """Words in front of a command that run it in a new namespace: root is root there, for mounting, `inside` is `user`.
+class MappedNamespace:
+    """A namespace where root is root, for mounting, and one more user is an ordinary user of the host.
 
     bubblewrap alone maps one user only: run by root, its program would still own what root owns, device nodes and
-    kernel settings among it. The words hold until the context ends. Only root can do this. Raises SandboxError.
+    kernel settings among it.
     """
-    if lacking := [tool for tool in TOOLS if shutil.which(tool) is None]:
-        raise SandboxError(f"{lacking[0]} is missing, which bubblewrap needs when root runs it.", "Install util-linux.")
-    holder = subprocess.Popen(
-        ["unshare", "--user", "--keep-caps", "/bin/sh", "-c", _HOLDER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={},
-        bufsize=0,
-    )
-    with holder:
+
+    def __init__(self, user: User, inside: User) -> None:
+        """Make it, with `inside` as `user`; only root can. Raises SandboxError."""
+        if lacking := [tool for tool in TOOLS if shutil.which(tool) is None]:
+            raise SandboxError(
+                f"{lacking[0]} is missing, which bubblewrap needs when root runs it.", "Install util-linux."
+            )
+        self._holder = subprocess.Popen(
+            ["unshare", "--user", "--keep-caps", "/bin/sh", "-c", _HOLDER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            env={},
+            bufsize=0,
+        )
         try:
-            _map(holder, user, inside)
-            yield ("nsenter", f"--user=/proc/{holder.pid}/ns/user", "--")
-        finally:
-            holder.kill()
+            _map(self._holder, user, inside)
+        except SandboxError:
+            self.close()
+            raise
+        self.command = ("nsenter", f"--user=/proc/{self._holder.pid}/ns/user", "--")
+        """In front of a command, it runs that command in the namespace."""
+
+    def watch(self, inside: int) -> None:
+        """End the process `inside` when we die."""
+        with suppress(BrokenPipeError):
+            cast(BinaryIO, self._holder.stdin).write(b"%d\n" % inside)
+
+    def close(self) -> None:
+        """Watch no more; idempotent."""
+        self._holder.kill()
+        with self._holder:
+            pass
 
 
 def _map(holder: subprocess.Popen[bytes], user: User, inside: User) -> None:

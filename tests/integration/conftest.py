@@ -1,0 +1,41 @@
+"""What integration tests share: a Docker engine where there can be one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.errors import SandboxError
+from core.oracle.sandbox.docker_engine import find_engine
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "docker-engine.sh"
+
+
+@pytest.fixture(scope="session")
+def docker_engine() -> Iterator[str]:
+    """The address of an engine that answers; one of our own is started where root may, and stopped at the end."""
+    try:
+        yield find_engine().address
+        return
+    except SandboxError as error:
+        if os.geteuid() != 0:
+            pytest.skip(f"{error.problem} Only root can start one for the tests.")
+        if shutil.which("dockerd") is None and shutil.which("apt-get") is None:
+            pytest.skip(f"{error.problem} There is no dockerd, and no apt-get to install one.")
+    with tempfile.TemporaryDirectory(prefix="rtc-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RTC_DOCKER_DIR", f"{folder}/d")
+        started = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, timeout=600)
+        if started.returncode != 0:
+            pytest.skip(f"No Docker engine can be started here: {started.stderr.strip()[-500:]}")
+        address = started.stdout.strip().removeprefix("DOCKER_HOST=")
+        patch.setenv("DOCKER_HOST", address)
+        try:
+            yield address
+        finally:
+            subprocess.run([SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
