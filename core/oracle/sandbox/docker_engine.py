@@ -50,7 +50,7 @@ class Engine:
 
     def client(self, timeout: float | None = CALL_TIMEOUT) -> APIClient:
         """A connection of one's own; `timeout` None waits for ever. Raises one of `FAILURES`."""
-        return APIClient(**self.options, version="auto", timeout=timeout)  # type: ignore[arg-type]
+        return _connect(self.options, timeout)
 
 
 def find_engine() -> Engine:
@@ -99,9 +99,7 @@ def _context_socket() -> Iterator[str]:
 
 def _ask(options: dict[str, Any]) -> Engine:
     """What the engine at `options` is. Raises one of `FAILURES`."""
-    if str(options["base_url"]).startswith("unix://"):
-        _knock(str(options["base_url"]).removeprefix("unix://"))
-    client = APIClient(**options, version="auto", timeout=10)
+    client = _connect(options, 10)
     try:
         version, info = client.version(), client.info()
     finally:
@@ -117,11 +115,14 @@ def _ask(options: dict[str, Any]) -> Engine:
     )
 
 
-def _knock(path: str) -> None:
-    """Connect once ourselves: docker-py leaves a socket open when nobody listens. Raises OSError."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(10)
-        connection.connect(path)
+def _connect(options: Mapping[str, Any], timeout: float | None) -> APIClient:
+    """Knock on a socket first: docker-py leaves its own open when nobody listens. Raises one of `FAILURES`."""
+    address = str(options["base_url"])
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(address.removeprefix("unix://"))
+    return APIClient(**options, version="auto", timeout=timeout)  # type: ignore[arg-type]
 
 
 def _short(error: Exception) -> str:
