@@ -72,6 +72,8 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise explain(error, path) from error
+    except OverflowError as error:
+        raise StoreError(f"A number is too large for the database {path}.", "Choose a smaller seed.") from error
     except OSError as error:
         raise StoreError(
             f"The database {path} cannot be used: {error.strerror or error}.",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import struct
+from contextlib import closing, suppress
 from enum import Enum
 from pathlib import Path
 
@@ -35,20 +37,20 @@ def inspect(path: Path) -> Kind:
         if not path.exists() or path.stat().st_size == 0:
             return Kind.NEW
         _check_header(path)
-        db = _look_at(path)
-        try:
+        if not _has_log(path):
+            # At rest, so even side files need not be made. If it woke up meanwhile, the look below counts.
+            with suppress(sqlite3.DatabaseError), closing(_connect(path, "ro", immutable=True)) as db:
+                return _kind(db, path)
+        with closing(_readable(path)) as db:
             return _kind(db, path)
-        finally:
-            db.close()
 
 
 def open_writable(path: Path) -> Database:
     """Create or migrate the file as needed and connect to it. Raises StoreError."""
     inspect(path)
-    if not path.parent.is_dir():
-        raise StoreError(f"The folder {path.parent} does not exist.", "Create it, or name another database with --db.")
     with explained(path):
-        db = Database(_connect(path, "rwc"))
+        _check_rights(path)
+        db = _connect(path, "rwc")
         try:
             _prepare(db)
             migrate(db)
@@ -66,25 +68,36 @@ def open_readable(path: Path) -> Database:
     if inspect(path) is not Kind.CURRENT:
         open_writable(path).close()
     with explained(path):
-        db = _readable(path)
-        db.execute("PRAGMA query_only = 1")
-        return db
+        return _readable(path)
 
 
 def _readable(path: Path) -> Database:
     """A read-only connection, also where the folder allows no side files."""
-    db = Database(_connect(path, "ro"))
+    db = _connect(path, "ro")
     try:
         version(db)
         return db
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         db.close()
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            raise
     if _has_log(path):
         raise StoreError(
             f"The database {path} has unfinished changes beside it, and its folder cannot be written to.",
             "Copy the file together with the one ending in -wal into a folder of yours, and open the copy.",
         )
-    return Database(_connect(path, "ro", immutable=True))
+    return _connect(path, "ro", immutable=True)
+
+
+def _check_rights(path: Path) -> None:
+    """A database and its folder must both be writable: the log stands beside the file."""
+    if not path.parent.is_dir():
+        raise StoreError(f"The folder {path.parent} does not exist.", "Create it, or name another database with --db.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise StoreError(
+            f"The database {path} cannot be written to.",
+            "Make the file and its folder writable, or name another database with --db.",
+        )
 
 
 def _prepare(db: Database) -> None:
@@ -115,13 +128,6 @@ def _expected_size(header: bytes) -> int:
     return (65536 if page_size == 1 else int(page_size)) * int(pages) if counter == valid_for else 0
 
 
-def _look_at(path: Path) -> Database:
-    """Connect so that even side files stay as they are, where the file is at rest."""
-    if not _has_log(path):
-        return Database(_connect(path, "ro", immutable=True))
-    return _readable(path)
-
-
 def _kind(db: Database, path: Path) -> Kind:
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     owner = db.execute("PRAGMA application_id").fetchone()[0]
@@ -140,9 +146,9 @@ def _kind(db: Database, path: Path) -> Kind:
     return Kind.CURRENT if version(db) == len(MIGRATIONS) else Kind.OLDER
 
 
-def _connect(path: Path, mode: str, immutable: bool = False) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, immutable: bool = False) -> Database:
     uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    return Database(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False))
 
 
 def _has_log(path: Path) -> bool:

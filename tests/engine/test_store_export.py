@@ -1,0 +1,60 @@
+"""A run as JSONL and CSV: every code sample, with all that is needed to read it alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from factories import fill_store
+
+from core.errors import StoreError
+from core.store.export import export_rows, write_csv, write_jsonl
+from core.store.reader import Reader
+from core.store.writer import Store
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("export")
+    with Store.open(folder / "runs.db") as store:
+        fill_store(store, folder / "project", items=12, seed=3)
+    return folder / "runs.db"
+
+
+def test_one_line_a_code_sample_with_its_provenance(database: Path) -> None:
+    with Reader.open(database) as reader:
+        rows = list(export_rows(reader, 1))
+        traces = {item.id: reader.samples(item.id) for item in reader.items(1)}
+    code = [row.id for trace in traces.values() for row in trace if row.role != "forward"]
+    assert [row["sample_id"] for row in rows] == code
+    first = rows[0]
+    (described,) = [row for row in traces[first["item_id"]] if row.id == first["parent_id"]]
+    assert first["description"] == described.text
+    assert first["recitation"] == described.recitation
+    assert first["forward_model_sha256"] == "ab" * 32
+    assert first["score_chrf"] is not None and first["prompt"].startswith("Complete the code")
+    assert {row["role"] for row in rows} == {"backward", "baseline"}
+    assert all(row["description"] == "" for row in rows if row["role"] == "baseline")
+    assert len({tuple(row) for row in rows}) == 1
+
+
+def test_jsonl_and_csv_carry_the_same(database: Path) -> None:
+    lines, table = io.StringIO(), io.StringIO(newline="")
+    with Reader.open(database) as reader:
+        assert write_jsonl(reader, 1, lines) == write_csv(reader, 1, table)
+    objects = [json.loads(line) for line in lines.getvalue().splitlines()]
+    table.seek(0)
+    records = list(csv.DictReader(table))
+    assert len(objects) == len(records)
+    for made, record in zip(objects, records, strict=True):
+        assert record["text"] == made["text"] and record["reference"] == made["reference"]
+        assert json.loads(record["covering_tests"]) == made["covering_tests"]
+        assert float(record["score_bleu"]) == made["score_bleu"]
+
+
+def test_an_unknown_run_is_told(database: Path) -> None:
+    with Reader.open(database) as reader, pytest.raises(StoreError, match="no run 5"):
+        write_jsonl(reader, 5, io.StringIO())
