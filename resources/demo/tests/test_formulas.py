@@ -42,9 +42,8 @@ def test_tokens_refuse_other_signs():
         tokenize("2 + $x")
 
 
-@pytest.mark.parametrize(
-    ("formula", "tree"),
-    [
+def test_tree():
+    cases = [
         ("1 + 2 * 3", operator("+", ONE, operator("*", TWO, THREE))),
         ("(1 + 2) * 3", operator("*", operator("+", ONE, TWO), THREE)),
         ("1 - 2 - 3", operator("-", operator("-", ONE, TWO), THREE)),
@@ -59,15 +58,13 @@ def test_tokens_refuse_other_signs():
         ("f(x)", Node("call", "f", (X,))),
         ("f(x, 1, 2 + 3)", Node("call", "f", (X, ONE, operator("+", TWO, THREE)))),
         ("x(1) + x", operator("+", Node("call", "x", (ONE,)), X)),
-    ],
-)
-def test_tree(formula, tree):
-    assert parse(formula) == tree
+    ]
+    for formula, tree in cases:
+        assert parse(formula) == tree
 
 
-@pytest.mark.parametrize(
-    ("formula", "message"),
-    [
+def test_what_cannot_be_read():
+    cases = [
         ("", "expected a value, found the end"),
         ("1 +", "expected a value, found the end"),
         ("* 2", r"expected a value, found \*"),
@@ -76,8 +73,7 @@ def test_tree(formula, tree):
         ("max(1, 2", r"expected \), found the end"),
         ("max()", r"expected a value, found \)"),
         ("1)", r"expected the end, found \)"),
-    ],
-)
-def test_what_cannot_be_read(formula, message):
-    with pytest.raises(FormulaError, match=message):
-        parse(formula)
+    ]
+    for formula, message in cases:
+        with pytest.raises(FormulaError, match=message):
+            parse(formula)

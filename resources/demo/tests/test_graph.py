@@ -54,10 +54,10 @@ def test_a_way_has_a_length():
     assert network(("a", "b", 0)).route("a", "b") == (0, ["a", "b"])
 
 
-@pytest.mark.parametrize(("start", "goal"), [("a", "nowhere"), ("nowhere", "a")])
-def test_route_between_unknown_places(start, goal):
-    with pytest.raises(KeyError, match="nowhere"):
-        network(("a", "b", 1)).route(start, goal)
+def test_route_between_unknown_places():
+    for start, goal in [("a", "nowhere"), ("nowhere", "a")]:
+        with pytest.raises(KeyError, match="nowhere"):
+            network(("a", "b", 1)).route(start, goal)
 
 
 def test_a_ring_does_not_keep_the_search_busy():

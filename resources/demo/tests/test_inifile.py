@@ -94,9 +94,8 @@ def test_the_same_reference_twice_is_not_circular():
     assert Settings.parse("a = ${b}${b}\nb = x").text("general", "a") == "xx"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_bad_files():
+    cases = [
         ("  a = 1", "line 1: nothing to go on with"),
         ("a = 1\n[s]\n  b", "line 3: nothing to go on with"),
         ("[open\na = 1", r"line 1: the section lacks a \]"),
@@ -104,26 +103,23 @@ def test_the_same_reference_twice_is_not_circular():
         ("= 1", "line 1: expected name = value"),
         ("a = 1\nA = 2", "line 2: a is given twice"),
         ("[s]\na = 1\n[t]\n[s]\na = 2", "line 5: a is given twice"),
-    ],
-)
-def test_bad_files(text, message):
-    with pytest.raises(SettingsError, match=message):
-        Settings.parse(text)
+    ]
+    for text, message in cases:
+        with pytest.raises(SettingsError, match=message):
+            Settings.parse(text)
 
 
-@pytest.mark.parametrize(
-    ("spelling", "answer"),
-    [
+def test_flag():
+    cases = [
         ("yes", True),
         ("On", True),
         ("TRUE", True),
         ("no", False),
         ("off", False),
         ("False", False),
-    ],
-)
-def test_flag(spelling, answer):
-    assert Settings({"s": {"a": spelling}}).flag("s", "a") is answer
+    ]
+    for spelling, answer in cases:
+        assert Settings({"s": {"a": spelling}}).flag("s", "a") is answer
 
 
 def test_a_flag_is_yes_or_no():
@@ -131,25 +127,23 @@ def test_a_flag_is_yes_or_no():
         Settings({"s": {"a": "perhaps"}}).flag("s", "a")
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
+def test_seconds():
+    cases = [
         ("90", 90),
         ("15s", 15),
         ("5m", 300),
         ("1h 30m", 5400),
         ("2d 1s", 172801),
         ("", 0),
-    ],
-)
-def test_seconds(text, seconds):
-    assert Settings({"s": {"a": text}}).seconds("s", "a") == seconds
+    ]
+    for text, seconds in cases:
+        assert Settings({"s": {"a": text}}).seconds("s", "a") == seconds
 
 
-@pytest.mark.parametrize("part", ["5y", "m", "-3s", "1.5h"])
-def test_bad_seconds(part):
-    with pytest.raises(SettingsError, match=f"s.a: no duration: {part}"):
-        Settings({"s": {"a": f"1m {part}"}}).seconds("s", "a")
+def test_bad_seconds():
+    for part in ["5y", "m", "-3s", "1.5h"]:
+        with pytest.raises(SettingsError, match=f"s.a: no duration: {part}"):
+            Settings({"s": {"a": f"1m {part}"}}).seconds("s", "a")
 
 
 def test_items(settings):

@@ -24,58 +24,53 @@ ROMANS = [
 ]
 
 
-@pytest.mark.parametrize(("number", "numeral"), ROMANS)
-def test_to_roman(number, numeral):
-    assert to_roman(number) == numeral
+def test_to_roman():
+    for number, numeral in ROMANS:
+        assert to_roman(number) == numeral
 
 
-@pytest.mark.parametrize("number", [0, -1, 4000])
-def test_what_the_romans_could_not_write(number):
-    with pytest.raises(ValueError, match=f"no Roman numeral for {number}"):
-        to_roman(number)
+def test_what_the_romans_could_not_write():
+    for number in [0, -1, 4000]:
+        with pytest.raises(ValueError, match=f"no Roman numeral for {number}"):
+            to_roman(number)
 
 
-@pytest.mark.parametrize(("number", "numeral"), ROMANS)
-def test_from_roman(number, numeral):
-    assert from_roman(numeral) == number
+def test_from_roman():
+    for number, numeral in ROMANS:
+        assert from_roman(numeral) == number
 
 
 def test_from_roman_takes_small_letters():
     assert from_roman(" xiv ") == 14
 
 
-@pytest.mark.parametrize(
-    "numeral", ["", "IIII", "VX", "IC", "MMMM", "ABC", "IXI", "12"]
-)
-def test_what_the_romans_could_not_read(numeral):
-    with pytest.raises(ValueError, match=f"not a Roman numeral: '{numeral}'"):
-        from_roman(numeral)
+def test_what_the_romans_could_not_read():
+    for numeral in ["", "IIII", "VX", "IC", "MMMM", "ABC", "IXI", "12"]:
+        with pytest.raises(ValueError, match=f"not a Roman numeral: '{numeral}'"):
+            from_roman(numeral)
 
 
-@pytest.mark.parametrize(
-    ("number", "base", "written"),
-    [
+def test_to_base():
+    cases = [
         (0, 2, "0"),
         (10, 2, "1010"),
         (255, 16, "ff"),
         (35, 36, "z"),
         (36, 36, "10"),
         (-8, 3, "-22"),
-    ],
-)
-def test_to_base(number, base, written):
-    assert to_base(number, base) == written
+    ]
+    for number, base, written in cases:
+        assert to_base(number, base) == written
 
 
-@pytest.mark.parametrize("base", [1, 37, -2])
-def test_unsupported_base(base):
-    with pytest.raises(ValueError, match=f"base {base} is not supported"):
-        to_base(5, base)
+def test_unsupported_base():
+    for base in [1, 37, -2]:
+        with pytest.raises(ValueError, match=f"base {base} is not supported"):
+            to_base(5, base)
 
 
-@pytest.mark.parametrize(
-    ("letters", "number"),
-    [
+def test_from_bijective():
+    cases = [
         ("A", 1),
         ("Z", 26),
         ("AA", 27),
@@ -83,21 +78,19 @@ def test_unsupported_base(base):
         ("ba", 53),
         ("ZZ", 702),
         ("AAA", 703),
-    ],
-)
-def test_from_bijective(letters, number):
-    assert from_bijective(letters) == number
+    ]
+    for letters, number in cases:
+        assert from_bijective(letters) == number
 
 
-@pytest.mark.parametrize("letters", ["A1", "É", "A B"])
-def test_not_a_column(letters):
-    with pytest.raises(ValueError, match=f"not a column: '{letters}'"):
-        from_bijective(letters)
+def test_not_a_column():
+    for letters in ["A1", "É", "A B"]:
+        with pytest.raises(ValueError, match=f"not a column: '{letters}'"):
+            from_bijective(letters)
 
 
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [
+def test_spell():
+    cases = [
         (0, "zero"),
         (7, "seven"),
         (19, "nineteen"),
@@ -119,21 +112,19 @@ def test_not_a_column(letters):
             "nine hundred and ninety-nine thousand nine hundred and ninety-nine",
         ),
         (-13, "minus thirteen"),
-    ],
-)
-def test_spell(number, words):
-    assert spell(number) == words
+    ]
+    for number, words in cases:
+        assert spell(number) == words
 
 
-@pytest.mark.parametrize("number", [1_000_000, -1_000_000])
-def test_numbers_too_large_to_spell(number):
-    with pytest.raises(ValueError, match="below a million"):
-        spell(number)
+def test_numbers_too_large_to_spell():
+    for number in [1_000_000, -1_000_000]:
+        with pytest.raises(ValueError, match="below a million"):
+            spell(number)
 
 
-@pytest.mark.parametrize(
-    ("number", "place"),
-    [
+def test_ordinal():
+    cases = [
         (1, "1st"),
         (2, "2nd"),
         (3, "3rd"),
@@ -147,15 +138,13 @@ def test_numbers_too_large_to_spell(number):
         (111, "111th"),
         (1013, "1013th"),
         (223, "223rd"),
-    ],
-)
-def test_ordinal(number, place):
-    assert ordinal(number) == place
+    ]
+    for number, place in cases:
+        assert ordinal(number) == place
 
 
-@pytest.mark.parametrize(
-    ("number", "words"),
-    [
+def test_spell_ordinal():
+    cases = [
         (1, "first"),
         (2, "second"),
         (3, "third"),
@@ -171,7 +160,6 @@ def test_ordinal(number, place):
         (112, "one hundred and twelfth"),
         (80, "eightieth"),
         (4000, "four thousandth"),
-    ],
-)
-def test_spell_ordinal(number, words):
-    assert spell_ordinal(number) == words
+    ]
+    for number, words in cases:
+        assert spell_ordinal(number) == words

@@ -27,25 +27,24 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "packed"), RUNS)
-def test_pack_runs(text, packed):
-    assert pack_runs(text) == packed
+def test_pack_runs():
+    for text, packed in RUNS:
+        assert pack_runs(text) == packed
 
 
-@pytest.mark.parametrize(("text", "packed"), RUNS)
-def test_unpack_runs(text, packed):
-    assert unpack_runs(packed) == text
+def test_unpack_runs():
+    for text, packed in RUNS:
+        assert unpack_runs(packed) == text
 
 
-@pytest.mark.parametrize("packed", ["ab3", "a\\", "2\\"])
-def test_unpack_what_breaks_off(packed):
-    with pytest.raises(ValueError, match="breaks off"):
-        unpack_runs(packed)
+def test_unpack_what_breaks_off():
+    for packed in ["ab3", "a\\", "2\\"]:
+        with pytest.raises(ValueError, match="breaks off"):
+            unpack_runs(packed)
 
 
-@pytest.mark.parametrize(
-    ("text", "lengths"),
-    [
+def test_code_lengths():
+    cases = [
         ("", {}),
         ("aaaa", {"a": 1}),
         ("ab", {"a": 1, "b": 1}),
@@ -56,10 +55,9 @@ def test_unpack_what_breaks_off(packed):
         ("ddbca", {"a": 3, "b": 3, "c": 2, "d": 1}),
         ("baccdd", {"a": 3, "b": 3, "c": 2, "d": 1}),
         ("ddaabc", {"a": 2, "b": 3, "c": 3, "d": 1}),
-    ],
-)
-def test_code_lengths(text, lengths):
-    assert code_lengths(text) == lengths
+    ]
+    for text, lengths in cases:
+        assert code_lengths(text) == lengths
 
 
 def test_ties_go_by_the_alphabet():
@@ -93,9 +91,9 @@ def test_encode():
     assert encode("ccccb", TABLE) == bytes([0b11111111, 0b10100000])
 
 
-@pytest.mark.parametrize("text", ["", "abc", "aaaaaaa", "ccccb", "cab" * 20])
-def test_decode(text):
-    assert decode(encode(text, TABLE), TABLE) == text
+def test_decode():
+    for text in ["", "abc", "aaaaaaa", "ccccb", "cab" * 20]:
+        assert decode(encode(text, TABLE), TABLE) == text
 
 
 def test_decode_without_an_end():
@@ -122,9 +120,8 @@ def test_deltas():
     assert deltas([]) == []
 
 
-@pytest.mark.parametrize(
-    ("number", "packed"),
-    [
+def test_pack_numbers():
+    cases = [
         (0, [0]),
         (-1, [1]),
         (1, [2]),
@@ -134,10 +131,9 @@ def test_deltas():
         (-65, [129, 1]),
         (8192, [128, 128, 1]),
         (100_000, [192, 154, 12]),
-    ],
-)
-def test_pack_numbers(number, packed):
-    assert list(pack_numbers([number])) == packed
+    ]
+    for number, packed in cases:
+        assert list(pack_numbers([number])) == packed
 
 
 def test_pack_several_numbers():
