@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from contextlib import closing, suppress
+from contextlib import closing
 from enum import Enum
 from pathlib import Path
 
@@ -37,12 +37,17 @@ def inspect(path: Path) -> Kind:
         if not path.exists() or path.stat().st_size == 0:
             return Kind.NEW
         _check_header(path)
-        if not _has_log(path):
-            # At rest, so even side files need not be made. If it woke up meanwhile, the look below counts.
-            with suppress(sqlite3.DatabaseError), closing(_connect(path, "ro", immutable=True)) as db:
+        if _has_log(path):
+            with closing(_readable(path)) as db:
                 return _kind(db, path)
-        with closing(_readable(path)) as db:
-            return _kind(db, path)
+        try:
+            # At rest: look so that not even side files are made.
+            with closing(_connect(path, "ro", immutable=True)) as db:
+                return _kind(db, path)
+        except sqlite3.DatabaseError:
+            if not _has_log(path):
+                raise
+    return inspect(path)  # somebody began to write while we looked
 
 
 def open_writable(path: Path) -> Database:
@@ -148,7 +153,8 @@ def _kind(db: Database, path: Path) -> Kind:
 
 def _connect(path: Path, mode: str, immutable: bool = False) -> Database:
     uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
-    return Database(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False))
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    return Database(connection, execute_plugins=False)
 
 
 def _has_log(path: Path) -> bool:
