@@ -45,7 +45,7 @@ def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extracti
     text = NEWLINES.sub("\n", raw)
     text = _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
     text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, place))
-    levelled = _step(steps, "prose", level(text), _without_prose)
+    levelled = _step(steps, "prose", level(text, place.indentation), _without_prose)
     part, wrapping = unwrap(levelled, item, file_text)
     steps += wrapping
     placed = place_code(level(part), place.indentation)

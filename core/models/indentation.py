@@ -20,10 +20,15 @@ def parses(text: str) -> bool:
     return True
 
 
-def level(text: str) -> str:
-    """`text` moved to column 0; a first line that alone lost its indentation is set right."""
+def level(text: str, indentation: str = "") -> str:
+    """`text` moved to column 0; a first line that alone lost its indentation is set right.
+
+    `indentation`: what the other lines have before them when the text was copied from its place in the file.
+    """
     lines = [line.rstrip() for line in text.strip("\n").rstrip().split("\n")]
     frozen = _string_lines("\n".join(lines))
+    if indentation and (copied := _copied(lines, indentation, frozen)):
+        return copied
     moved = _dedented(lines, frozen, 0)
     if len(lines) > 1 and not parses("\n".join(moved)):
         rest = _dedented(lines, frozen, 1)
@@ -40,6 +45,17 @@ def place(text: str, indentation: str) -> str:
     lines = text.split("\n")
     frozen = _string_lines(text)
     return "\n".join([lines[0], *(_shift(line, indentation, i in frozen) for i, line in enumerate(lines) if i)])
+
+
+def _copied(lines: list[str], indentation: str, frozen: set[int]) -> str:
+    """The text when its first line is bare and the others stand as deep as in the file; else empty."""
+    rest = [line for i, line in enumerate(lines) if i and i not in frozen and line]
+    if not rest or lines[0][:1].isspace() or not all(line.startswith(indentation) for line in rest):
+        return ""
+    if not rest[0][len(indentation) :][:1].isspace():
+        return ""
+    cut = [line if i == 0 or i in frozen else line[len(indentation) :] for i, line in enumerate(lines)]
+    return "\n".join(cut) if parses("\n".join(cut)) else ""
 
 
 def _shift(line: str, indentation: str, frozen: bool) -> str:

@@ -38,9 +38,10 @@ class LogTail:
                 self.lines.append(line.strip())
             sys.stderr.write(line)
 
-    def last(self) -> str:
-        """The last error line, or an empty text."""
-        return self.lines[-1] if self.lines else ""
+    def reason(self) -> str:
+        """What went wrong: the line that says why rather than that; empty when nothing was logged."""
+        telling = [line for line in self.lines if "error loading model" in line]
+        return (telling or [*self.lines] or [""])[-1].rsplit("error loading model: ", 1)[-1].strip()
 
 
 class NativeModel:

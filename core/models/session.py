@@ -62,7 +62,7 @@ class Session:
             shape = find_shape(native, native.vocabulary)
         except RuntimeError as error:
             raise ModelError(
-                f"{path.name} cannot be loaded: {log.last() or error}.",
+                f"{path.name} cannot be loaded: {log.reason() or error}.",
                 "Check that the file is whole and that this llama.cpp knows its architecture.",
             ) from None
         return cls(native, renderer, options, shape)

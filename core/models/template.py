@@ -31,7 +31,10 @@ class Renderer:
         self.style = "chat" if template and style != "completion" else "completion"
         self._bos, self._eos = bos, eos
         if self.style == "chat":
-            self._template = _environment().from_string(template or "")
+            try:
+                self._template = _environment().from_string(template or "")
+            except TemplateError as error:
+                raise _failure(error) from None
 
     def render(self, messages: Sequence[Message], prefill: str) -> str:
         """The text up to where the model goes on. Raises ModelError when the template fails."""
@@ -40,13 +43,16 @@ class Renderer:
         try:
             return self._chat(messages) + prefill
         except TemplateError:
-            merged = merge_system(messages)  # some templates refuse a system turn
-            try:
-                return self._chat(merged) + prefill
-            except TemplateError as error:
-                raise ModelError(
-                    f"The model's chat template fails: {error}.", "Choose the prompt style `completion`."
-                ) from None
+            return self._chat_merged(messages) + prefill
+        except Exception as error:  # a template is foreign code: it may raise anything
+            raise _failure(error) from None
+
+    def _chat_merged(self, messages: Sequence[Message]) -> str:
+        """Once more without a system turn, which some templates refuse."""
+        try:
+            return self._chat(merge_system(messages))
+        except Exception as error:
+            raise _failure(error) from None
 
     def _chat(self, messages: Sequence[Message]) -> str:
         return self._template.render(
@@ -81,6 +87,10 @@ def _environment() -> ImmutableSandboxedEnvironment:
     environment.globals["raise_exception"] = _refuse
     environment.globals["strftime_now"] = _fixed_date
     return environment
+
+
+def _failure(error: Exception) -> ModelError:
+    return ModelError(f"The model's chat template fails: {error}.", "Choose the prompt style `completion`.")
 
 
 def _refuse(message: str) -> None:

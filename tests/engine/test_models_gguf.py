@@ -1,0 +1,109 @@
+"""GGUF headers: real, broken, and many."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import struct
+from pathlib import Path
+
+import pytest
+from models_gguf_writer import gguf_bytes, write_gguf
+
+from core.errors import ModelError
+from core.models.discovery import bundled_model
+from core.models.fingerprint import fingerprint
+from core.models.gguf import check_generative, read_header
+
+
+def test_header_of_the_bundled_model() -> None:
+    header = read_header(bundled_model())
+    assert (header.architecture, header.quantization, header.context_length) == ("llama", "Q4_1", 8192)
+    assert header.parameters == 134_515_008
+    assert header.kv_bytes == 30 * 3 * (64 + 64) * 2
+    assert header.chat_template is not None and "<|im_start|>" in header.chat_template
+    assert not header.is_embedding
+    check_generative(header)
+
+
+def test_header_of_a_written_file(tmp_path: Path) -> None:
+    extra = {f"tokenizer.ggml.{k}_token_id": n for n, k in enumerate(("fim_pre", "fim_suf", "fim_mid"))}
+    header = read_header(write_gguf(tmp_path / "tiny.gguf", extra, drop=["tokenizer.chat_template"]))
+    assert (header.name, header.quantization, header.parameters) == ("Tiny", "F32", 128)
+    assert header.chat_template is None and header.template_sha256 == ""
+    assert header.fim_tokens == {"prefix": 0, "suffix": 1, "middle": 2}
+
+
+def test_a_file_cut_anywhere_is_refused_before_loading(tmp_path: Path) -> None:
+    whole = gguf_bytes()
+    path = tmp_path / "cut.gguf"
+    cuts = [0, 1, 3, 4, 7, 15, 23, *random.Random(1).sample(range(24, len(whole)), 60), len(whole) - 1]
+    for cut in cuts:
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ModelError) as caught:
+            read_header(path)
+        assert "cut.gguf" in caught.value.problem and caught.value.remedy.endswith(".")
+    path.write_bytes(whole)
+    read_header(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PK\x03\x04" + b"\0" * 100, "not a GGUF file"),
+        (b"GGUF" + struct.pack(">I", 3) + b"\0" * 100, "big-endian"),
+        (b"GGUF" + struct.pack("<IQQ", 99, 0, 0), "version 99"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 1 << 60, 1), "more entries"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 1, 1 << 60), "more entries"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1 << 62) + b"key", "ends inside its header"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 8, 1 << 61), "ends inside"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IQ", 77, 1), "unknown kind 77"),
+    ],
+)
+def test_nonsense_is_one_clear_sentence(tmp_path: Path, data: bytes, words: str) -> None:
+    path = tmp_path / "bad.gguf"
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match=words):
+        read_header(path)
+
+
+def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.gguf", tmp_path):
+        with pytest.raises(ModelError, match="cannot be read"):
+            read_header(path)
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ({"general.architecture": "bert"}, "embedding model"),
+        ({"llama.pooling_type": 1}, "embedding model"),
+        ({"general.architecture": "clip"}, "image encoder"),
+    ],
+)
+def test_models_that_write_no_text(tmp_path: Path, extra: dict[str, str | int], words: str) -> None:
+    header = read_header(write_gguf(tmp_path / "m.gguf", extra))
+    with pytest.raises(ModelError, match=words):
+        check_generative(header)
+
+
+def test_parts_are_one_model(tmp_path: Path) -> None:
+    first = write_gguf(tmp_path / "big-00001-of-00002.gguf", {"split.count": 2})
+    with pytest.raises(ModelError, match="parts of this model are missing"):
+        read_header(first)
+    second = write_gguf(tmp_path / "big-00002-of-00002.gguf", {"split.count": 2})
+    header = read_header(second)
+    assert header.files == (first, second)
+    assert (header.parameters, header.file_bytes) == (256, first.stat().st_size + second.stat().st_size)
+
+
+def test_fingerprint_is_the_sha256_and_follows_changes(tmp_path: Path) -> None:
+    path, cache = tmp_path / "m.gguf", tmp_path / "cache" / "f.json"
+    path.write_bytes(b"one")
+    assert fingerprint([path], cache) == hashlib.sha256(b"one").hexdigest()
+    path.write_bytes(b"two!")
+    assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
+    cache.write_text("not json")
+    assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
+    with pytest.raises(ModelError):
+        fingerprint([tmp_path / "none"], cache)

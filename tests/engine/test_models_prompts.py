@@ -1,0 +1,144 @@
+"""Prompts: what is shown, what is cut, and what is never shown."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from core.errors import ModelError
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from core.types import Prompt, Span
+
+FILE = '''"""Doc."""
+
+import os
+from sys import path
+
+
+class Stack:
+    """A stack."""
+
+    def __init__(self):
+        self.items = []
+
+    @property
+    def top(self):
+        if not self.items:
+            raise IndexError("empty")
+        # the last one
+        return self.items[-1]
+
+
+def other():
+    return os.getpid()
+'''
+
+
+def span_of(text: str, part: str) -> Span:
+    start = text.index(part)
+    return Span(start, start + len(part))
+
+
+def always(prompt: Prompt) -> bool:
+    return True
+
+
+def words(prompt: Prompt) -> int:
+    return sum(len(m.content.split()) for m in prompt.messages)
+
+
+REGION = span_of(FILE, 'if not self.items:\n            raise IndexError("empty")')
+
+
+def test_three_shots_and_the_file_with_the_region() -> None:
+    prompt = forward_prompt(FILE, REGION, always)
+    assert [m.role for m in prompt.messages] == ["system", *["user", "assistant"] * 3, "user"]
+    question = prompt.messages[-1].content
+    assert FILE.rstrip() in question
+    assert "lines 15 to 16, in `Stack.top`" in question
+    assert question.count('raise IndexError("empty")') == 2
+    assert not prompt.truncated and prompt.prefill == ""
+
+
+def test_shots_are_the_same_whatever_is_asked() -> None:
+    one, two = forward_prompt(FILE, REGION, always), forward_prompt("x = 1\n", Span(0, 5), always)
+    assert one.messages[:-1] == two.messages[:-1]
+    for shot in wording().shots:
+        ast.parse("\n".join(part.strip("\n") for part in (shot.before, shot.region, shot.after)))
+
+
+def test_backward_shows_the_description_and_never_the_region() -> None:
+    prompt = backward_prompt(FILE, REGION, "Refuse when empty.\n\nSay why.", always)
+    question = prompt.messages[-1].content
+    expected = FILE.replace(
+        'if not self.items:\n            raise IndexError("empty")',
+        "# TODO: Refuse when empty.\n        #\n        # Say why.",
+    )
+    assert expected.rstrip() in question
+    assert "IndexError" not in question
+    assert prompt.prefill == "```python\n" and prompt.stop == ("\n```",)
+    empty = backward_prompt(FILE, REGION, UNINFORMATIVE, always).messages[-1].content
+    assert "        # TODO: Implement.\n" in empty
+
+
+def test_what_shares_the_region_s_lines_stays() -> None:
+    text = "def f():\n\tx = 1; y = 2  # both\n\treturn x\n"
+    question = backward_prompt(text, span_of(text, "y = 2"), "Set y.", always).messages[-1].content
+    assert "\tx = 1; # TODO: Set y.\n\t# both\n\treturn x" in question
+
+
+def test_windows_line_ends_are_shown_plainly() -> None:
+    text = FILE.replace("\n", "\r\n")
+    region = span_of(text, 'if not self.items:\r\n            raise IndexError("empty")')
+    assert "\r" not in forward_prompt(text, region, always).messages[-1].content
+    assert "# TODO: Implement." in backward_prompt(text, region, UNINFORMATIVE, always).messages[-1].content
+
+
+BIG = (
+    "import os\nimport re\n\n\n"
+    + "".join(f"def f{i}(x):\n    y = x + {i}\n    return y * {i}\n\n\n" for i in range(600))
+    + "class Deep:\n    def method(self):\n"
+    + "".join(f"        a{i} = {i}\n" for i in range(300))
+    + "        return a1\n"
+)
+
+
+@pytest.mark.parametrize("part", ["a150 = 150", "y = x + 300"])
+@pytest.mark.parametrize("room", [480, 700, 2000])
+def test_a_large_file_is_cut_by_whole_statements(part: str, room: int) -> None:
+    asked: list[int] = []
+
+    def fits(prompt: Prompt) -> bool:
+        asked.append(words(prompt))
+        return asked[-1] <= room
+
+    prompt = forward_prompt(BIG, span_of(BIG, part), fits)
+    assert prompt.truncated and words(prompt) <= room
+    assert len(asked) < 16
+    shown = prompt.messages[-1].content.split("```python\n")[1].split("\n```")[0]
+    ast.parse(shown)
+    assert "# ..." in shown and "import os\nimport re" in shown
+    if part.startswith("a150"):
+        assert "class Deep:\n    def method(self):" in shown and "a149 = 149" in shown and "a151 = 151" in shown
+        assert "in `Deep.method`" in prompt.messages[-1].content
+    else:
+        assert "def f300(x):" in shown and "return y * 300" in shown
+
+
+def test_what_cannot_fit_is_said() -> None:
+    with pytest.raises(ModelError, match="does not fit"):
+        forward_prompt(FILE, REGION, lambda p: False)
+
+
+def test_imports_outlive_far_statements_and_signatures_outlive_imports() -> None:
+    region = span_of(BIG, "a150 = 150")
+    smallest = min((forward_prompt(BIG, region, lambda p, n=n: words(p) <= n) for n in range(430, 520, 15)), key=words)
+    shown = smallest.messages[-1].content
+    assert "class Deep:" in shown and "a150 = 150" in shown
+
+
+def test_a_file_that_python_cannot_parse_is_cut_by_lines() -> None:
+    text = "print 'old'\n" * 300 + "value = 1\n" + "print 'old'\n" * 300
+    prompt = forward_prompt(text, span_of(text, "value = 1"), lambda p: words(p) < 600)
+    assert prompt.truncated and "value = 1" in prompt.messages[-1].content

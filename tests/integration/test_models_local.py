@@ -1,0 +1,257 @@
+"""The bundled model in its worker: samples, seeds, cancelling, dying."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.errors import Cancelled, ModelError
+from core.models.client import LocalModel
+from core.models.discovery import bundled_model
+from core.settings import ModelSettings
+from core.types import Generation, Message, Prompt, Request
+
+CODE = Path(__file__).parents[2].joinpath("core", "types.py").read_text()
+SETTINGS = ModelSettings(threads=1)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LocalModel]:
+    model = LocalModel(bundled_model(), SETTINGS)
+    yield model
+    model.close()
+
+
+def prompt(question: str, characters: int = 900, **more: object) -> Prompt:
+    turns = (Message("system", "You describe Python code."), Message("user", CODE[:characters] + "\n" + question))
+    return Prompt(turns, **more)  # type: ignore[arg-type]
+
+
+def request(name: str, question: str, temperature: float = 0.8, seed: int = 1, tokens: int = 12) -> Request:
+    return Request(name, prompt(question), temperature, seed, tokens)
+
+
+def draw(model: LocalModel, *requests: Request) -> dict[str, Generation]:
+    return {g.id: g for g in model.generate(requests)}
+
+
+A = request("a", "What is it about?")
+B = request("b", "What is it about?", seed=2)
+C = request("c", "Name one class.", temperature=0.1, tokens=20)
+D = Request("d", prompt("Why?", 300), 1.0, 3, 9)
+E = Request("e", prompt("Why?", 1500), 0.0, 3, 9)
+ALL = (A, B, C, D, E)
+
+
+@pytest.fixture(scope="module")
+def together(model: LocalModel) -> dict[str, Generation]:
+    return draw(model, *ALL)
+
+
+def test_what_is_recorded_of_a_model(model: LocalModel) -> None:
+    info = model.info
+    assert (info.architecture, info.quantization, info.threads) == ("llama", "Q4_1", 1)
+    assert info.prompt_style == "chat" and len(info.sha256) == len(info.template_sha256) == 64
+    assert info.context_size == 8192 and "llama.cpp" in info.build
+    assert "llama_cpp" not in sys.modules
+
+
+def test_every_sample_comes_back_whole(model: LocalModel, together: dict[str, Generation]) -> None:
+    assert set(together) == {r.id for r in ALL}
+    for r in ALL:
+        g = together[r.id]
+        assert g.finish_reason in {"stop", "length"} and g.error == ""
+        assert 0 < g.completion_tokens <= r.max_tokens
+        assert g.prompt_tokens == model.count_tokens(r.prompt)
+        assert r.prompt.messages[-1].content in g.rendered and g.rendered.endswith("<|im_start|>assistant\n")
+
+
+def test_the_same_request_gives_the_same_text_in_any_company(
+    model: LocalModel, together: dict[str, Generation]
+) -> None:
+    texts = {k: g.text for k, g in together.items()}
+    assert {k: g.text for k, g in draw(model, E, C, D, B, A).items()} == texts
+    assert draw(model, C)["c"].text == texts["c"]
+    assert draw(model, B, D)["d"].text == texts["d"]
+
+
+def test_the_same_request_gives_the_same_text_in_a_new_worker(together: dict[str, Generation]) -> None:
+    fresh = LocalModel(bundled_model(), SETTINGS)
+    try:
+        for r in (C, A):
+            assert draw(fresh, r)[r.id].text == together[r.id].text
+    finally:
+        fresh.close()
+
+
+def test_seed_and_temperature_matter(together: dict[str, Generation], model: LocalModel) -> None:
+    assert together["a"].text != together["b"].text
+    greedy = [draw(model, Request("g", A.prompt, 0.0, seed, 8))["g"].text for seed in (1, 2)]
+    assert greedy[0] == greedy[1]
+
+
+def test_text_streams_and_progress_counts(model: LocalModel) -> None:
+    pieces: list[str] = []
+    counts: list[tuple[int, int]] = []
+    r = Request("s", prompt("Explain.", 2500), 0.8, 5, 12)
+    found = list(
+        model.generate([r], lambda _, text: pieces.append(text), lambda _, done, total: counts.append((done, total)))
+    )
+    assert "".join(pieces) == found[0].text and len(pieces) > 1
+    assert len(counts) > 2 and counts == sorted(counts) and counts[-1][0] == counts[-1][1] == found[0].prompt_tokens
+
+
+def test_stop_texts_end_an_answer(model: LocalModel) -> None:
+    free = draw(model, Request("f", prompt("List the classes."), 0.0, 0, 16))["f"]
+    word = free.text.split()[2]
+    cut = draw(model, Request("f", prompt("List the classes.", stop=(word,)), 0.0, 0, 16))["f"]
+    assert cut.finish_reason == "stop" and cut.text == free.text[: free.text.index(word)]
+
+
+def test_prefill_is_where_the_answer_starts(model: LocalModel) -> None:
+    g = draw(model, Request("p", prompt("Name a class.", prefill="```python\nclass "), 0.0, 0, 4))["p"]
+    assert g.rendered.endswith("<|im_start|>assistant\n```python\nclass ")
+    assert not g.text.startswith("```")
+
+
+def test_a_full_window_is_said(tmp_path: Path) -> None:
+    small = LocalModel(bundled_model(), ModelSettings(threads=1, context_size=256))
+    try:
+        fits = Request("fits", Prompt((Message("user", "Count up: " + "1 2 3 " * 20),)), 1.0, 1, 4000)
+        found = draw(small, fits, Request("long", prompt("?", 4000), 0.8, 1, 10))
+        assert found["long"].finish_reason == "context" and found["long"].text == ""
+        ends = found["fits"]
+        assert ends.finish_reason == "stop" or ends.prompt_tokens + ends.completion_tokens >= 255
+    finally:
+        small.close()
+
+
+def test_cancel_during_a_prompt_takes_less_than_a_second(model: LocalModel, together: dict[str, Generation]) -> None:
+    long = Request("long", Prompt((Message("user", CODE[:20000]),)), 0.8, 1, 50)
+    cancelled: list[float] = []
+
+    def stop(_: str, done: int, total: int) -> None:
+        if done and not cancelled:
+            cancelled.append(time.monotonic())
+            threading.Thread(target=model.cancel).start()
+
+    with pytest.raises(Cancelled):
+        list(model.generate([long], None, stop))
+    assert time.monotonic() - cancelled[0] < 2.5
+    assert draw(model, C)["c"].text == together["c"].text
+
+
+def test_leaving_in_mid_run_leaves_a_usable_model(model: LocalModel, together: dict[str, Generation]) -> None:
+    samples = model.generate(ALL)
+    next(samples)
+    samples.close()  # type: ignore[attr-defined]
+    assert draw(model, A)["a"].text == together["a"].text
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_killed_worker_is_replaced_and_the_text_is_the_same(
+    model: LocalModel, together: dict[str, Generation], number: signal.Signals
+) -> None:
+    pieces: list[str] = []
+    killed: list[int] = []
+
+    def kill(_: str, text: str) -> None:
+        pieces.append(text)
+        if not killed and model.worker_pid:
+            killed.append(model.worker_pid)
+            os.kill(model.worker_pid, number)
+
+    found = list(model.generate([C], kill))
+    assert killed and model.worker_pid != killed[0]
+    assert found[0].text == together["c"].text == "".join(pieces)
+
+
+def test_a_worker_that_dies_twice_fails_the_sample_readably(model: LocalModel) -> None:
+    def kill(_: str, done: int, total: int) -> None:
+        if model.worker_pid:
+            os.kill(model.worker_pid, signal.SIGKILL)
+
+    found = list(model.generate([A], None, kill))
+    assert [(g.id, g.finish_reason) for g in found] == [("a", "failed")]
+    assert "SIGKILL" in found[0].error
+    assert draw(model, D)["d"].finish_reason in {"stop", "length"}
+
+
+def test_a_stopped_worker_counts_as_dead() -> None:
+    patient = LocalModel(bundled_model(), SETTINGS, silence=3.0)
+    try:
+        stopped: list[int] = []
+
+        def stop(_: str, text: str) -> None:
+            if not stopped and patient.worker_pid:
+                stopped.append(patient.worker_pid)
+                os.kill(patient.worker_pid, signal.SIGSTOP)
+
+        found = list(patient.generate([C], stop))
+        assert found[0].finish_reason in {"stop", "length"}
+        assert patient.worker_pid != stopped[0]
+    finally:
+        patient.close()
+
+
+def test_a_truncated_file_is_refused_at_once(tmp_path: Path) -> None:
+    whole = bundled_model()
+    path = tmp_path / "cut.gguf"
+    size = whole.stat().st_size
+    rest = random.Random(3)
+    for cut in [100, 5000, *(rest.randrange(10_000, size) for _ in range(3)), size - 1]:
+        with whole.open("rb") as file:
+            path.write_bytes(file.read(min(cut, 6 << 20)))
+        if cut > 6 << 20:
+            os.truncate(path, cut)
+        with pytest.raises(ModelError):
+            LocalModel(path, SETTINGS)
+
+
+def test_an_unknown_architecture_is_a_sentence(tmp_path: Path) -> None:
+    data = bundled_model().read_bytes()
+    path = tmp_path / "odd.gguf"
+    path.write_bytes(data.replace(b"\x05\0\0\0\0\0\0\0llama", b"\x05\0\0\0\0\0\0\0lamma", 1))
+    with pytest.raises(ModelError, match="cannot be loaded: .*lamma") as caught:
+        LocalModel(path, SETTINGS)
+    assert "architecture" in caught.value.remedy
+
+
+def test_the_worker_ends_with_its_parent() -> None:
+    script = (
+        "import os, sys; from core.models.client import LocalModel; from core.models.discovery import bundled_model\n"
+        "from core.settings import ModelSettings; m = LocalModel(bundled_model(), ModelSettings(threads=1))\n"
+        "print(m.worker_pid, flush=True); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    pid = int(done.stdout)
+    end = time.monotonic() + 10
+    while _runs(pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_closing_twice_and_using_after_it() -> None:
+    model = LocalModel(bundled_model(), SETTINGS)
+    pid = model.worker_pid
+    model.close()
+    model.close()
+    assert pid is not None and not _runs(pid)
+    with pytest.raises(ModelError, match="closed"):
+        model.count_tokens(A.prompt)
