@@ -61,7 +61,7 @@ class Browsing(QObject):
         parts.run.set_run(overview.run, overview.points, overview.files)
         parts.status.show_run(overview.run)
         if overview.run is not None:
-            parts.show_code(True)
+            parts.show_views(True)
         if not parts.code.path and overview.items:
             parts.code.open_file(overview.items[0].path)
 
@@ -84,7 +84,7 @@ class Browsing(QObject):
         parts, overview = self._parts, self._inspection.overview
         parts.tree.set_files(listed_files(codebase) if codebase else ())
         parts.code.set_codebase(codebase)
-        parts.show_code(codebase is not None or bool(overview and overview.run))
+        parts.show_views(codebase is not None or bool(overview and overview.run))
         item = self._inspection.item
         if item is not None:
             parts.code.show_item(item)

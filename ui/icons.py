@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
@@ -18,6 +19,7 @@ def icon_path(name: str) -> str:
     return str(files("resources").joinpath("icons", f"{name}.svg")).replace("\\", "/")
 
 
+@cache
 def _pixmap(name: str, colour: str, size: int) -> QPixmap:
     source = files("resources").joinpath("icons", f"{name}.svg").read_text("utf-8")
     renderer = QSvgRenderer(QByteArray(source.replace(DRAWN_IN, colour).encode()))
@@ -33,6 +35,7 @@ def _pixmap(name: str, colour: str, size: int) -> QPixmap:
 def icon(name: str, colour: str, disabled: str | None = None, size: int = 16) -> QIcon:
     """The icon in `colour`, and in `disabled` where the control is off. Raises FileNotFoundError."""
     drawn = QIcon(_pixmap(name, colour, size))
+    drawn.addPixmap(_pixmap(name, colour, size), QIcon.Mode.Selected)
     if disabled is not None:
         drawn.addPixmap(_pixmap(name, disabled, size), QIcon.Mode.Disabled)
     return drawn

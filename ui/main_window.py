@@ -166,6 +166,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         self.reset_layout()
         self.parts.restore_sizes(self.remembered)
+        self.parts.regions.table.setFocus()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
         """Qt: folders, model files and databases may be dropped."""

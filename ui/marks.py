@@ -34,7 +34,9 @@ def mark_icon(state: RegionState, theme: Theme, size: int = 16) -> QIcon:
     draw_mark(painter, QPointF(size / 2, size / 2), state, theme)
     painter.end()
     pixmap.setDevicePixelRatio(scale)
-    return QIcon(pixmap)
+    icon = QIcon(pixmap)
+    icon.addPixmap(pixmap, QIcon.Mode.Selected)
+    return icon
 
 
 def _pen(colour: QColor, width: float = 1.6) -> QPen:

@@ -28,9 +28,9 @@ def model_choice(path: Path) -> Choice:
         problem = error.problem if isinstance(error, InspectorError) else str(error)
         return Choice(path.stem, str(path), f"{path}\n{problem}", usable=False)
     if header.is_embedding:
-        return Choice(header.name or path.stem, str(path), f"{path}\nAn embedding model writes no text.", usable=False)
-    about = f"{header.architecture} · {header.quantization} · context {header.context_length:,}"
-    return Choice(header.name or path.stem, str(path), f"{path}\n{about}")
+        return Choice(path.stem, str(path), f"{path}\nAn embedding model writes no text.", usable=False)
+    about = f"{header.name}\n{header.architecture} · {header.quantization} · context {header.context_length:,}"
+    return Choice(path.stem, str(path), f"{path}\n{about}")
 
 
 def find_models(extra: Sequence[Path]) -> list[Choice]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -32,6 +33,8 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("Unjudged", frozenset({S.UNJUDGED})),
     ("Dropped", frozenset({S.DROPPED})),
 )
+WIDTHS = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
+NARROWEST_FILE = 124
 TYPING_PAUSE = 120
 """Milliseconds without a key before the filter is applied."""
 
@@ -56,6 +59,12 @@ class RegionTable(QWidget):
         self._build_filter()
         self._build_table()
         self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: the file's name takes the room that the figures leave."""
+        super().resizeEvent(event)
+        room = self.width() - sum(WIDTHS.values()) - self.table.verticalScrollBar().sizeHint().width()
+        self.table.horizontalHeader().resizeSection(FILE, max(room, NARROWEST_FILE))
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""
@@ -116,11 +125,9 @@ class RegionTable(QWidget):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(28)
-        widths = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
-        for column, width in widths.items():
+        for column, width in WIDTHS.items():
             header.resizeSection(column, width)
         header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
-        header.resizeSection(FILE, 124)
         header.setStretchLastSection(False)
 
     def _lay_out(self) -> None:

@@ -28,6 +28,7 @@ def stylesheet(theme: Theme) -> str:
         accent_hover=mix(theme.text, theme.accent, 0.12),
         notice=theme.changed,
         chevron=icon_path(f"chevron-{theme.name}"),
+        chevron_up=icon_path(f"chevron-up-{theme.name}"),
     )
 
 

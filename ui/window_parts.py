@@ -24,7 +24,7 @@ from ui.theme import Theme
 
 LEFT, ROUND_TRIP = 0.26, 0.31
 """Shares of the window's width; the code has the rest."""
-WIDEST_LEFT, WIDEST_ROUND_TRIP = 440, 640
+WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
 CODE, TABS = 0.57, 0.43
 TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
@@ -46,7 +46,7 @@ class WindowParts(QWidget):
         self.prompt, self.metrics, self.run = PromptPanel(theme), MetricsPanel(theme), RunPanel(theme)
         self.status = StatusLine()
         self.tabs = QTabWidget()
-        self.middle = QStackedWidget()
+        self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
         self._fill_tabs()
         self._lay_out()
@@ -65,20 +65,20 @@ class WindowParts(QWidget):
             self.tabs.addTab(panel, title)
 
     def _lay_out(self) -> None:
-        self.middle.addWidget(self.welcome)
-        self.middle.addWidget(self.code)
         vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
         regions = Section("REGIONS", self.regions, self.regions.count)
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
-        upper = self._split("upper", horizontal, self.middle, Section("ROUND TRIP", self.roundtrip))
+        upper = self._split("upper", horizontal, self.code, Section("ROUND TRIP", self.roundtrip))
         right = self._split("right", vertical, upper, self.tabs)
         whole = self._split("whole", horizontal, left, right)
+        self._pages.addWidget(self.welcome)
+        self._pages.addWidget(whole)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         for part in (self.bar, self.notices):
             column.addWidget(part)
-        column.addWidget(whole, 1)
+        column.addWidget(self._pages, 1)
         column.addWidget(self.status)
 
     def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
@@ -119,6 +119,6 @@ class WindowParts(QWidget):
             if state is not None:
                 splitter.restoreState(state)
 
-    def show_code(self, wanted: bool) -> None:
-        """Show the code, or the welcome page."""
-        self.middle.setCurrentWidget(self.code if wanted else self.welcome)
+    def show_views(self, wanted: bool) -> None:
+        """Show the views, or the welcome page."""
+        self._pages.setCurrentIndex(1 if wanted else 0)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.store.rows import ItemRow
+from ui.code.anchors import anchors
 from ui.code.source_text import SourceText
 from ui.region_state import RegionState, region_state
 
@@ -48,27 +49,18 @@ class Placed:
 
 def place(items: Iterable[ItemRow], source: SourceText) -> Placed:
     """Find each region in the file as it is now."""
-    blocks: list[Block] = []
-    gone: list[ItemRow] = []
-    for item in items:
-        block = _block(item, source)
-        if block is None:
-            gone.append(item)
-        else:
-            blocks.append(block)
+    known = list(items)
+    found = anchors(known, source.text)
+    blocks = [_block(item, found[item.id], source) for item in known if item.id in found]
     blocks.sort(key=lambda block: (block.first, -block.last))
-    return Placed(tuple(blocks), tuple(gone))
+    return Placed(tuple(blocks), tuple(item for item in known if item.id not in found))
 
 
-def _block(item: ItemRow, source: SourceText) -> Block | None:
-    span = source.find(item.text, item.start)
-    if span is None:
-        return None
-    start, end = source.place(span.start), source.place(max(span.start, span.end - 1))
+def _block(item: ItemRow, at: int, source: SourceText) -> Block:
+    start, end = source.place(at), source.place(at + max(len(item.text) - 1, 0))
     head = source.line(start.line)
     indent = len(head[: len(head) - len(head.lstrip())].expandtabs(TAB))
-    moved = span.start != item.start
-    return Block(item, start.line, end.line, indent, region_state(item), _tag(item), moved)
+    return Block(item, start.line, end.line, indent, region_state(item), _tag(item), at != item.start)
 
 
 def _tag(item: ItemRow) -> str:

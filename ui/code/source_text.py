@@ -10,8 +10,6 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from core.types import Span
-
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\ufffd"))
 """Characters that Qt would turn into line breaks or keeps for itself."""
@@ -65,15 +63,3 @@ class SourceText:
             return self._starts[place.line] + min(place.column, len(line))
         kept = line.encode("utf-16-le", "surrogatepass")[: place.column * 2]
         return self._starts[place.line] + len(kept.decode("utf-16-le", "ignore"))
-
-    def find(self, wanted: str, near: int) -> Span | None:
-        """Where `wanted` stands: at `near`, else its occurrence nearest to that; None when it is gone."""
-        if self.text.startswith(wanted, near):
-            return Span(near, near + len(wanted))
-        before = self.text.rfind(wanted, 0, max(near, 0) + len(wanted))
-        after = self.text.find(wanted, max(near, 0))
-        found = [start for start in (before, after) if start >= 0]
-        if not found or not wanted:
-            return None
-        start = min(found, key=lambda each: abs(each - near))
-        return Span(start, start + len(wanted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -166,7 +167,8 @@ class CodeView(QWidget):
 
     def _shown(self) -> Placed:
         if self._missing():
-            return place([self._selected] if self._selected else [], self._source)
+            alone = [replace(self._selected, start=0)] if self._selected else []
+            return place(alone, self._source)
         return place(self._wanted(self._path), self._source)
 
     def _place(self) -> None:

@@ -38,6 +38,7 @@ class ChoiceBox(QWidget):
         self.box.setAccessibleName(caption)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.setMinimumContentsLength(8)
+        self.box.setPlaceholderText(caption)
         self.box.activated.connect(self._picked)
         label.setBuddy(self.box)
         column = QVBoxLayout(self)

@@ -66,7 +66,7 @@ class NoticeBar(QFrame):
         self.details.setReadOnly(True)
         self.details.setAccessibleName("Details of the problem")
         self.details.setFont(fixed_font(8.5))
-        self.details.setMaximumHeight(160)
+        self.details.setMaximumHeight(110)
         self.details.hide()
         words = QVBoxLayout()
         words.setSpacing(2)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from PySide6.QtWidgets import (
+    QAbstractSpinBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -23,6 +25,7 @@ from PySide6.QtWidgets import (
 from core.settings import RunSettings
 from ui.theme import SPACE
 
+Box = TypeVar("Box", bound=QAbstractSpinBox)
 SANDBOXES = (
     ("auto", "Docker, else bubblewrap"),
     ("docker", "Docker"),
@@ -139,8 +142,7 @@ def _count(value: int, most: int, name: str, lowest: int = 1) -> QSpinBox:
     box = QSpinBox()
     box.setRange(lowest, most)
     box.setValue(value)
-    box.setAccessibleName(name)
-    return box
+    return _named(box, name)
 
 
 def _heat(value: float, name: str) -> QDoubleSpinBox:
@@ -148,7 +150,15 @@ def _heat(value: float, name: str) -> QDoubleSpinBox:
     box.setRange(0.0, 2.0)
     box.setSingleStep(0.1)
     box.setValue(value)
+    return _named(box, name)
+
+
+def _named(box: Box, name: str) -> Box:
+    """Name a field for screen readers, and indent its text as in the other fields."""
     box.setAccessibleName(name)
+    field = box.findChild(QLineEdit)
+    if field is not None:
+        field.setTextMargins(SPACE - 2, 0, 0, 0)
     return box
 
 

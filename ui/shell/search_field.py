@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
@@ -24,6 +24,7 @@ from ui.theme import SPACE, Theme
 
 MOST = 12
 """Entries shown at a time."""
+ICON = 16
 WORTH = 55.0
 """Score of 100 from which a name counts as meant."""
 Index = QModelIndex | QPersistentModelIndex
@@ -117,7 +118,8 @@ class SearchField(QLineEdit):
         self.popup.setProperty("role", "popup")
         self.list = QListView(self.popup)
         self._model, self._rows = _Targets(self), _Row(theme, self)
-        self._icon = self.addAction(icon("search", theme.muted), QLineEdit.ActionPosition.LeadingPosition)
+        self._icon = icon("search", theme.muted)
+        self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
         self._build()
 
     def _build(self) -> None:
@@ -136,7 +138,15 @@ class SearchField(QLineEdit):
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""
         self._rows.theme = theme
-        self._icon.setIcon(icon("search", theme.muted))
+        self._icon = icon("search", theme.muted)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Qt: the field, and a magnifying glass in it."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        self._icon.paint(painter, SPACE, (self.height() - ICON) // 2, ICON, ICON)
+        painter.end()
 
     def set_source(self, targets: Callable[[], Sequence[Target]]) -> None:
         """Ask `targets()` for the places each time the field is entered."""

@@ -38,6 +38,7 @@ class TopBar(QWidget):
         self.menu_button, self.runs_button = QToolButton(), QToolButton()
         self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
         self.search = SearchField(theme)
+        self.project.box.setPlaceholderText("None open")
         self.task.set_choices(TASKS, "synthesis")
         self._theme = theme
         self._menus(menu, runs)
@@ -79,7 +80,7 @@ class TopBar(QWidget):
         row.addWidget(self.menu_button, 0, bottom)
         for box, stretch, widest in (
             (self.project, 6, 260),
-            (self.task, 4, 160),
+            (self.task, 5, 160),
             (self.forward, 9, 380),
             (self.backward, 7, 380),
         ):

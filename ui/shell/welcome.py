@@ -17,6 +17,8 @@ TEXT = (
     "machine describe each one and write it again from its own description, and runs the tests on the result."
 )
 RECENT = 5
+WIDEST = 620
+"""Pixels; longer lines read badly."""
 
 
 class Welcome(QWidget):
@@ -54,10 +56,13 @@ class Welcome(QWidget):
         inner.addWidget(hint)
         inner.addLayout(self.recent)
         inner.addStretch(3)
+        page = QWidget()
+        page.setMaximumWidth(WIDEST)
+        page.setLayout(inner)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2)
         row.addStretch(1)
-        row.addLayout(inner, 6)
+        row.addWidget(page, 100)
         row.addStretch(1)
 
     def _buttons(self) -> QHBoxLayout:

@@ -1,0 +1,169 @@
+"""The window's own run: events in batches, pause, stop, errors, and no thread left behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+
+from core.control import Control
+from core.errors import ProjectError
+from core.settings import RunSettings
+from core.types import Event, Notice, Progress, Role, RunFinished, RunStarted, TextStreamed
+from ui.coordinator import Coordinator, RunState, new_run
+from ui.gateway import Gateway
+
+Emit = Callable[[Event], None]
+END = RunFinished(7, "finished", 0.5, 0.1, 0.2, 0.8, 1, 7)
+START = RunStarted(7, False, "synthesis", "p", "m", "s", 1)
+
+
+@pytest.fixture
+def gateway(qapp: QApplication) -> Iterator[Gateway]:
+    made = Gateway()
+    yield made
+    assert made.close()
+    assert not [each for each in threading.enumerate() if each.name == "coordinator"]
+
+
+@pytest.fixture
+def coordinator(gateway: Gateway) -> Coordinator:
+    return Coordinator(gateway)
+
+
+def batches(coordinator: Coordinator) -> list[list[Event]]:
+    heard: list[list[Event]] = []
+    coordinator.events.connect(heard.append)
+    return heard
+
+
+def test_tokens_arrive_joined_and_in_few_batches(coordinator: Coordinator) -> None:
+    def job(emit: Emit, control: Control) -> RunFinished:
+        emit(START)
+        for word in range(400):
+            emit(TextStreamed(1, Role.FORWARD, 0, f"{word} "))
+            time.sleep(0.001)
+        emit(END)
+        return END
+
+    heard, states, ends = batches(coordinator), [], []
+    coordinator.state_changed.connect(states.append)
+    coordinator.finished.connect(ends.append)
+    began = time.monotonic()
+    assert coordinator.begin(job)
+    assert not coordinator.begin(job)
+    wait_until(lambda: ends)
+    took = time.monotonic() - began
+    assert len(heard) <= took * 10 + 2
+    text = "".join(event.text for batch in heard for event in batch if isinstance(event, TextStreamed))
+    assert text == "".join(f"{word} " for word in range(400))
+    assert max(sum(isinstance(event, TextStreamed) for event in batch) for batch in heard) == 1
+    assert states == [RunState.RUNNING, RunState.IDLE]
+    assert ends == [END]
+    assert coordinator.run_id == 7
+
+
+def test_texts_of_different_samples_are_kept_apart(coordinator: Coordinator) -> None:
+    def job(emit: Emit, control: Control) -> RunFinished:
+        for index in (0, 0, 1, 0):
+            emit(TextStreamed(1, Role.FORWARD, index, "x"))
+        return END
+
+    heard, ends = batches(coordinator), []
+    coordinator.finished.connect(ends.append)
+    coordinator.begin(job)
+    wait_until(lambda: ends)
+    assert [(event.index, event.text) for event in heard[0] if isinstance(event, TextStreamed)] == [
+        (0, "xx"),
+        (1, "x"),
+        (0, "x"),
+    ]
+
+
+def test_pause_holds_the_run_at_its_next_checkpoint(coordinator: Coordinator) -> None:
+    steps: list[int] = []
+
+    def job(emit: Emit, control: Control) -> RunFinished:
+        for step in range(100):
+            control.checkpoint()
+            steps.append(step)
+            time.sleep(0.01)
+        return END
+
+    ends: list[RunFinished | None] = []
+    coordinator.finished.connect(ends.append)
+    coordinator.begin(job)
+    wait_until(lambda: steps)
+    coordinator.toggle_pause()
+    assert coordinator.state is RunState.PAUSED
+    time.sleep(0.05)
+    held = len(steps)
+    time.sleep(0.1)
+    assert len(steps) == held
+    coordinator.toggle_pause()
+    wait_until(lambda: ends)
+    assert len(steps) == 100
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_stop_ends_the_run_also_while_paused(coordinator: Coordinator, paused: bool) -> None:
+    def job(emit: Emit, control: Control) -> RunFinished:
+        while True:
+            control.checkpoint()
+            time.sleep(0.005)
+
+    ends: list[RunFinished | None] = []
+    failures: list[Exception] = []
+    coordinator.finished.connect(ends.append)
+    coordinator.failed.connect(failures.append)
+    coordinator.begin(job)
+    if paused:
+        coordinator.toggle_pause()
+    coordinator.stop()
+    assert coordinator.state is RunState.STOPPING
+    wait_until(lambda: ends)
+    assert ends == [None]
+    assert failures == []
+    assert coordinator.state is RunState.IDLE
+
+
+def test_closing_the_gateway_stops_the_run(qapp: QApplication) -> None:
+    def job(emit: Emit, control: Control) -> RunFinished:
+        while True:
+            control.checkpoint()
+            time.sleep(0.005)
+
+    gateway = Gateway()
+    coordinator = Coordinator(gateway)
+    coordinator.begin(job)
+    assert gateway.close(2.0)
+
+
+def test_what_was_said_before_an_error_is_still_heard(coordinator: Coordinator) -> None:
+    def job(emit: Emit, control: Control) -> RunFinished:
+        emit(Notice("almost"))
+        raise ValueError("broken")
+
+    heard, failures = batches(coordinator), []
+    coordinator.failed.connect(failures.append)
+    coordinator.begin(job)
+    wait_until(lambda: failures)
+    assert heard == [[Notice("almost")]]
+    assert str(failures[0]) == "broken"
+
+
+def test_the_real_engine_refuses_a_folder_without_tests(coordinator: Coordinator, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "module.py").write_text("def f(x):\n    return x + 1\n")
+    heard, failures = batches(coordinator), []
+    coordinator.failed.connect(failures.append)
+    coordinator.begin(new_run(RunSettings(regions=1), project, tmp_path / "runs.sqlite"))
+    wait_until(lambda: failures, 60)
+    assert isinstance(failures[0], ProjectError)
+    assert any(isinstance(event, Progress) for batch in heard for event in batch)

@@ -1,0 +1,163 @@
+"""Following a database: what is there, what another process adds, what cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from factories import fill_store, model_info, suite
+from PySide6.QtWidgets import QApplication
+from store_cases import filled
+from waiting import wait_until
+
+from core.errors import StoreError
+from core.results import open_store
+from core.settings import RunSettings
+from core.store.rows import ItemRow
+from core.types import Extraction, Item, Role, Sample, Span
+from ui.gateway import Gateway
+from ui.inspection import Inspection, Overview, Trace, Wanted
+
+
+@pytest.fixture
+def inspection(qapp: QApplication) -> Iterator[Inspection]:
+    gateway = Gateway()
+    made = Inspection(gateway)
+    yield made
+    made.close()
+    assert gateway.close()
+
+
+def listen(inspection: Inspection) -> list[Overview]:
+    heard: list[Overview] = []
+    inspection.overview_changed.connect(heard.append)
+    return heard
+
+
+def a_sample(text: str) -> Sample:
+    return Sample(Role.FORWARD, 0, "prompt", 1, 0.8, text, Extraction(text), 5, 5, 0.1, "stop", recitation=0.0)
+
+
+def an_item(number: int) -> Item:
+    span = Span(number * 10, number * 10 + 5)
+    return Item(f"m.py:{number}", "region", "m.py", span, number + 1, number + 1, "x = 1", ("t::a",))
+
+
+def test_a_run_is_shown_whole(inspection: Inspection, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=20)
+    heard = listen(inspection)
+    inspection.open(case.database)
+    wait_until(lambda: heard)
+    assert heard[0].run == case.run()
+    assert [item.id for item in heard[0].items] == [item.id for item in case.items()]
+    assert list(heard[0].files) == case.files()
+    assert heard[0].points
+
+
+def test_a_database_that_does_not_exist_yet_is_followed_until_it_does(inspection: Inspection, tmp_path: Path) -> None:
+    heard = listen(inspection)
+    errors: list[Exception] = []
+    inspection._gateway.failed.connect(errors.append)
+    inspection.open(tmp_path / "runs.sqlite")
+    wait_until(lambda: heard)
+    assert heard[0].runs == ()
+    case = filled(tmp_path, items=10)
+    wait_until(lambda: heard[-1].run is not None)
+    assert heard[-1].run is not None and heard[-1].run.id == case.run_id
+    assert errors == []
+
+
+def test_what_another_writer_commits_is_seen(inspection: Inspection, tmp_path: Path) -> None:
+    heard = listen(inspection)
+    with open_store(tmp_path / "runs.sqlite") as store:
+        project = store.add_project(tmp_path, "p", None, False)
+        info = model_info()
+        run_id = store.start_run(
+            project,
+            RunSettings(),
+            info,
+            info,
+            sandbox="s",
+            image_digest="",
+            app_version="0",
+            fingerprint="f",
+            suite=suite(),
+        )
+        inspection.open(tmp_path / "runs.sqlite")
+        wait_until(lambda: heard)
+        for number in range(3):
+            item_id = store.add_item(run_id, an_item(number))
+            wait_until(lambda number=number: len(heard[-1].items) == number + 1, what=f"for item {number}")
+        traces: list[Trace | None] = []
+        inspection.trace_changed.connect(traces.append)
+        inspection.choose_item(item_id)
+        wait_until(lambda: traces and traces[-1] is not None)
+        store.add_sample(item_id, None, a_sample("Add one."))
+        wait_until(lambda: traces[-1] is not None and len(traces[-1].samples) == 1)
+        store.finish_run(run_id, "finished", [])
+        wait_until(lambda: heard[-1].run is not None and heard[-1].run.status == "finished")
+    assert heard[-1].items[2].state == "unfinished"
+
+
+def test_the_newest_run_of_the_project_is_shown_unless_one_is_named(inspection: Inspection, tmp_path: Path) -> None:
+    heard = listen(inspection)
+    one, two = tmp_path / "one", tmp_path / "two"
+    with open_store(tmp_path / "runs.sqlite") as store:
+        ids = []
+        for seed, root in enumerate((one, two, one, two)):
+            root.mkdir(exist_ok=True)
+            ids.append(fill_store(store, root, 5, seed))
+    inspection.open(tmp_path / "runs.sqlite", Wanted(root=str(one)))
+    wait_until(lambda: heard)
+    assert inspection.run is not None and inspection.run.id == ids[2]
+    inspection.choose_run(Wanted(run_id=ids[1]))
+    wait_until(lambda: inspection.run is not None and inspection.run.id == ids[1])
+    inspection.choose_run(Wanted(root=str(tmp_path / "three")))
+    wait_until(lambda: inspection.run is None)
+    assert len(heard[-1].runs) == 4
+
+
+def test_only_the_last_chosen_region_is_delivered(inspection: Inspection, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=30)
+    heard = listen(inspection)
+    inspection.open(case.database)
+    wait_until(lambda: heard)
+    chosen: list[ItemRow | None] = []
+    traces: list[Trace | None] = []
+    inspection.item_chosen.connect(chosen.append)
+    inspection.trace_changed.connect(traces.append)
+    items = [item for item in case.items() if item.admitted]
+    for item in items[:10]:
+        inspection.choose_item(item.id)
+    wait_until(lambda: traces and traces[-1] is not None)
+    assert [item.id for item in chosen if item] == [item.id for item in items[:10]]
+    assert [trace.item.id for trace in traces if trace][-1] == items[9].id
+    assert len(traces) < 10
+
+
+def test_a_file_that_is_no_database_is_said_once(inspection: Inspection, tmp_path: Path) -> None:
+    path = tmp_path / "notes.sqlite"
+    path.write_text("these are notes, not a database" * 10)
+    errors: list[Exception] = []
+    inspection._gateway.failed.connect(errors.append)
+    inspection.open(path)
+    wait_until(lambda: errors)
+    inspection.refresh()
+    inspection.refresh()
+    wait_until(lambda: not inspection._looking)
+    assert len(errors) == 1
+    assert isinstance(errors[0], StoreError)
+
+
+def test_opening_another_database_forgets_the_first(inspection: Inspection, tmp_path: Path) -> None:
+    heard = listen(inspection)
+    (tmp_path / "b").mkdir()
+    first, second = filled(tmp_path, items=10), filled(tmp_path / "b", items=15)
+    inspection.open(first.database)
+    wait_until(lambda: heard)
+    inspection.choose_item(first.items()[0].id)
+    inspection.open(second.database)
+    wait_until(lambda: len(heard[-1].items) == 15)
+    assert inspection.item is None
+    assert inspection.database == second.database

@@ -1,0 +1,116 @@
+"""The project tree: heat as colour and number, counts, folders, many files."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication
+from store_cases import Filled, filled
+
+from core.store.rows import FileRow
+from ui.project_model import HEAT_ROLE, NAME, REGIONS, RTC, ProjectModel
+from ui.project_nodes import ListedFile, listed_files
+from ui.project_tree import ProjectTree
+from ui.theme import DARK, LIGHT
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    return filled(tmp_path_factory.mktemp("tree"), items=90)
+
+
+def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
+    model = ProjectModel(LIGHT)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
+    model.set_files(listed_files(run.codebase()))
+    model.set_rows(run.files())
+    model.set_rows([])
+    model.set_files([])
+    assert tester.model() is model
+
+
+def test_files_show_rtc_and_counts(qapp: QApplication, run: Filled) -> None:
+    model = ProjectModel(LIGHT)
+    model.set_files(listed_files(run.codebase()))
+    model.set_rows(run.files())
+    row = run.files()[0]
+    index = model.index_of(row.path)
+    assert row.rtc is not None
+    assert index.data() == row.path.rpartition("/")[2]
+    assert index.siblingAtColumn(RTC).data() == f"{row.rtc:.2f}"
+    assert index.siblingAtColumn(RTC).data(HEAT_ROLE) == row.rtc
+    assert index.siblingAtColumn(REGIONS).data() in (f"{row.done}/{row.items}", str(row.items))
+
+
+def test_a_folder_has_the_mean_over_its_regions(qapp: QApplication) -> None:
+    model = ProjectModel(LIGHT)
+    model.set_rows(
+        [FileRow("a/x.py", 3, 3, 1.0, 0.5), FileRow("a/b/y.py", 2, 1, 0.0, -0.5), FileRow("z.py", 1, 0, None, None)]
+    )
+    assert model.index_of("a").siblingAtColumn(RTC).data() == "0.75"
+    assert model.index_of("a").siblingAtColumn(REGIONS).data() == "4/5"
+    assert model.index_of("a/b").siblingAtColumn(RTC).data() == "0.00"
+    assert model.index_of("z.py").siblingAtColumn(RTC).data() == ""
+    assert "lift +0.25" in model.index_of("a").data(3)
+
+
+def test_folders_come_first_then_names(qapp: QApplication) -> None:
+    model = ProjectModel(LIGHT)
+    model.set_files([ListedFile(path) for path in ("b.py", "A.py", "z/c.py", "a/c.py")])
+    assert [model.index(row, NAME).data() for row in range(model.rowCount())] == ["a", "z", "A.py", "b.py"]
+
+
+def test_tests_and_left_out_files_say_so(qapp: QApplication) -> None:
+    model = ProjectModel(LIGHT)
+    model.set_files([ListedFile("bad.py", "left out: does not parse"), ListedFile("m.py")])
+    assert "does not parse" in model.index_of("bad.py").data(3)
+    assert model.index_of("bad.py").data(9).name() == LIGHT.muted
+    assert model.index_of("m.py").data(9) is None
+
+
+def test_choosing_a_file_says_its_path_but_folders_do_not(qapp: QApplication) -> None:
+    tree = ProjectTree(LIGHT)
+    heard: list[str] = []
+    tree.file_chosen.connect(heard.append)
+    tree.set_files([ListedFile("a/m.py"), ListedFile("n.py")])
+    tree.setCurrentIndex(tree.files.index_of("a"))
+    tree.setCurrentIndex(tree.files.index_of("a/m.py"))
+    assert heard == ["a/m.py"]
+    tree.show_file("n.py")
+    assert heard == ["a/m.py"]
+    assert tree.currentIndex().data() == "n.py"
+
+
+def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QApplication, run: Filled) -> None:
+    tree = ProjectTree(LIGHT)
+    tree.set_files(listed_files(run.codebase()))
+    tree.set_rows(run.files())
+    assert tree.isExpanded(tree.files.index_of("shop"))
+    tree.set_rows([*run.files(), FileRow("new/file.py", 1, 0, None, None)])
+    assert tree.isExpanded(tree.files.index_of("shop"))
+
+
+def test_both_themes_paint(qapp: QApplication, run: Filled) -> None:
+    tree = ProjectTree(LIGHT)
+    tree.resize(300, 300)
+    tree.set_rows(run.files())
+    light = tree.grab().toImage()
+    tree.set_theme(DARK)
+    assert tree.grab().toImage() != light
+
+
+def test_five_thousand_files_open_quickly(qapp: QApplication, tmp_path: Path) -> None:
+    files = [ListedFile(f"package_{n % 50}/part_{n % 7}/module_{n}.py") for n in range(5000)]
+    rows = [FileRow(each.path, 3, 2, 0.5, 0.1) for each in files]
+    tree = ProjectTree(LIGHT)
+    tree.resize(300, 600)
+    tree.show()
+    began = time.perf_counter()
+    tree.set_files(files)
+    tree.set_rows(rows)
+    tree.grab()
+    assert time.perf_counter() - began < 1.0
+    assert tree.files.rowCount() == 50

@@ -1,0 +1,143 @@
+"""The table of regions: order, filter, selection, and many rows."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QApplication
+from store_cases import Filled, filled
+from waiting import wait_until
+
+from ui.project_model import HEAT_ROLE
+from ui.region_model import FILE, LIFT, LINE, PASSES, RTC, STATE, RegionFilter, RegionModel
+from ui.region_state import RegionState, region_state, state_words
+from ui.region_table import STATES, RegionTable
+from ui.theme import DARK, LIGHT
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    return filled(tmp_path_factory.mktemp("regions"), items=90)
+
+
+@pytest.fixture
+def table(qapp: QApplication, run: Filled) -> RegionTable:
+    made = RegionTable(LIGHT)
+    made.resize(520, 400)
+    made.set_items(run.items())
+    return made
+
+
+def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
+    model = RegionModel(LIGHT)
+    tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
+    model.set_items(run.items())
+    model.sort(RTC, Qt.SortOrder.DescendingOrder)
+    model.set_filter(RegionFilter("module_001"))
+    model.set_items([])
+    assert tester.model() is model
+
+
+def test_dropped_regions_are_listed_only_when_asked_for(table: RegionTable, run: Filled) -> None:
+    admitted = [item for item in run.items() if item.admitted]
+    assert len(table.regions.shown) == len(admitted) < len(run.items())
+    table.states.setCurrentIndex([name for name, _ in STATES].index("Dropped"))
+    assert {region_state(item) for item in table.regions.shown} == {RegionState.DROPPED}
+    assert table.count.text() == f"{len(table.regions.shown)} of {len(run.items())}"
+
+
+def test_cells_say_what_the_store_says(table: RegionTable) -> None:
+    item = next(item for item in table.regions.shown if item.rtc is not None and item.lift is not None)
+    row = table.regions.row_of(item.id)
+    assert row is not None
+
+    def cell(column: int) -> object:
+        return table.regions.index(row, column).data()
+
+    assert (cell(FILE), cell(LINE)) == (item.path, str(item.start_line))
+    assert (cell(RTC), cell(LIFT)) == (f"{item.rtc:.2f}", f"{item.lift:+.2f}")
+    assert cell(PASSES) == f"{item.passes}/{item.judged}"
+    assert table.regions.index(row, RTC).data(HEAT_ROLE) == item.rtc
+    assert table.regions.index(row, STATE).data(Qt.ItemDataRole.AccessibleTextRole) == state_words(item)
+
+
+@pytest.mark.parametrize("column", range(8))
+def test_every_column_sorts_both_ways(table: RegionTable, column: int) -> None:
+    table.table.sortByColumn(column, Qt.SortOrder.AscendingOrder)
+    up = [item.id for item in table.regions.shown]
+    table.table.sortByColumn(column, Qt.SortOrder.DescendingOrder)
+    assert [item.id for item in table.regions.shown] == up[::-1]
+
+
+def test_rtc_sorts_as_numbers_with_unjudged_lowest(table: RegionTable) -> None:
+    table.table.sortByColumn(RTC, Qt.SortOrder.AscendingOrder)
+    values = [-1.0 if item.rtc is None else item.rtc for item in table.regions.shown]
+    assert values == sorted(values)
+
+
+def test_words_are_found_in_path_and_code(table: RegionTable) -> None:
+    QTest.keyClicks(table.words, "module_001 DISCOUNT")
+    wait_until(lambda: all("discount" in item.text for item in table.regions.shown))
+    assert table.regions.shown
+    assert {item.path for item in table.regions.shown} == {"shop/module_001.py"}
+    table.words.setText("no such words anywhere")
+    wait_until(lambda: not table.regions.shown)
+
+
+def test_choosing_with_the_keyboard_says_the_id(table: RegionTable) -> None:
+    heard: list[int] = []
+    table.item_chosen.connect(heard.append)
+    table.table.setFocus()
+    QTest.keyClick(table.table, Qt.Key.Key_Down)
+    QTest.keyClick(table.table, Qt.Key.Key_Down)
+    assert heard == [item.id for item in table.regions.shown[: len(heard)]]
+    assert heard
+
+
+def test_selection_survives_sorting_filtering_and_fresh_rows(table: RegionTable, run: Filled) -> None:
+    heard: list[int] = []
+    chosen = table.regions.shown[20]
+    table.select(chosen.id)
+    table.item_chosen.connect(heard.append)
+    table.table.sortByColumn(RTC, Qt.SortOrder.DescendingOrder)
+    table.set_items([replace(item, passes=item.passes) for item in run.items()][::-1])
+    assert table.regions.shown[table.table.currentIndex().row()].id == chosen.id
+    assert heard == []
+
+
+def test_scroll_position_stays_while_a_run_adds_regions(table: RegionTable, run: Filled) -> None:
+    items = run.items()
+    table.show()
+    table.set_items(items[:60])
+    table.select(table.regions.shown[0].id)
+    table.table.verticalScrollBar().setValue(25)
+    table.set_items(items)
+    assert table.table.verticalScrollBar().value() == 25
+
+
+def test_both_themes_paint(table: RegionTable) -> None:
+    light = table.grab().toImage()
+    table.set_theme(DARK)
+    assert table.grab().toImage() != light
+
+
+def test_a_hundred_thousand_rows_sort_and_filter_quickly(qapp: QApplication, run: Filled) -> None:
+    base = run.items()[0]
+    items = [
+        replace(base, id=n, path=f"p/module_{n % 997}.py", start=n, admitted=True, state="done", rtc=(n % 4) / 3)
+        for n in range(100_000)
+    ]
+    table = RegionTable(LIGHT)
+    table.resize(520, 400)
+    table.show()
+    table.set_items(items)
+    began = time.perf_counter()
+    table.regions.set_filter(RegionFilter("module_99"))
+    table.grab()
+    filtering = time.perf_counter() - began
+    assert len(table.regions.shown) > 500
+    assert filtering < 1.0
