@@ -107,7 +107,7 @@ def test_arrow_keys_read_off_values_and_enter_opens_the_region(panel: RunPanel, 
 def test_without_a_pointer_the_last_values_stand_in_the_legend(panel: RunPanel, stored: StoredRun) -> None:
     panel.set_run(stored.run, POINTS, [])
     assert panel.chart.said.startswith("━━ RTC 0.40 (0.30 to 0.50)")
-    assert panel.chart.said.endswith("last: 10 regions")
+    assert panel.chart.said.endswith("after 10 regions")
 
 
 def test_files_are_listed_and_sorted_by_number(panel: RunPanel, stored: StoredRun) -> None:

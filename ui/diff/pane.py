@@ -143,12 +143,12 @@ class Pane(QPlainTextEdit):
     def visible_blocks(self) -> Iterator[tuple[QTextBlock, QRectF]]:
         """Blocks in sight with their place in the viewport."""
         block = self.firstVisibleBlock()
-        bottom, line = self.viewport().height(), self.fontMetrics().lineSpacing()
+        bottom = self.viewport().height()
         while block.isValid():
             place = self.blockBoundingGeometry(block).translated(self.contentOffset())
             if place.top() > bottom:
                 return
-            place.setHeight(block.layout().lineCount() * line)
+            place.setHeight(block.layout().boundingRect().height())
             yield block, place
             block = block.next()
 

@@ -13,11 +13,15 @@ from PySide6.QtWidgets import QWidget
 from core.store.rows import RunningPoint, Score
 from ui.diff.controls import column, label, row
 from ui.diff.elided import ElidedLabel
+from ui.panels.flow import Flow
 from ui.panels.series import Series
 from ui.theme import SPACE, Theme
 
 NEAR = 24
 """Pixels around a point within which a click means it."""
+
+SETTLED = 0.08
+"""Share of the regions before which intervals are too wide to be worth the chart's height."""
 
 
 class RunningChart(QWidget):
@@ -41,7 +45,7 @@ class RunningChart(QWidget):
         self._plot.setMouseEnabled(False, False)
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
-        self._plot.setMinimumSize(240, 120)
+        self._plot.setMinimumSize(200, 100)
         self._plot.viewport().setMouseTracking(True)
         self._plot.viewport().installEventFilter(self)
         self._plot.installEventFilter(self)
@@ -57,8 +61,9 @@ class RunningChart(QWidget):
         self._names = {each: label() for each in (self.rtc, self.lift)}
         for name in self._names.values():
             name.setToolTip("Mean over regions; the band is its 95 % interval")
-        head = row(*self._names.values(), self._said, margins=(SPACE + 4, SPACE, SPACE + 4, 0), spacing=16)
-        head.setStretch(2, 1)
+        head = row(margins=(SPACE + 4, SPACE, SPACE + 4, 0))
+        head.addLayout(Flow(tuple(self._names.values()), 16), 3)
+        head.addWidget(self._said, 1)
         column(head, self._plot, owner=self)
         self.set_theme(theme)
 
@@ -148,16 +153,20 @@ class RunningChart(QWidget):
         self._cursor.setPos(point.items)
         self._names[self.rtc].setText(f"━━ RTC {in_words(point.rtc)}")
         self._names[self.lift].setText(f"╍╍ lift {in_words(point.lift, '+')}")
-        self._said.setText(f"{'after' if place is not None else 'last:'} {point.items} regions")
+        self._said.setText(f"after {point.items} regions")
 
     def _activate(self) -> None:
         if self._at is not None:
             self.region_activated.emit(self._points[self._at].item_id)
 
     def _range(self) -> tuple[float, float]:
-        """All values and bounds, 0 always in sight."""
-        scores = [score for point in self._points for score in (point.rtc, point.lift)]
-        seen = [y for score in scores for y in (score.value, score.low, score.high) if y is not None]
+        """All values and, once they have settled, all bounds; 0 always in sight."""
+        settled = self._points[-1].items * SETTLED if self._points else 0
+        scores = [(point.items, score) for point in self._points for score in (point.rtc, point.lift)]
+        seen = [score.value for _, score in scores if score.value is not None]
+        for items, score in scores:
+            if items >= settled and score.low is not None and score.high is not None:
+                seen += [score.low, score.high]
         return min([0.0, *seen]), max([0.2, *seen])
 
 

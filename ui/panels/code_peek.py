@@ -17,24 +17,25 @@ PAD = 6
 
 
 class CodePeek(QWidget):
-    """Up to `most` lines; what is left out is said in a last line."""
+    """Up to `most` lines; what is left out is said in a line of its own."""
 
     def __init__(self, theme: Theme, most: int = 4) -> None:
         """Empty until `show_code`."""
         super().__init__()
         self._theme, self._most = theme, most
         self._lines: list[tuple[str, list[Span]]] = []
-        self._more = ""
+        self._before, self._more = "", ""
         self.setFont(fixed_font(8.5))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def show_code(self, text: str, path: str = "") -> None:
-        """Show the beginning of `text`, dedented."""
+    def show_code(self, text: str, path: str = "", start: int = 0) -> None:
+        """Show `text` from its line `start` on (from 0), dedented."""
         texts = level(split(text).texts)
-        shown = texts[: self._most]
+        shown = texts[start : start + self._most]
+        self._before = f"… {start} line{'s' if start > 1 else ''} as in the original" if start else ""
         spans = [found for _, found in spans_by_line(shown, lexer_for(path))]
         self._lines = list(zip(shown, spans, strict=True)) if shown else []
-        left = len(texts) - len(shown)
+        left = len(texts) - start - len(shown)
         self._more = f"… {left} more line{'s' if left > 1 else ''}" if left else ""
         self.setAccessibleName(text)
         self.updateGeometry()
@@ -47,7 +48,7 @@ class CodePeek(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """As high as its lines (called by Qt)."""
-        rows = len(self._lines) + bool(self._more)
+        rows = len(self._lines) + bool(self._more) + bool(self._before)
         return QSize(100, rows * self.fontMetrics().lineSpacing() + 2 * PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -55,6 +56,10 @@ class CodePeek(QWidget):
         painter, metrics = QPainter(self), self.fontMetrics()
         painter.fillRect(self.rect(), QColor(self._theme.gutter))
         y = float(PAD + metrics.ascent())
+        if self._before:
+            painter.setPen(QColor(self._theme.muted))
+            painter.drawText(QPointF(PAD, y), self._before)
+            y += metrics.lineSpacing()
         for text, spans in self._lines:
             for start, end, kind in spans:
                 painter.setPen(QColor(self._theme.token(kind)))
@@ -72,3 +77,11 @@ def level(texts: tuple[str, ...]) -> list[str]:
     rest = textwrap.dedent("\n".join(texts[1:])).split("\n")
     step = "    " if texts[0].rstrip().endswith((":", "(", "[", "{")) else ""
     return [texts[0], *(step + line if line else line for line in rest)]
+
+
+def first_difference(original: str, candidate: str) -> int:
+    """The first line (from 0) at which two texts part, white space at line ends aside."""
+    ones, others = split(original).texts, split(candidate).texts
+    pairs = zip(ones, others, strict=False)
+    parted = next((at for at, (one, other) in enumerate(pairs) if one.rstrip() != other.rstrip()), None)
+    return min(len(ones), len(others) - 1) if parted is None else parted

@@ -10,6 +10,9 @@ from ui.diff.controls import bind, button, column, label, row, to_clipboard
 from ui.panels.provenance import Groups, as_text
 from ui.theme import SPACE
 
+NAMES = 132
+"""Pixels the names take at first; the rest is the values'."""
+
 
 class ProvenanceView(QWidget):
     """A tree of two columns; groups can be folded, and stay so while values change."""
@@ -22,10 +25,11 @@ class ProvenanceView(QWidget):
         self.tree.setAccessibleName("How this run was made")
         self.tree.setColumnCount(2)
         self.tree.setHeaderHidden(True)
-        self.tree.setIndentation(12)
+        self.tree.setIndentation(10)
         self.tree.setUniformRowHeights(True)
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self.tree.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.tree.header().resizeSection(0, NAMES)
         self.copy = button("Copy", "Copy how this run was made", self.copy_all)
         self.tree.header().setStretchLastSection(True)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -58,8 +58,8 @@ class RoundTripPanel(QWidget):
         self._list = QWidget()
         self._list.setProperty("role", "surface")
         self._layout = column(margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=SPACE, owner=self._list)
-        self._layout.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._layout.addWidget(self._state)
+        self._layout.addStretch(1)
         self._scroll = CardScroll(self._list)
         column(self._empty, self._header, self._scroll, owner=self)
 
@@ -86,7 +86,7 @@ class RoundTripPanel(QWidget):
             return
         self._header.show_item(item)
         self._streams.settle(item.id, samples)
-        self._show_samples(samples, item.path)
+        self._show_samples(samples, item)
         self._show_writing()
         self._show_state(item, samples)
         if self._selected not in self._cards:
@@ -145,7 +145,7 @@ class RoundTripPanel(QWidget):
         self._cards, self._writing, self._selected = {}, {}, None
         self._scroll.verticalScrollBar().setValue(0)
 
-    def _show_samples(self, samples: Sequence[SampleRow], path: str) -> None:
+    def _show_samples(self, samples: Sequence[SampleRow], item: ItemRow) -> None:
         """Reuse cards by sample id; put all in the order of the samples."""
         gone = set(self._cards) - {sample.id for sample in samples}
         for number in gone:
@@ -154,14 +154,14 @@ class RoundTripPanel(QWidget):
         for place, sample in enumerate(samples, 1):
             card = self._cards.get(sample.id)
             if card is None:
-                card = self._new_card(sample, path, place)
+                card = self._new_card(sample, item, place)
             else:
                 card.show_sample(sample)
             ordered[sample.id] = card
         self._cards = ordered
 
-    def _new_card(self, sample: SampleRow, path: str, place: int) -> SampleCard:
-        card = SampleCard(self._theme, sample, path)
+    def _new_card(self, sample: SampleRow, item: ItemRow, place: int) -> SampleCard:
+        card = SampleCard(self._theme, sample, item.path, item.text)
         card.chosen.connect(lambda number=sample.id: self.select(number))
         self._layout.insertWidget(place, card)
         card.show()  # at once, so that it can take the focus
@@ -176,7 +176,7 @@ class RoundTripPanel(QWidget):
         for place, text in texts.items():
             if place not in self._writing:
                 self._writing[place] = WritingCard(self._theme, place.role, place.index)
-                self._layout.addWidget(self._writing[place])
+                self._layout.insertWidget(self._layout.count() - 1, self._writing[place])
                 self._writing[place].show()
             self._writing[place].show_text(text)
         if bool(self._writing) != self._blinking.isActive():

@@ -57,7 +57,7 @@ class RunPanel(QWidget):
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
         self.table.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        widths(self.table, 0, 66, 64, 60)
+        widths(self.table, 0, 62, 58, 58)
         files = QWidget()
         files.setProperty("role", "surface")
         column(row(label("Files", "heading"), None, margins=(SPACE, 6, SPACE, 6)), self.table, owner=files)
@@ -68,8 +68,8 @@ class RunPanel(QWidget):
         self._body.setChildrenCollapsible(False)
         for part in (charts, files, self.provenance):
             self._body.addWidget(part)
-        self._body.setSizes([380, 370, 290])
-        for place, share in enumerate((3, 2, 2)):
+        self._body.setSizes([380, 310, 310])
+        for place, share in enumerate((4, 3, 3)):
             self._body.setStretchFactor(place, share)
         column(self._empty, self._body, owner=self)
 

@@ -11,7 +11,7 @@ from ui.diff.elided import ElidedLabel
 from ui.fonts import fixed_font
 from ui.panels.badge import Badge
 from ui.panels.card import Card
-from ui.panels.code_peek import CodePeek
+from ui.panels.code_peek import CodePeek, first_difference
 from ui.panels.flow import Flow
 from ui.panels.outcomes import EXPLAINED, sample_name, verdict_colour, verdict_text
 from ui.theme import SPACE, Theme
@@ -30,10 +30,10 @@ _ENDS = {"length": "cut at length limit", "context": "context full", "failed": "
 class SampleCard(Card):
     """One stored sample. Descriptions show their text, code samples their verdict and first lines."""
 
-    def __init__(self, theme: Theme, sample: SampleRow, path: str) -> None:
-        """Show `sample` of an item in the file `path`."""
+    def __init__(self, theme: Theme, sample: SampleRow, path: str, original: str) -> None:
+        """Show `sample` of an item in the file `path` whose text is `original`."""
         super().__init__(theme, INDENT if sample.role == "backward" else 0)
-        self.sample, self._path = sample, path
+        self.sample, self._path, self._original = sample, path, original
         self._name = label(role="heading")
         self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
         self._cost = ElidedLabel("caption")
@@ -59,9 +59,11 @@ class SampleCard(Card):
         self._cost.setText(_figures(sample))
         self._text.setVisible(self.describes or bool(sample.error))
         self._text.setText(sample.error or sample.text or "(empty)")
-        self._code.setVisible(not self.describes and bool(sample.text))
-        if not self.describes:
-            self._code.show_code(sample.text, self._path)
+        exact = sample.text.rstrip() == self._original.rstrip()
+        self._code.setVisible(not (self.describes or exact) and bool(sample.text))
+        if self._code.isVisibleTo(self):
+            start = first_difference(self._original, sample.text)
+            self._code.show_code(sample.text, self._path, max(0, start) if start > 1 else 0)
         self._show_badges()
         self.setAccessibleName(self.spoken())
 
@@ -160,5 +162,5 @@ def _figures(sample: SampleRow) -> str:
     """Likeness to the original where it is known, tokens, seconds."""
     likeness = sample.scores.get("edit_sim")
     exact = sample.scores.get("exact_match") == 1.0
-    parts = ["exact"] if exact else [] if likeness is None else [f"sim {likeness:.2f}"]
+    parts = ["as the original"] if exact else [] if likeness is None else [f"sim {likeness:.2f}"]
     return " · ".join([*parts, f"{sample.completion_tokens} tok", f"{sample.seconds:.1f} s"])

@@ -62,7 +62,7 @@ class TestsPanel(QWidget):
         self.table.setModel(self._sorted)
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        widths(self.table, 110, 360, 80, 0)
+        widths(self.table, 110, 0, 80, 0)
         self.table.selectionModel().currentRowChanged.connect(self._show_current)
         self.message, self.output = TextBox("Message"), TextBox("Captured output")
         self.jump = button("", "Show this line of the reconstruction", self._jump)
@@ -76,7 +76,11 @@ class TestsPanel(QWidget):
         texts = QSplitter(Qt.Orientation.Vertical)
         texts.addWidget(self.message)
         texts.addWidget(self.output)
-        self._body.addWidget(self.table)
+        self._nothing = EmptyState("No test results", "The candidate did not get as far as the end of a test.")
+        tables = QWidget()
+        tables.setProperty("role", "surface")
+        column(self._nothing, self.table, owner=tables)
+        self._body.addWidget(tables)
         self._body.addWidget(texts)
         self._body.setSizes([600, 400])
         self._head = QWidget()
@@ -104,6 +108,8 @@ class TestsPanel(QWidget):
             return
         self._show_verdict(verdict)
         self.output.show_text(verdict.output, absent="Nothing was printed.")
+        self._nothing.setVisible(not tests)
+        self.table.setVisible(bool(tests))
         self._fill()
         if not same:
             self._select_first_failure()
@@ -156,7 +162,7 @@ class TestsPanel(QWidget):
 
     def _show_current(self, current: QModelIndex, previous: QModelIndex | None = None) -> None:
         test = self._current()
-        self.message.show_text(test.message if test else "", test.node_id if test else "", _ABSENT)
+        self.message.show_text(test.message if test else "", test.node_id if test else "", _ABSENT if test else "")
         line = self._line(test)
         self.jump.setVisible(line is not None)
         self.jump.setText(f"→ line {line}")

@@ -1,0 +1,249 @@
+"""Labelling by keys alone, every keypress stored in a real database before the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from factories import fill_store
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from stored_run import shown
+
+from core.errors import UserError
+from core.store.reader import Reader
+from core.store.rows import ItemRow, SampleRow
+from core.store.writer import Store
+from ui.panels import LabelsPanel
+from ui.panels.pace import Pace
+from ui.panels.taxonomy import read_taxonomy
+from ui.theme import DARK, LIGHT
+
+
+@dataclass
+class Desk:
+    """What the window does around the panel: stores what is asked for, walks the queue."""
+
+    panel: LabelsPanel
+    store: Store
+    reader: Reader
+    item: ItemRow
+    queue: list[SampleRow]
+    at: int = 0
+    asked: list[tuple[int, str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.panel.label_requested.connect(self._store)
+        self.panel.next_requested.connect(lambda: self.show(self.at + 1))
+        self.panel.previous_requested.connect(lambda: self.show(self.at - 1))
+        self.panel.sample_requested.connect(lambda n: self.show([s.id for s in self.queue].index(n)))
+        self.show(0)
+
+    def _store(self, sample_id: int, mode: str, note: str) -> None:
+        self.asked.append((sample_id, mode, note))
+        self.store.add_label(sample_id, mode, self.panel.annotator.text(), note)
+        if sample_id == self.queue[self.at].id:
+            self.show(self.at)
+
+    def show(self, at: int) -> None:
+        self.at = max(0, min(at, len(self.queue) - 1))
+        sample = self.queue[self.at]
+        self.panel.set_sample(sample, self.reader.labels(sample.id), item=self.item, description="Why.")
+
+    def key(self, *keys: Qt.Key) -> None:
+        for key in keys:
+            QTest.keyClick(QApplication.focusWidget(), key)
+
+    def labels(self, at: int) -> list[tuple[str, str]]:
+        return [(label.mode, label.note) for label in self.reader.labels(self.queue[at].id)]
+
+
+@pytest.fixture
+def desk(qapp: QApplication, tmp_path: Path) -> Iterator[Desk]:
+    with Store.open(tmp_path / "runs.db") as store:
+        run_id = fill_store(store, tmp_path / "shop", 3, 5)
+        reader = Reader.open(tmp_path / "runs.db")
+        item = next(item for item in reader.items(run_id) if item.admitted)
+        panel = LabelsPanel(LIGHT)
+        panel.annotator.setText("Ada")
+        made = Desk(panel, store, reader, item, [s for s in reader.samples(item.id) if s.role == "backward"])
+        shown(panel, 950, 420)
+        panel.buttons[0].setFocus()
+        yield made
+        panel.close()
+        panel.deleteLater()
+        reader.close()
+
+
+def test_a_digit_labels_and_goes_on(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_4)
+    assert desk.labels(0) == [("ambiguous", "")]
+    assert desk.at == 1
+    assert desk.panel.progress.text() == "1 labelled"
+
+
+def test_without_going_on_the_label_shows_on_its_button(desk: Desk) -> None:
+    desk.panel.advance.click()
+    desk.panel.buttons[0].setFocus()
+    desk.key(Qt.Key.Key_2)
+    assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["line-by-line"]
+    assert desk.panel.history.text().startswith("Ada · Line by line · ")
+    desk.key(Qt.Key.Key_0)
+    assert desk.labels(0) == [("line-by-line", ""), ("", "")]
+    assert not any(button.isChecked() for button in desk.panel.buttons)
+
+
+def test_a_note_is_typed_kept_and_stored_with_the_label(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_N)
+    assert QApplication.focusWidget() is desk.panel.note
+    QTest.keyClicks(desk.panel.note, "2 of 3 cases")
+    assert desk.asked == []
+    desk.key(Qt.Key.Key_Return, Qt.Key.Key_1)
+    assert desk.labels(0) == [("misses-logic", "2 of 3 cases")]
+    assert desk.panel.note.text() == ""
+
+
+def test_a_note_on_a_labelled_sample_is_stored_at_once(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_3, Qt.Key.Key_Left, Qt.Key.Key_N)
+    QTest.keyClicks(desk.panel.note, "late")
+    desk.key(Qt.Key.Key_Return)
+    assert desk.labels(0) == [("hallucinated", ""), ("hallucinated", "late")]
+
+
+def test_escape_leaves_the_note(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_N, Qt.Key.Key_Escape, Qt.Key.Key_6)
+    assert desk.labels(0) == [("equivalent", "")]
+
+
+def test_skip_and_back_move_without_a_label(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_S, Qt.Key.Key_Right)
+    assert desk.at == 2
+    desk.key(Qt.Key.Key_Left)
+    assert desk.at == 1
+    assert desk.asked == []
+
+
+def test_keys_work_while_the_diff_has_the_focus(desk: Desk) -> None:
+    desk.panel.subject.columns.right.setFocus()
+    desk.key(Qt.Key.Key_7)
+    assert desk.labels(0) == [("recites", "")]
+    desk.panel.subject.columns.left.setFocus()
+    desk.key(Qt.Key.Key_Left)
+    assert desk.at == 0
+
+
+def test_undo_restores_what_was_there_and_shows_that_sample(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_1, Qt.Key.Key_Left, Qt.Key.Key_2, Qt.Key.Key_S)
+    assert desk.at == 2
+    desk.key(Qt.Key.Key_U)
+    assert desk.at == 0
+    assert desk.labels(0)[-1] == ("misses-logic", "")
+    desk.key(Qt.Key.Key_U)
+    assert desk.labels(0)[-1] == ("", "")
+    asked = list(desk.asked)
+    desk.key(Qt.Key.Key_U)
+    assert desk.asked == asked
+    assert not desk.panel.undo.isEnabled()
+
+
+def test_blind_hides_the_verdict_and_the_others_labels(desk: Desk) -> None:
+    desk.store.add_label(desk.queue[0].id, "other", "Ben", "")
+    desk.show(0)
+    assert desk.panel.badge.text and "Ben" in desk.panel.history.text()
+    told: list[bool] = []
+    desk.panel.blind_changed.connect(told.append)
+    desk.key(Qt.Key.Key_B)
+    assert desk.panel.badge.text == "" and "Ben" not in desk.panel.history.text()
+    assert told == [True]
+
+
+def test_each_annotator_sees_their_own_label(desk: Desk) -> None:
+    desk.store.add_label(desk.queue[0].id, "other", "Ben", "")
+    desk.show(0)
+    assert not any(button.isChecked() for button in desk.panel.buttons)
+    desk.panel.annotator.setText("Ben")
+    assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["other"]
+
+
+def test_digits_in_the_annotators_name_are_no_labels(desk: Desk) -> None:
+    desk.panel.annotator.setFocus()
+    QTest.keyClicks(desk.panel.annotator, "2n")
+    assert desk.panel.annotator.text() == "Ada2n"
+    assert desk.asked == []
+
+
+def test_question_mark_shows_all_keys(desk: Desk) -> None:
+    assert not desk.panel.keys.isVisible()
+    desk.key(Qt.Key.Key_Question)
+    assert desk.panel.keys.isVisible()
+    desk.key(Qt.Key.Key_Question)
+    assert not desk.panel.keys.isVisible()
+
+
+def test_every_mode_says_its_key(desk: Desk) -> None:
+    assert [button.accessibleName()[-5:] for button in desk.panel.buttons] == [f"key {n}" for n in range(1, 10)]
+    desk.panel.set_theme(DARK)
+    desk.panel.grab()
+
+
+def test_the_subject_shows_description_and_texts(desk: Desk) -> None:
+    subject = desk.panel.subject
+    assert subject.description.text() == "Why."
+    assert subject.columns.isVisible() and not subject.original.isVisible()
+    forward = next(sample for sample in desk.reader.samples(desk.item.id) if sample.role == "forward")
+    desk.panel.set_sample(forward, [], item=desk.item)
+    assert subject.description.text() == forward.text
+    assert subject.original.edit.toPlainText().lstrip() == desk.item.text
+    assert not subject.columns.isVisible()
+
+
+def test_without_a_sample_it_says_what_to_do(qapp: QApplication) -> None:
+    panel = LabelsPanel(LIGHT)
+    shown(panel)
+    assert panel._empty.isVisible() and not panel._body.isVisible()
+    QTest.keyClick(panel, Qt.Key.Key_1)
+    panel.close()
+
+
+def test_pace_leaves_breaks_out() -> None:
+    now = [0.0]
+    pace = Pace(lambda: now[0])
+    for wait in (0, 10, 20, 1000, 15):
+        now[0] += wait
+        pace.add()
+    assert pace.per_hour() == 240
+    assert pace.text() == "5 labelled · 240 an hour"
+
+
+def test_the_bundled_taxonomy_has_the_papers_modes() -> None:
+    taxonomy = read_taxonomy()
+    assert taxonomy.version == 1
+    assert [mode.key for mode in taxonomy.modes] == list(range(1, 10))
+    ids = {mode.id for mode in taxonomy.modes}
+    assert ids >= {"misses-logic", "line-by-line", "hallucinated", "ambiguous", "copies-old", "equivalent"}
+    assert taxonomy.name("of-another-version") == "of-another-version"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("version = 1\n[[mode]]\nid = 'a'\nname = 'A'\n", "'key'"),
+        ("version = 1\n[[mode]]\nid = 'a'\nkey = 12\nname = 'A'\n", "a key 1 to 9"),
+        ("version = 1\n", "no error modes"),
+        ("version = ", "cannot be read"),
+        (
+            "version = 1\n[[mode]]\nid = 'a'\nkey = 1\nname = 'A'\n[[mode]]\nid = 'b'\nkey = 1\nname = 'B'\n",
+            "have the key '1'",
+        ),
+    ],
+)
+def test_a_users_taxonomy_that_is_wrong_is_refused_with_the_reason(tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "error_modes.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(UserError, match=problem) as raised:
+        read_taxonomy(path)
+    assert str(path) in raised.value.problem
+    assert raised.value.remedy
