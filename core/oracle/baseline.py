@@ -22,6 +22,7 @@ class Baseline:
         allowed: what the project does to the framework by itself.
         code_swap: whether the collected suite, forked, gives the same results as a fresh one.
         fresh_only: tests that pass in a fresh process but not in the collected one.
+        standing_alone: test files that can be collected without the others.
     """
 
     suite: Suite
@@ -31,6 +32,7 @@ class Baseline:
     allowed: Allowances
     code_swap: bool
     fresh_only: frozenset[str]
+    standing_alone: frozenset[str]
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -42,6 +44,10 @@ class Baseline:
         known = self.seconds
         spent = self.overhead + sum(known.get(test, 0.0) for test in tests)
         return settings.total_timeout_floor + settings.total_timeout_factor * spent
+
+    def stand_alone(self, tests: Sequence[str]) -> bool:
+        """Whether a fresh run of `tests` may collect only their files."""
+        return self.standing_alone.issuperset(test.split("::", 1)[0] for test in tests)
 
     def learned(self, settings: OracleSettings) -> dict[str, Any]:
         """What a zygote is told once."""
@@ -74,6 +80,7 @@ class Baseline:
             "events": sorted(map(list, self.allowed.events)),
             "code_swap": self.code_swap,
             "fresh_only": sorted(self.fresh_only),
+            "standing_alone": sorted(self.standing_alone),
         }
 
     @classmethod
@@ -96,6 +103,7 @@ class Baseline:
             Allowances(frozenset(data["changes"]), events),
             bool(data["code_swap"]),
             frozenset(data["fresh_only"]),
+            frozenset(data["standing_alone"]),
         )
 
     def as_cached(self) -> Baseline:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from core.errors import InspectorError, ProjectError, TargetError
@@ -115,11 +116,11 @@ def coverage_map(run: IdentityRun, tests: Sequence[str]) -> CoverageMap:
     return CoverageMap(tuple(tests), lines, run.import_lines)
 
 
-def check_collected(run: IdentityRun, printed: str, interpreter: Interpreter) -> None:
+def check_collected(run: IdentityRun, printed: str, interpreter: Interpreter, root: Path) -> None:
     """Refuse a run that is no ground to stand on. Raises TargetError, ProjectError."""
     files = {node_id.split("::", 1)[0] for node_id in run.collected}
     if len(run.errors) > len(files) or (run.errors and not run.collected):
-        raise _cannot_collect(run.errors, interpreter)
+        raise _cannot_collect(run.errors, interpreter, root)
     if run.collected:
         return
     if run.status in (0, 5):
@@ -128,13 +129,13 @@ def check_collected(run: IdentityRun, printed: str, interpreter: Interpreter) ->
             "Choose a project with tests that pytest collects, or tell pytest in the project's configuration where "
             "they are (testpaths, python_files).",
         )
-    raise _cannot_start(printed, interpreter)
+    raise _cannot_start(printed, interpreter, root)
 
 
-def _cannot_collect(errors: Sequence[tuple[str, str]], interpreter: Interpreter) -> InspectorError:
+def _cannot_collect(errors: Sequence[tuple[str, str]], interpreter: Interpreter, root: Path) -> InspectorError:
     missing = missing_modules("\n".join(text for _, text in errors))
     if missing:
-        return needs(missing, interpreter)
+        return needs(missing, interpreter, root)
     where, text = errors[0]
     last = text.strip().splitlines()[-1:] or ["no message"]
     return ProjectError(
@@ -143,10 +144,10 @@ def _cannot_collect(errors: Sequence[tuple[str, str]], interpreter: Interpreter)
     )
 
 
-def _cannot_start(printed: str, interpreter: Interpreter) -> InspectorError:
+def _cannot_start(printed: str, interpreter: Interpreter, root: Path) -> InspectorError:
     missing = missing_modules(printed)
     if missing:
-        return needs(missing, interpreter)
+        return needs(missing, interpreter, root)
     lines = [line for line in printed.splitlines() if line.strip()]
     said = [line for line in lines if "rror" in line][-1:] or lines[-1:] or ["it said nothing"]
     return TargetError(
@@ -160,8 +161,14 @@ def missing_modules(text: str) -> list[str]:
     return list(dict.fromkeys(name.split(".", 1)[0] for name in MISSING_MODULE.findall(text)))
 
 
-def needs(names: Sequence[str], interpreter: Interpreter) -> TargetError:
-    """The interpreter lacks modules."""
+def needs(names: Sequence[str], interpreter: Interpreter, root: Path) -> TargetError:
+    """The interpreter lacks modules: the project itself, or what it depends on."""
+    own = [name for name in names if any((root / top / name).is_dir() for top in ("", "src"))]
+    if own:
+        return TargetError(
+            f"The tests import {own[0]} as it is once installed, and {interpreter.executable} does not have it.",
+            f"Run `{interpreter.executable} -m pip install -e {root}`, or choose another interpreter.",
+        )
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
     return TargetError(
         f"The tests need {listed}, which {interpreter.executable} does not have.",
@@ -169,9 +176,12 @@ def needs(names: Sequence[str], interpreter: Interpreter) -> TargetError:
     )
 
 
-def shuffled_seeds(runs: int) -> list[int | None]:
-    """The order of each identity run: as collected first, then shuffled by fixed seeds."""
-    return [None, *range(1, max(2, runs))]
+REVERSED = -1
+
+
+def orders(runs: int) -> list[int | None]:
+    """The order of each identity run: as collected, reversed (it breaks every need for one earlier test), shuffled."""
+    return [None, REVERSED, *range(1, max(1, runs - 1))]
 
 
 Progress = Callable[[str, int, int], None]

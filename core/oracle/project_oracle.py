@@ -6,9 +6,11 @@ import hashlib
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from core.oracle.baseline import Baseline
 from core.oracle.cache import BaselineCache
+from core.oracle.identity_runner import IdentityRunner
 from core.oracle.interpreter import Interpreter
 from core.oracle.planted import planted_error
 from core.oracle.sandbox.protocol import Sandbox
@@ -66,7 +68,10 @@ class ProjectOracle:
         return self._cache[0].load(self._cache[1]()) if self._cache is not None else None
 
     def _run_suite(self, progress: Progress) -> Baseline:
-        run = SuiteRun(self._new_sandbox, self._plan, self._interpreter, self._settings, self._notice)
+        settings, interpreter = self._settings, self._interpreter
+        root = Path(self._plan.config["root"])
+        runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
+        run = SuiteRun(runner, self._plan, settings.identity_runs, self._notice, interpreter.version_text)
         baseline = run.learn(progress)
         if self._cache is not None:
             self._cache[0].save(self._cache[1](), baseline)

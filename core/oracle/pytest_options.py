@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import shlex
 import tomllib
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,8 +29,8 @@ _WITH_VALUE_WORDS = """
 -n --numprocesses --dist --maxprocesses --max-worker-restart --tx --maxfail --tb --capture --color
 --durations --durations-min --junitxml --junit-xml --junit-prefix --junit-suite-name --html --css --json
 --json-report-file --verbosity --log-file --log-file-level --log-cli-level --show-capture --code-highlight
---basetemp --cache-show --reruns --reruns-delay --random-order-bucket --random-order-seed --cov --cov-report
---cov-config --cov-fail-under --cov-context --report-log --profile-svg --pastebin --debug --rootdir -c
+--basetemp --cache-show --reruns --reruns-delay --random-order-bucket --random-order-seed --cov-report
+--cov-config --cov-fail-under --cov-context --report-log --profile-svg --pastebin --rootdir -c
 --config-file --alluredir --duration
 """
 _WITH_VALUE = frozenset(_WITH_VALUE_WORDS.split())
@@ -38,9 +39,12 @@ _ALONE_WORDS = """
 --showlocals --no-showlocals --lf --last-failed --ff --failed-first --nf --new-first --sw --stepwise
 --stepwise-skip --pdb --trace --no-header --no-summary --cache-clear --cov-append --no-cov --no-cov-on-fail
 --cov-branch --cov-reset --self-contained-html --json-report --random-order --full-trace --setup-show
---setup-plan --fixtures --co --collect-only --loadscope --profile --xfail-tb --force-short-summary --cov
+--setup-plan --fixtures --co --collect-only --loadscope --profile --xfail-tb --force-short-summary
 """
 _ALONE = frozenset(_ALONE_WORDS.split())
+
+_MAYBE_WITH_VALUE = frozenset(["--cov", "--debug"])
+_KEPT_WITH_VALUE = frozenset(["-p", "-m", "-k", "-o", "-W", "--ignore", "--deselect", "--import-mode"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +113,25 @@ def split_addopts(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(kept, dropped): an option stays unless it is known to be about display, coverage, distribution or stopping."""
     kept: list[str] = []
     dropped: list[str] = []
-    rest = iter(words)
-    for word in rest:
+    rest = deque(words)
+    while rest:
+        word = rest.popleft()
         name, equals, _ = word.partition("=")
         into = dropped if _is_dropped(name) else kept
         into.append(word)
-        takes_value = name in _WITH_VALUE and not (name == "--cov" or name.startswith("--debug"))
-        if not equals and (takes_value or name in ("-p", "-m", "-k", "-o", "-W", "--ignore", "--deselect")):
+        if not equals and (name in _WITH_VALUE or name in _KEPT_WITH_VALUE):
             into.extend(_next(rest))
+        elif not equals and name in _MAYBE_WITH_VALUE and rest and not rest[0].startswith("-"):
+            into.append(rest.popleft())
     return tuple(kept), tuple(dropped)
 
 
-def _next(words: Iterator[str]) -> list[str]:
-    value = next(words, None)
-    return [] if value is None else [value]
+def _next(words: deque[str]) -> list[str]:
+    return [words.popleft()] if words else []
 
 
 def _is_dropped(name: str) -> bool:
-    if name in _WITH_VALUE or name in _ALONE:
+    if name in _WITH_VALUE or name in _ALONE or name in _MAYBE_WITH_VALUE:
         return True
     if name.startswith(("--cov-", "--benchmark-json", "--junit")):
         return True

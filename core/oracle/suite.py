@@ -1,52 +1,46 @@
-"""Learn the unmodified project: identity runs, coverage, what is set aside."""
+"""Learn the unmodified project: what can be trusted, what it covers, how it may be judged."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 
-from core.errors import Bug, InspectorError, ProjectError, TargetError
+from core.errors import ProjectError
 from core.oracle.baseline import Baseline
-from core.oracle.identity import (
-    IdentityRun,
-    Progress,
-    check_collected,
-    coverage_map,
-    shuffled_seeds,
-    untrusted,
-)
-from core.oracle.interpreter import Interpreter
-from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.identity import IdentityRun, Progress, coverage_map, orders, untrusted
+from core.oracle.identity_runner import IdentityRunner
+from core.oracle.isolation import budget, failing_alone, standing_alone
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
-from core.oracle.zygote import Zygote, ZygoteDied
-from core.settings import OracleSettings
+from core.oracle.zygote import Zygote
 from core.types import Suite, TestCase
 
-SLOW_TRACE = 4.0
 MOST_FRESH_ONLY = 0.2
 """Share of tests that may need fresh imports before the collected suite is given up."""
 
 
+@dataclass(frozen=True, slots=True)
+class _CodeSwap:
+    """What forks of the collected suite showed. `run` is None when it cannot be used."""
+
+    run: IdentityRun | None
+    fresh_only: frozenset[str]
+    order_dependent: Mapping[str, str]
+
+
 class SuiteRun:
-    """One learning of one project; start processes, ends them all."""
+    """One learning of one project; starts processes, ends them all."""
 
     def __init__(
-        self,
-        new_sandbox: Callable[[], Sandbox],
-        plan: SessionPlan,
-        interpreter: Interpreter,
-        settings: OracleSettings,
-        notice: Callable[[str], None],
+        self, runner: IdentityRunner, plan: SessionPlan, identity_runs: int, notice: Callable[[str], None], python: str
     ) -> None:
-        """Nothing is started yet."""
-        self._new_sandbox = new_sandbox
+        """Nothing is started yet. `python`: the version to record."""
+        self._runner = runner
         self._plan = plan
-        self._interpreter = interpreter
-        self._settings = settings
+        self._identity_runs = identity_runs
         self._notice = notice
+        self._python = python
 
     def learn(self, progress: Progress) -> Baseline:
         """Run the suite as often as it takes.
@@ -57,116 +51,56 @@ class SuiteRun:
         first = self._first_run(progress)
         ignored = tuple(dict.fromkeys(where for where, _ in first.errors if where))
         plan = ready_plan(self._plan, ignored, tuple(first.modules))
-        runs = [first]
-        with_preload = self._start(plan)
-        try:
-            for number, seed in enumerate(shuffled_seeds(self._settings.identity_runs)[1:], start=2):
-                runs.append(self._run(with_preload, f"tests, run {number}", progress, shuffle=seed))
-        finally:
-            with_preload.close()
-        baseline = self._baseline(runs, ignored)
-        return self._try_code_swap(baseline, plan, progress)
-
-    def _try_code_swap(self, baseline: Baseline, plan: SessionPlan, progress: Progress) -> Baseline:
-        """Run the trusted tests forked from the collected suite; those that fail only there need fresh imports."""
-        zygote = self._start(plan.with_config(collect=True))
-        order = [test.node_id for test in baseline.suite.tests]
-        try:
-            if zygote.greeting["trouble"]:
-                self._notice(f"Candidates are judged by fresh imports only: {zygote.greeting['trouble']}.")
-                return baseline
-            run = self._run(zygote, "tests, collected once", progress, tests=order, shuffle=0)
-        finally:
-            zygote.close()
-        fresh_only = frozenset(node for node in order if run.outcomes.get(node, ("missing",))[0] != "passed")
-        allowed = Allowances(baseline.allowed.changes | run.changes, baseline.allowed.events | run.events)
-        usable = len(fresh_only) <= len(order) * MOST_FRESH_ONLY
-        return replace(baseline, allowed=allowed, code_swap=usable, fresh_only=fresh_only)
+        with ExitStack() as stack:
+            fresh = stack.enter_context(closing(self._runner.start(plan)))
+            plain = self._plain_runs(fresh, progress)
+            excluded = untrusted([first, *plain])
+            trusted = [node for node in dict.fromkeys(first.collected) if node not in excluded]
+            if not trusted:
+                raise _none_pass(excluded)
+            seconds = min(run.seconds for run in plain)
+            swap = self._try_code_swap(plan, fresh, trusted, seconds, progress)
+            excluded |= swap.order_dependent
+            trusted = [node for node in trusted if node not in excluded]
+            standing = standing_alone(fresh, trusted, budget(seconds), progress)
+        tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
+        suite = Suite(tests, excluded, coverage_map(first, trusted), seconds, self._python)
+        overhead = max(run.overhead for run in plain)
+        allowed = _allowances([*plain, *([swap.run] if swap.run is not None else [])])
+        modules = tuple(first.modules)
+        return Baseline(suite, overhead, ignored, modules, allowed, swap.run is not None, swap.fresh_only, standing)
 
     def _first_run(self, progress: Progress) -> IdentityRun:
-        zygote = self._start(self._plan)
-        try:
-            run = self._run(zygote, "tests with coverage", progress, trace=True)
-        finally:
-            zygote.close()
+        with closing(self._runner.start(self._plan)) as zygote:
+            run = self._runner.run(zygote, "tests with coverage", progress, trace=True)
         if run.errors:
             names = ", ".join(where for where, _ in run.errors[:3])
             self._notice(f"{len(run.errors)} test files cannot be imported and are left out: {names}.")
         return run
 
-    def _start(self, plan: SessionPlan) -> Zygote:
-        try:
-            zygote = Zygote(self._new_sandbox(), plan)
-        except ZygoteDied as error:
-            raise TargetError(
-                f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",
-                "Run `rtc-inspector doctor`, or choose another interpreter or sandbox.",
-            ) from error
-        if not zygote.ready:
-            zygote.close()
-            raise _no_pytest(self._interpreter)
-        return zygote
+    def _plain_runs(self, zygote: Zygote, progress: Progress) -> list[IdentityRun]:
+        """In other orders, untraced: their times are the baseline."""
+        seeds = enumerate(orders(self._identity_runs)[1:], start=2)
+        return [self._runner.run(zygote, f"tests, run {n}", progress, shuffle=seed) for n, seed in seeds]
 
-    def _run(self, zygote: Zygote, stage: str, progress: Progress, **request: Any) -> IdentityRun:
-        """One identity run; `progress` hears of each test."""
-        run, started = IdentityRun(), time.monotonic()
-
-        def beat() -> None:
-            progress(stage, len(run.outcomes), max(1, len(run.collected)))
-
-        def listen(kind: str, values: list[Any]) -> None:
-            run.take(kind, values)
-            if kind in ("collected", "test"):
-                beat()
-
-        limit = self._settings.suite_timeout * (SLOW_TRACE if request.get("trace") else 1.0)
-        asked = {"tests": None, "identity": True, "total": limit, "default_test_seconds": limit, **request}
-        try:
-            reply = zygote.run(asked, listen, beat)
-        except ZygoteDied as error:
-            raise self._died(error) from error
-        run.seconds = time.monotonic() - started
-        self._check_ending(run, reply, limit)
-        return run
-
-    def _check_ending(self, run: IdentityRun, reply: dict[str, Any], limit: float) -> None:
-        if reply["killed"]:
-            where = f" in {reply['test']}" if reply["test"] else ""
-            raise ProjectError(
-                f"The project's own tests did not end within {limit:.0f} s{where}.",
-                "Deselect the slow tests in the project's pytest configuration, or raise the suite's time limit.",
-            )
-        check_collected(run, reply["printed"], self._interpreter)
-        if run.status is None:
-            where = f" in {reply['test']}" if reply["test"] else ""
-            raise ProjectError(
-                f"The project's own tests end the interpreter{where}: "
-                f"status {reply['exit']}, signal {reply['signal']}.",
-                "Make the whole suite run to its end with pytest, then open the project again.",
-            )
-
-    def _died(self, error: ZygoteDied) -> InspectorError:
-        return TargetError(
-            f"The sandbox ended while the project's own tests ran: {error}.",
-            "Try again; if it happens again, give the sandbox more memory or run `rtc-inspector doctor`.",
-        )
-
-    def _baseline(self, runs: list[IdentityRun], ignored: tuple[str, ...]) -> Baseline:
-        excluded = untrusted(runs)
-        order = [node_id for node_id in dict.fromkeys(runs[0].collected) if node_id not in excluded]
-        if not order:
-            raise _none_pass(excluded)
-        if len(runs) < 2:
-            raise Bug("Fewer than two identity runs.")
-        plain = runs[1:]
-        tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in order)
-        seconds = min(run.seconds for run in plain)
-        suite = Suite(tests, excluded, coverage_map(runs[0], order), seconds, self._interpreter.version_text)
-        allowed = Allowances(
-            frozenset().union(*(run.changes for run in runs)), frozenset().union(*(run.events for run in runs))
-        )
-        overhead = max(run.overhead for run in plain)
-        return Baseline(suite, overhead, ignored, tuple(runs[0].modules), allowed, False, frozenset())
+    def _try_code_swap(
+        self, plan: SessionPlan, fresh: Zygote, trusted: Sequence[str], seconds: float, progress: Progress
+    ) -> _CodeSwap:
+        """Run the trusted tests forked from the collected suite, together and each alone."""
+        with closing(self._runner.start(plan.with_config(collect=True))) as zygote:
+            if zygote.greeting["trouble"]:
+                self._notice(f"Candidates are judged by fresh imports only: {zygote.greeting['trouble']}.")
+                alone = failing_alone(fresh, trusted, budget(seconds), progress)
+                return _CodeSwap(None, frozenset(), _order_dependent(alone))
+            run = self._runner.run(zygote, "tests, collected once", progress, tests=list(trusted), shuffle=0)
+            passing = [node for node in trusted if run.outcomes.get(node, ("missing",))[0] == "passed"]
+            alone = failing_alone(zygote, passing, budget(seconds), progress)
+        really = failing_alone(fresh, list(alone), budget(seconds), progress)
+        fresh_only = frozenset(trusted) - frozenset(passing) | frozenset(alone) - frozenset(really)
+        if len(fresh_only) > len(trusted) * MOST_FRESH_ONLY:
+            self._notice(f"Candidates are judged by fresh imports only: {len(fresh_only)} tests need them.")
+            return _CodeSwap(None, frozenset(), _order_dependent(really))
+        return _CodeSwap(run, fresh_only, _order_dependent(really))
 
 
 def ready_plan(plan: SessionPlan, ignored: tuple[str, ...], preload: tuple[str, ...]) -> SessionPlan:
@@ -175,11 +109,13 @@ def ready_plan(plan: SessionPlan, ignored: tuple[str, ...], preload: tuple[str, 
     return plan.with_config(pytest_args=arguments, preload=list(preload))
 
 
-def _no_pytest(interpreter: Interpreter) -> TargetError:
-    return TargetError(
-        f"{interpreter.executable} has no pytest.",
-        f"Run `{interpreter.executable} -m pip install pytest`, or choose another interpreter.",
-    )
+def _order_dependent(alone: Mapping[str, str]) -> dict[str, str]:
+    return {node: f"fails when it runs alone: {message}" for node, message in alone.items()}
+
+
+def _allowances(runs: Sequence[IdentityRun]) -> Allowances:
+    changes = frozenset[str]().union(*(run.changes for run in runs))
+    return Allowances(changes, frozenset[tuple[str, str]]().union(*(run.events for run in runs)))
 
 
 def _none_pass(excluded: dict[str, str]) -> ProjectError:

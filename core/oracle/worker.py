@@ -91,7 +91,9 @@ class Worker:
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
         total = self._baseline.total_limit(trial.tests, self._settings)
-        observed = self._observe(trial, trial.request(total))
+        request = trial.request(total)
+        request["whole"] = trial.whole or not self._baseline.stand_alone(trial.tests)
+        observed = self._observe(trial, request)
         seconds = time.monotonic() - started
         limit = self._settings.output_kib << 10
         return conclude(observed, trial.tests, self._baseline.allowed, seconds, self._oracle, limit)

@@ -34,6 +34,7 @@ REVEALING = ("inspect.py", "traceback.py")
 def install(send: Send, root: str) -> None:
     """Report each new pair of event and calling file; the host compares them with those of the unmodified project."""
     always = frozenset(ALWAYS)
+    heard = always | {"sys._getframe", "object.__setattr__", "object.__getattr__"}
     frame_of = sys._getframe
     seen: set[tuple[str, str]] = set()
     busy = False
@@ -43,10 +44,10 @@ def install(send: Send, root: str) -> None:
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal busy
-        if busy:
+        if event not in heard or busy:
             return
         listed = event in always
-        if not listed and event != "sys._getframe" and event not in ("object.__setattr__", "object.__getattr__"):
+        if event == "object.__getattr__" and arguments[1] == "__code__":
             return
         busy = True
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 import sys
 import types
 import unittest
@@ -17,21 +18,45 @@ from .channel import Send
 FRAMEWORK = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "_rtc_inspector_inside")
 
 
+class _Owner:
+    """A module or class of the framework with what it held."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+        self._held = dict(vars(owner))
+        self._ids = [*map(id, self._held.values())]
+
+    def changes(self) -> list[str]:
+        """Names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
+        now = vars(self._owner)
+        if [*map(id, now.values())] == self._ids:
+            return []
+        name = str(getattr(self._owner, "__name__", self._owner))
+        return [name + "." + key for key, value in self._held.items() if _matters(value) and now.get(key) is not value]
+
+
+def _matters(value: Any) -> bool:
+    """Counters and caches may change; what can be called may not."""
+    return callable(value) or isinstance(value, (classmethod, staticmethod, property))
+
+
 def snapshot() -> Callable[[], list[str]]:
     """Remember the framework as it is; the function returned names what has changed since."""
-    places = list(_places())
-    codes = [(function, function.__code__) for function in _functions(places)]
-    modules = [(name, module) for name, module in sys.modules.items() if _ours(name)]
+    modules = [(name, module) for name, module in sys.modules.items() if _ours(name) and module is not None]
+    kept = [module for _, module in modules]
+    owners = [_Owner(owner) for owner in [*kept, *_classes(kept), builtins]]
+    functions = [*_functions(owners)]
+    codes = [function.__code__ for function in functions]
     finders = list(sys.meta_path)
-    original_builtins = dict(vars(builtins))
+    code_of = operator.attrgetter("__code__")
 
     def changes() -> list[str]:
-        found = {_name(owner) + "." + key for owner, key, value in places if vars(owner).get(key) is not value}
-        found.update(function.__qualname__ + ".__code__" for function, code in codes if function.__code__ is not code)
+        found = {name for owner in owners for name in owner.changes()}
+        if [*map(id, map(code_of, functions))] != [*map(id, codes)]:
+            found.update(f.__qualname__ + ".__code__" for f, code in zip(functions, codes) if f.__code__ is not code)
         found.update("sys.modules." + name for name, module in modules if sys.modules.get(name) is not module)
-        now = vars(builtins)
-        found.update("builtins." + key for key, value in original_builtins.items() if now.get(key) is not value)
-        found.update("meta_path." + _name(type(f)) for f in sys.meta_path if not any(f is old for old in finders))
+        new = [finder for finder in sys.meta_path if not any(finder is old for old in finders)]
+        found.update("meta_path." + type(finder).__name__ for finder in new)
         if sys.gettrace() is not None or sys.getprofile() is not None:
             found.add("sys.settrace")
         return sorted(found)
@@ -43,34 +68,28 @@ def _ours(module: str) -> bool:
     return module.split(".", 1)[0] in FRAMEWORK
 
 
-def _places() -> Iterator[tuple[Any, str, Any]]:
-    """Every callable that a framework module or class holds."""
-    for name, module in list(sys.modules.items()):
-        if module is None or not _ours(name):
-            continue
-        for key, value in list(vars(module).items()):
-            if key.startswith("__") or not callable(value):
-                continue
-            yield module, key, value
+def _classes(modules: list[Any]) -> list[type]:
+    """The framework's own classes, each once."""
+    found: dict[int, type] = {}
+    for module in modules:
+        for value in list(vars(module).values()):
             if isinstance(value, type) and _ours(value.__module__):
-                yield from ((value, inner, held) for inner, held in list(vars(value).items()) if _code(held))
+                found.setdefault(id(value), value)
+    return [*found.values()]
 
 
-def _functions(places: list[tuple[Any, str, Any]]) -> Iterator[types.FunctionType]:
-    return (function for _, _, value in places for function in [_code(value)] if function is not None)
-
-
-def _code(value: Any) -> types.FunctionType | None:
-    """The function behind a function, method wrapper or property."""
-    if isinstance(value, (classmethod, staticmethod)):
-        value = value.__func__
-    if isinstance(value, property):
-        value = value.fget
-    return value if isinstance(value, types.FunctionType) else None
-
-
-def _name(owner: Any) -> str:
-    return str(getattr(owner, "__name__", owner))
+def _functions(owners: list[_Owner]) -> Iterator[types.FunctionType]:
+    """Python functions the owners hold, behind whatever wraps them."""
+    seen: set[int] = set()
+    for owner in owners:
+        for value in owner._held.values():
+            if isinstance(value, (classmethod, staticmethod)):
+                value = value.__func__
+            elif isinstance(value, property):
+                value = value.fget
+            if isinstance(value, types.FunctionType) and id(value) not in seen:
+                seen.add(id(value))
+                yield value
 
 
 def needs_proof(failed: bool, items: list[Any], request: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,13 +30,12 @@ class Reporter:
         items: what was selected, in the order it runs.
     """
 
-    def __init__(self, send: Send, request: dict[str, Any], on_test: Callable[[Any], None] | None = None) -> None:
-        """`request`: tests (None: all), shuffle (a seed or None), fail_fast. `on_test` hears of each item."""
+    def __init__(self, send: Send, request: dict[str, Any]) -> None:
+        """`request`: tests (None: all), shuffle (a seed, negative: reversed, or None), fail_fast."""
         self._send = send
         self._tests = request.get("tests")
         self._shuffle = request.get("shuffle")
         self._fail_fast = bool(request.get("fail_fast"))
-        self._on_test = on_test
         self._exit = os._exit
         self._left = int(request.get("output_bytes", 1 << 18))
         self._parts: list[tuple[str, str]] = []
@@ -58,7 +57,9 @@ class Reporter:
             for item in items:
                 by_id.setdefault(item.nodeid, []).append(item)
             items[:] = [item for node_id in self._tests for item in by_id.get(node_id, ())]
-        if self._shuffle is not None:
+        if self._shuffle is not None and self._shuffle < 0:
+            items.reverse()
+        elif self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)
         self.items = items
         self._send("collected", [item.nodeid for item in items])

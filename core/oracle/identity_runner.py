@@ -1,0 +1,96 @@
+"""Run the unmodified suite in a sandbox, and say what is wrong when it is no ground to stand on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.errors import InspectorError, ProjectError, TargetError
+from core.oracle.identity import IdentityRun, Progress, check_collected
+from core.oracle.interpreter import Interpreter
+from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.sessionplan import SessionPlan
+from core.oracle.zygote import Zygote, ZygoteDied
+
+SLOW_TRACE = 4.0
+"""How many times longer a traced run may take."""
+
+
+class IdentityRunner:
+    """Starts processes and runs suites in them."""
+
+    def __init__(
+        self, new_sandbox: Callable[[], Sandbox], interpreter: Interpreter, root: Path, suite_timeout: float
+    ) -> None:
+        """Nothing is started yet. `suite_timeout`: seconds a plain run may take."""
+        self._new_sandbox = new_sandbox
+        self._interpreter = interpreter
+        self._root = root
+        self._timeout = suite_timeout
+
+    def start(self, plan: SessionPlan) -> Zygote:
+        """A process for the plan; close it. Raises TargetError, SandboxError."""
+        try:
+            zygote = Zygote(self._new_sandbox(), plan)
+        except ZygoteDied as error:
+            raise TargetError(
+                f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",
+                "Run `rtc-inspector doctor`, or choose another interpreter or sandbox.",
+            ) from error
+        if not zygote.ready:
+            zygote.close()
+            raise _no_pytest(self._interpreter)
+        return zygote
+
+    def run(self, zygote: Zygote, stage: str, progress: Progress, **request: Any) -> IdentityRun:
+        """One identity run; `progress` hears of each test. Raises ProjectError, TargetError."""
+        run, started = IdentityRun(), time.monotonic()
+
+        def beat() -> None:
+            progress(stage, len(run.outcomes), max(1, len(run.collected)))
+
+        def listen(kind: str, values: list[Any]) -> None:
+            run.take(kind, values)
+            if kind in ("collected", "test"):
+                beat()
+
+        limit = self._timeout * (SLOW_TRACE if request.get("trace") else 1.0)
+        asked = {"tests": None, "identity": True, "total": limit, "default_test_seconds": limit, **request}
+        try:
+            reply = zygote.run(asked, listen, beat)
+        except ZygoteDied as error:
+            raise self._died(error) from error
+        run.seconds = time.monotonic() - started
+        self._check_ending(run, reply, limit)
+        return run
+
+    def _check_ending(self, run: IdentityRun, reply: dict[str, Any], limit: float) -> None:
+        if reply["killed"]:
+            where = f" in {reply['test']}" if reply["test"] else ""
+            raise ProjectError(
+                f"The project's own tests did not end within {limit:.0f} s{where}.",
+                "Deselect the slow tests in the project's pytest configuration, or raise the suite's time limit.",
+            )
+        check_collected(run, reply["printed"], self._interpreter, self._root)
+        if run.status is None:
+            where = f" in {reply['test']}" if reply["test"] else ""
+            raise ProjectError(
+                f"The project's own tests end the interpreter{where}: "
+                f"status {reply['exit']}, signal {reply['signal']}.",
+                "Make the whole suite run to its end with pytest, then open the project again.",
+            )
+
+    def _died(self, error: ZygoteDied) -> InspectorError:
+        return TargetError(
+            f"The sandbox ended while the project's own tests ran: {error}.",
+            "Try again; if it happens again, give the sandbox more memory or run `rtc-inspector doctor`.",
+        )
+
+
+def _no_pytest(interpreter: Interpreter) -> TargetError:
+    return TargetError(
+        f"{interpreter.executable} has no pytest.",
+        f"Run `{interpreter.executable} -m pip install pytest`, or choose another interpreter.",
+    )
