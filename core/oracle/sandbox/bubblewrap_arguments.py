@@ -87,7 +87,6 @@ def _special(scratch_mib: int) -> Iterator[str]:
     yield from ("--proc", "/proc", "--dev", "/dev")
     yield from _tmpfs(SHARED_MEMORY, shared_memory_mib(scratch_mib) << 20, "1777")
     yield from _tmpfs(SCRATCH, scratch_mib << 20, "1777")
-    yield from ("--perms", "0755", "--dir", "/var", "--symlink", SCRATCH, "/var/tmp")
 
 
 def _tmpfs(path: str, size: int, mode: str) -> tuple[str, ...]:

@@ -27,21 +27,14 @@ class Claim(StrEnum):
     OWN_PROCESSES = "own-processes"
     """Only processes inside are seen in /proc, and the launched program is PID 1."""
     UNPRIVILEGED = "unprivileged"
-    """Not root, no capabilities, and no way to gain any."""
+    """Not root, no capabilities, and no program that would give any."""
+    NO_NAMESPACES = "no-namespaces"
+    """No user namespace can be made inside, where all capabilities would come back for what it holds."""
     ENDS_WHOLE = "ends-whole"
     """`kill` ends every process, also those that left their session."""
 
 
-ISOLATION = frozenset(
-    {
-        Claim.NO_NETWORK,
-        Claim.READ_ONLY,
-        Claim.PRIVATE_FILES,
-        Claim.CLEAN_ENVIRONMENT,
-        Claim.BOUNDED_SCRATCH,
-        Claim.OWN_PROCESSES,
-        Claim.UNPRIVILEGED,
-        Claim.ENDS_WHOLE,
-    }
-)
+ALL = frozenset(Claim)
+
+ISOLATION = ALL - {Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES}
 """What namespaces give by themselves, before any bound on memory or processes."""

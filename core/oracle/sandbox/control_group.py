@@ -29,6 +29,10 @@ class ControlGroup(Protocol):
     def command(self) -> tuple[str, ...]:
         """Put in front of a command, it runs that command inside the group."""
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """What `remove` removes."""
+
     def remove(self) -> None:
         """Remove the empty group."""
 
@@ -152,6 +156,7 @@ class ScopeGroup:
     """A transient scope; the service manager removes it when it is empty."""
 
     command: tuple[str, ...]
+    folders: tuple[Path, ...] = ()
 
     def remove(self) -> None:
         """Nothing to do."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,14 +29,14 @@ def create_container(
         mounts=[_bind(path) for path in _with_submounts(shown)],
         cap_drop=["ALL"],
         security_opt=list(_security()),
-        auto_remove=True,
+        auto_remove=engine.removes,
         init=False,
         # Else the host's own name servers would stand in resolv.conf.
         dns=["127.0.0.1"],
         dns_search=["."],
         # What candidates print is read over the pipes; the engine must not keep it on disk as well.
         log_config=LogConfig(type="none"),
-        ulimits=[Ulimit(name="core", soft=0, hard=0)],
+        ulimits=list(_ulimits(engine)),
         **_bounds(engine, launch),
     )
     if engine.podman and engine.rootless:
@@ -50,7 +51,8 @@ def create_container(
         working_dir=launch.cwd,
         labels={LABEL: owner},
         entrypoint=[],
-        healthcheck={"test": ["NONE"]},
+        # An image's own check would run beside the program. Podman would ask systemd to remove its timer.
+        healthcheck=None if engine.podman else {"test": ["NONE"]},
         use_config_proxy=False,
         host_config=host_config,
     )
@@ -60,8 +62,12 @@ def create_container(
 def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
     """Sizes and counts; swap is none, so that memory is bounded by what was asked."""
     limits = launch.limits
+    tmpfs = {SCRATCH: f"rw,exec,nosuid,nodev,mode=1777,size={limits.scratch_mib}m"}
+    if engine.podman:
+        # Podman puts unbounded ones over these folders of a read-only container unless there are some already.
+        tmpfs |= {"/run": "ro,size=64k", "/var/tmp": "ro,size=64k"}
     bounds: dict[str, Any] = {
-        "tmpfs": {SCRATCH: f"rw,exec,nosuid,nodev,mode=1777,size={limits.scratch_mib}m"},
+        "tmpfs": tmpfs,
         "shm_size": shared_memory_mib(limits.scratch_mib) << 20,
     }
     if engine.bounds_memory:
@@ -69,6 +75,18 @@ def _bounds(engine: Engine, launch: Launch) -> dict[str, Any]:
     if engine.bounds_processes:
         bounds["pids_limit"] = limits.processes
     return bounds
+
+
+def _ulimits(engine: Engine) -> Iterator[Ulimit]:
+    """Limits of each process, never above our own: an engine run by a bounded user may not raise them."""
+    yield Ulimit(name="core", soft=0, hard=0)
+    files = min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    yield Ulimit(name="nofile", soft=min(1024, files), hard=files)
+    if engine.podman:
+        # Podman asks for a million processes unless told otherwise, which not every machine grants.
+        allowed = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        processes = 4096 if allowed == resource.RLIM_INFINITY else min(4096, allowed)
+        yield Ulimit(name="nproc", soft=processes, hard=processes)
 
 
 def _security() -> Iterator[str]:

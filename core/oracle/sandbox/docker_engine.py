@@ -31,6 +31,7 @@ class Engine:
 
     Attributes:
         options: how to reach it, for `APIClient`.
+        version: of the engine, for people; `api` is the version of the language to speak with it.
         podman: whether it is Podman's service.
         rootless: whether it runs as an ordinary user.
         bounds_memory, bounds_processes: whether its control groups allow that.
@@ -38,6 +39,7 @@ class Engine:
 
     options: Mapping[str, Any]
     version: str
+    api: str
     podman: bool
     rootless: bool
     bounds_memory: bool
@@ -48,9 +50,14 @@ class Engine:
         """For people."""
         return str(self.options["base_url"])
 
+    @property
+    def removes(self) -> bool:
+        """Whether it removes an ended container and can still tell how it ended; Podman forgets that."""
+        return not self.podman
+
     def client(self, timeout: float | None = CALL_TIMEOUT) -> APIClient:
         """A connection of one's own; `timeout` None waits for ever. Raises one of `FAILURES`."""
-        return _connect(self.options, timeout)
+        return _connect(self.options, timeout, self.api)
 
 
 def find_engine() -> Engine:
@@ -99,30 +106,34 @@ def _context_socket() -> Iterator[str]:
 
 def _ask(options: dict[str, Any]) -> Engine:
     """What the engine at `options` is. Raises one of `FAILURES`."""
-    client = _connect(options, 10)
+    client = _connect(options, 10, "auto")
     try:
         version, info = client.version(), client.info()
     finally:
         client.close()
+    rootless = bool(info.get("Rootless")) or "rootless" in str(info.get("SecurityOptions"))
+    # The first version of control groups gives ordinary users none, whatever the engine says.
+    groups = not (rootless and str(info.get("CgroupVersion")) == "1")
     components = [part.get("Name", "") for part in version.get("Components") or ()]
     return Engine(
         options=options,
         version=str(version.get("Version", "")),
+        api=client.api_version,
         podman=any("Podman" in name for name in components),
-        rootless=any("rootless" in option for option in info.get("SecurityOptions") or ()),
-        bounds_memory=bool(info.get("MemoryLimit")),
-        bounds_processes=bool(info.get("PidsLimit", True)),
+        rootless=rootless,
+        bounds_memory=groups and bool(info.get("MemoryLimit")),
+        bounds_processes=groups and bool(info.get("PidsLimit", True)),
     )
 
 
-def _connect(options: Mapping[str, Any], timeout: float | None) -> APIClient:
+def _connect(options: Mapping[str, Any], timeout: float | None, api: str) -> APIClient:
     """Knock on a socket first: docker-py leaves its own open when nobody listens. Raises one of `FAILURES`."""
     address = str(options["base_url"])
     if address.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(10)
             connection.connect(address.removeprefix("unix://"))
-    return APIClient(**options, version="auto", timeout=timeout)  # type: ignore[arg-type]
+    return APIClient(**options, version=api, timeout=timeout)  # type: ignore[arg-type]
 
 
 def _short(error: Exception) -> str:

@@ -18,7 +18,7 @@ from core.oracle.sandbox.docker_engine import FAILURES
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem
 from core.oracle.sandbox.inside_user import User
 
-_FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var")
+_FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var", "var/tmp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,15 @@ def _from_tar(client: APIClient, tar: Path) -> Image:
 
 def _imported(client: APIClient, repository: str, digest: str, content: bytes | Path) -> Image:
     """The image tagged with the content's hash. Raises SandboxError."""
-    tag = digest[:16]
-    image = Image(f"{repository}:{tag}", f"sha256:{digest}")
+    image = Image(f"{repository}:{digest[:16]}", f"sha256:{digest}")
     try:
         try:
             _inspect(client, image.name)
         except ImageNotFound:
             if isinstance(content, Path):
-                client.import_image_from_file(str(content), repository=repository, tag=tag)
+                client.import_image_from_file(str(content), repository=image.name)
             else:
-                client.import_image_from_data(content, repository=repository, tag=tag)
+                client.import_image_from_data(content, repository=image.name)
             _inspect(client, image.name)
     except FAILURES as error:
         raise SandboxError(
@@ -96,8 +95,8 @@ def _skeleton(system: HostSystem, user: User) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name in _FOLDERS:
-            tar.addfile(_entry(name, tarfile.DIRTYPE, 0o1777 if name == "tmp" else 0o755))
-        for path, target in (*system.links, ("/var/tmp", SCRATCH)):
+            tar.addfile(_entry(name, tarfile.DIRTYPE, 0o1777 if name.endswith("tmp") else 0o755))
+        for path, target in system.links:
             link = _entry(path.lstrip("/"), tarfile.SYMTYPE, 0o777)
             link.linkname = target
             tar.addfile(link)

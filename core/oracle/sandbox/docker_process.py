@@ -42,17 +42,20 @@ class ContainerProcess:
         reading, self._writing = os.pipe()
         self.stdin = cast(BinaryIO, StdinSocket(self._connection))
         self.stdout = cast(BinaryIO, io.FileIO(reading, "rb"))
+        started = Event()
         self._threads = [
             Thread(target=self._copy, name="sandbox-output", daemon=True),
-            Thread(target=self._watch, args=(engine,), name="sandbox-watch", daemon=True),
+            Thread(target=self._watch, args=(engine, started), name="sandbox-watch", daemon=True),
         ]
         for thread in self._threads:
             thread.start()
         try:
             client.start(container)
         except FAILURES:
+            started.set()
             self.close()
             raise
+        started.set()
 
     def _copy(self) -> None:
         """From the socket to the pipe of `stdout` and to the tail of standard error, until either end closes."""
@@ -73,12 +76,18 @@ class ContainerProcess:
         while piece:
             piece = piece[os.write(self._writing, piece) :]
 
-    def _watch(self, engine: Engine) -> None:
+    def _watch(self, engine: Engine, started: Event) -> None:
         """Wait until the container is gone, on a connection of our own."""
         try:
             client = engine.client(timeout=None)
             try:
-                self._status = int(client.wait(self._container, condition="removed")["StatusCode"])
+                if engine.removes:
+                    # Asked before the start: a container that is gone already could not be waited for.
+                    self._status = int(client.wait(self._container, condition="removed")["StatusCode"])
+                else:
+                    started.wait()
+                    self._status = int(client.wait(self._container)["StatusCode"])
+                    client.remove_container(self._container, force=True)
             finally:
                 client.close()
         except FAILURES as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from core.errors import SandboxError
-from core.oracle.sandbox.claims import ISOLATION, Claim
+from core.oracle.sandbox.claims import ALL, Claim
 from core.oracle.sandbox.docker_container import create_container
 from core.oracle.sandbox.docker_engine import FAILURES, Engine, find_engine
 from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
@@ -33,27 +34,28 @@ class DockerSandbox:
         self._system = host_system() if image is None else HostSystem((), ())
         self._image = self._provide(image)
         self.image_digest = self._image.digest
-        self.claims = ISOLATION | {
-            claim
-            for claim, holds in (
-                (Claim.BOUNDED_MEMORY, self._engine.bounds_memory),
-                (Claim.BOUNDED_MEMORY_EACH, self._engine.bounds_memory),
-                (Claim.BOUNDED_PROCESSES, self._engine.bounds_processes),
-            )
-            if holds
-        }
+        self.claims = ALL - frozenset(self._lacking())
 
     @property
     def detail(self) -> str:
         """Which engine, and what it cannot bound, for a person."""
         kind = "Podman" if self._engine.podman else "Docker"
         rootless = ", rootless" if self._engine.rootless else ""
-        lacking = [
-            f"{word} not bounded by this engine"
-            for claim, word in ((Claim.BOUNDED_MEMORY, "memory is"), (Claim.BOUNDED_PROCESSES, "processes are"))
-            if claim not in self.claims
-        ]
-        return "; ".join([f"{kind} {self._engine.version}{rootless} at {self._engine.address}", *lacking])
+        words = [f"{kind} {self._engine.version}{rootless} at {self._engine.address}"]
+        for claim, what in ((Claim.BOUNDED_MEMORY, "memory"), (Claim.BOUNDED_PROCESSES, "the number of processes")):
+            if claim not in self.claims:
+                words.append(f"{what} is not bounded by this engine")
+        return "; ".join(words)
+
+    def _lacking(self) -> Iterator[Claim]:
+        """What this engine cannot hold."""
+        if not self._engine.bounds_memory:
+            yield from (Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH)
+        if not self._engine.bounds_processes:
+            yield Claim.BOUNDED_PROCESSES
+        if self._engine.podman:
+            # Its filter of system calls lets user namespaces through, where Docker's does not.
+            yield Claim.NO_NAMESPACES
 
     def _provide(self, image: str | None) -> Image:
         """The image to use. Raises SandboxError."""

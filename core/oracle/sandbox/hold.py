@@ -36,7 +36,7 @@ class Hold:
         with self._lock, suppress(ProcessLookupError):
             self._inside = os.pidfd_open(process)
             if self._namespace is not None:
-                self._namespace.watch(process)
+                self._namespace.watch(process, self._group.folders if self._group else ())
 
     def end(self) -> None:
         """Kill PID 1 inside: the kernel ends all others of its namespace before it lets it go."""

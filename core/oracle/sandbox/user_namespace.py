@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -12,11 +13,12 @@ from core.errors import SandboxError
 from core.oracle.sandbox.inside_user import User
 
 # Forbids further namespaces inside, then watches: told which process is PID 1 inside, it ends that one when the pipe
-# closes. bubblewrap's own parent-death signal cannot, for it has given up the right to signal another user.
+# closes, and removes its control groups. bubblewrap's own parent-death signal cannot end it, for bubblewrap has given
+# up the right to signal another user.
 _HOLDER = """
 echo; read mapped
 echo 0 > /proc/sys/user/max_user_namespaces && echo
-read inside && { read end; kill -9 "$inside"; }
+read inside groups && { read end; kill -9 "$inside"; sleep 0.2; rmdir $groups; }
 """
 
 TOOLS = ("unshare", "nsenter", "setpriv")
@@ -52,10 +54,11 @@ class MappedNamespace:
         self.command = ("nsenter", f"--user=/proc/{self._holder.pid}/ns/user", "--")
         """In front of a command, it runs that command in the namespace."""
 
-    def watch(self, inside: int) -> None:
-        """End the process `inside` when we die."""
+    def watch(self, inside: int, groups: Iterable[Path]) -> None:
+        """End the process `inside` when we die, and remove the folders `groups`."""
         with suppress(BrokenPipeError):
-            cast(BinaryIO, self._holder.stdin).write(b"%d\n" % inside)
+            words = " ".join(map(str, (inside, *groups)))
+            cast(BinaryIO, self._holder.stdin).write(f"{words}\n".encode())
 
     def close(self) -> None:
         """Watch no more; idempotent."""
