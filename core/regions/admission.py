@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from core.regions.blocks import parse_blocks
 from core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
 
 NO_EFFECT = "deleting it changes no test result"
@@ -12,11 +13,11 @@ _REASONS = {Outcome.PASS: NO_EFFECT, Outcome.SYNTAX_ERROR: NO_COMPILE}
 
 
 def deletion(file: SourceFile, region: Region) -> str:
-    """The text that stands for the region when it is deleted: nothing, or `pass` where its block would be empty.
-
-    A header without its block is always a syntax error, as what follows is never indented deeper than the header.
-    """
-    return "" if _compiles(Candidate(file, region.span, "").new_text) else "pass"
+    """The text that stands for the region when it is deleted: `pass` where its block would be empty, else nothing."""
+    for block in parse_blocks(file):
+        if block.indented and block.statements[0].start == region.span.start:
+            return "pass" if block.statements[-1].end == region.span.end else ""
+    return ""
 
 
 def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:

@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import libcst as cst
 
@@ -30,28 +31,31 @@ class Block:
     Attributes:
         statements: a span each, decorators and a closing semicolon included.
         docstring: the first statement is the docstring of the module, class or function.
+        indented: below a header that needs it; False for the module.
     """
 
     statements: tuple[Span, ...]
     docstring: bool
+    indented: bool
 
 
-def parse_blocks(file: SourceFile) -> list[Block]:
-    """Every block with at least one statement, inner before outer.
+@lru_cache(maxsize=32)
+def parse_blocks(file: SourceFile) -> tuple[Block, ...]:
+    """Every block with at least one statement, inner before outer; kept for the files last asked about.
 
     Statements behind a colon on the same line (`if x: return`) are part of their compound statement, not a block.
     Raises ProjectError for a file whose statements cannot be located.
     """
     try:
+        walk = _Walk(file.text)  # first, as Python's parser gives up on deep nesting long before LibCST's
         tree = cst.parse_module(file.text)
-        walk = _Walk(file.text)
         walk.block(tree, tree.body)
     except (cst.ParserSyntaxError, cst.CSTValidationError, SyntaxError, RecursionError, _Mismatch) as error:
         raise ProjectError(
             f"The statements of {file.path} cannot be located, so no region is taken from it.",
             "Leave it at that, or put its unusual syntax in plainer words.",
         ) from error
-    return walk.blocks
+    return tuple(walk.blocks)
 
 
 class _Mismatch(Exception):
@@ -77,7 +81,7 @@ class _Walk:
             raise _Mismatch
         if spans:
             documented = isinstance(owner, cst.Module | cst.ClassDef | cst.FunctionDef) and _is_string(body[0])
-            self.blocks.append(Block(spans, documented))
+            self.blocks.append(Block(spans, documented, not isinstance(owner, cst.Module)))
 
     def _statement(self, statement: cst.BaseStatement) -> Span:
         if isinstance(statement, cst.SimpleStatementLine):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -15,7 +16,8 @@ class StatementMap:
 
     Attributes:
         first_line: line -> first line of the innermost statement, or clause with a header of its own, around it.
-        executable: first lines of those that the compiler made code for; docstrings, `global` and dead code have none.
+        executable: first lines of those that the compiler made code for (none for `global` or dead code), save those
+            that are only a string, as some versions of Python run such a line and others do not.
         function_bodies: first and last line of every function's body.
     """
 
@@ -34,10 +36,13 @@ def map_statements(text: str) -> StatementMap:
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
         code = compile(text, "<source>", "exec", dont_inherit=True)
+    extents = sorted(_extents(tree), key=lambda extent: (extent[0], -extent[1]))
     first_line: dict[int, int] = {}
-    for first, last in sorted(_extents(tree), key=lambda extent: (extent[0], -extent[1])):
+    for first, last in extents:
         first_line.update(dict.fromkeys(range(first, last + 1), first))
-    executable = {first_line[line] for line in _code_lines(code) if line in first_line}
+    firsts = Counter(first for first, _ in extents)
+    silent = {line for line in _strings(tree) if firsts[line] == 1}
+    executable = {first_line[line] for line in _code_lines(code) if line in first_line} - silent
     return StatementMap(first_line, frozenset(executable), tuple(_function_bodies(tree)))
 
 
@@ -60,6 +65,13 @@ def _code_lines(code: CodeType) -> Iterator[int]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_lines(constant)
+
+
+def _strings(tree: ast.Module) -> Iterator[int]:
+    """First lines of docstrings, and of strings used as comments."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno
 
 
 def _function_bodies(tree: ast.Module) -> Iterator[tuple[int, int]]:
