@@ -26,6 +26,11 @@ class Kind(Enum):
     CURRENT = "current"
 
 
+def canonical(path: Path) -> Path:
+    """The file itself, links followed: its log and its locks stand beside it. Never raises."""
+    return Path(os.path.realpath(path))
+
+
 def inspect(path: Path) -> Kind:
     """Say what the file is, without changing a byte of it or of its folder.
 

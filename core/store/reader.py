@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from core.settings import RunSettings
 from core.store import decoding, encoding
 from core.store.claims import is_claimed
 from core.store.failures import explained
-from core.store.opening import open_readable
+from core.store.opening import canonical, open_readable
 from core.store.rows import (
     ExistingItem,
     FileRow,
@@ -35,7 +36,7 @@ Row = dict[str, Any]
 
 
 class Reader:
-    """A read-only connection: each thread opens its own. It works while other processes write.
+    """A read-only connection; calls from several threads take turns. It works while other processes write.
 
     Every method raises StoreError when the file cannot be read.
     """
@@ -44,6 +45,7 @@ class Reader:
         """Use `Reader.open`."""
         self._db = db
         self._path = path
+        self._turn = threading.RLock()
         self._bounds = Bounds(interval)
         self._standings: dict[int, Standing] = {}
 
@@ -53,6 +55,7 @@ class Reader:
 
         Raises StoreError: absent, newer, foreign, damaged, cut off, no database.
         """
+        path = canonical(path)
         return cls(open_readable(path), path, interval)
 
     def __enter__(self) -> Self:
@@ -212,13 +215,13 @@ class Reader:
         return rows[0]
 
     def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
-        with explained(self._path):
+        with self._turn, explained(self._path):
             return list(self._db.query(sql, parameters))
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         """All queries inside see one moment of the file."""
-        with explained(self._path), self._db.atomic():
+        with self._turn, explained(self._path), self._db.atomic():
             yield
 
 

@@ -20,7 +20,7 @@ from core.settings import RunSettings
 from core.store import encoding
 from core.store.claims import Claim
 from core.store.failures import explained
-from core.store.opening import open_writable
+from core.store.opening import canonical, open_writable
 from core.store.reader import Reader
 from core.store.rows import Interval
 from core.types import Item, ModelInfo, Sample, Suite, Verdict
@@ -46,6 +46,7 @@ class Store:
 
         Raises StoreError: locked, newer, foreign, damaged, cut off, no database, disk full, no such folder.
         """
+        path = canonical(path)
         return cls(open_writable(path), path, interval)
 
     def __enter__(self) -> Self:
@@ -66,9 +67,10 @@ class Store:
     @property
     def reader(self) -> Reader:
         """A read-only connection to the same file, opened at first use."""
-        if self._reader is None:
-            self._reader = Reader.open(self._path, self._interval)
-        return self._reader
+        with self._turn:
+            if self._reader is None:
+                self._reader = Reader.open(self._path, self._interval)
+            return self._reader
 
     def close(self) -> None:
         """Release what is claimed and close the file; idempotent."""

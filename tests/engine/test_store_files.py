@@ -137,6 +137,21 @@ def test_odd_names_are_no_options(tmp_path: Path) -> None:
     assert path.exists()
 
 
+def test_a_link_is_the_file_it_points_to(tmp_path: Path) -> None:
+    path, link = tmp_path / "real" / "runs.db", tmp_path / "link.db"
+    path.parent.mkdir()
+    link.symlink_to(path)
+    with Store.open(link) as store:
+        run_id = fill_store(store, tmp_path / "project", items=3, seed=1, finish=False)
+        with Store.open(path) as other, pytest.raises(StoreError, match="being worked on"):
+            other.take_up(run_id)
+    assert [found.name for found in path.parent.iterdir()] == ["runs.db"]
+    loop = tmp_path / "loop.db"
+    loop.symlink_to(loop)
+    with pytest.raises(StoreError):
+        Store.open(loop)
+
+
 def test_damage_in_the_middle_is_told_when_it_is_met(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     run_id = filled(path)

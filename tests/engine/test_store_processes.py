@@ -6,6 +6,7 @@ import itertools
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,16 @@ def test_two_processes_make_the_file_and_write_to_it_at_once(tmp_path: Path) -> 
         runs = reader.runs()
         assert [(run.status, run.items_admitted + run.items_dropped) for run in runs] == [("finished", 60)] * 3
         assert len({run.project_root for run in runs}) == 3
+
+
+def test_threads_may_share_a_store_and_its_reader(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "runs.db") as store, ThreadPoolExecutor(4) as pool:
+        filling = [pool.submit(fill_store, store, tmp_path / "project", 8, seed) for seed in range(4)]
+        while not all(done.done() for done in filling):
+            for row in store.reader.runs():
+                assert row.samples >= 0 and len(store.reader.existing(row.id)) <= 8
+        assert len({done.result() for done in filling}) == 4
+        assert [len(store.reader.items(row.id)) for row in store.reader.runs()] == [8] * 4
 
 
 def test_a_reader_follows_a_run_another_process_writes(tmp_path: Path) -> None:
