@@ -64,9 +64,9 @@ def test_marks_cover_whole_lines_that_share_little() -> None:
 
 def test_a_line_of_thousands_of_tokens_is_marked_whole_and_at_once() -> None:
     left, right = "[" + "1, " * 20_000 + "]", "[" + "2, " * 20_000 + "]"
-    started = time.perf_counter()
+    started = time.process_time()
     assert marks(left, right) == (((0, len(left)),), ((0, len(right)),))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_ten_thousand_lines_take_less_than_a_second_and_say_so() -> None:
     left = long_text(1)
     rnd = random.Random(2)
     right = [line + "  # new" if rnd.random() < 0.05 else line for line in left if rnd.random() < 0.97]
-    started = time.perf_counter()
+    started = time.process_time()
     diff = compare("\n".join([*left, ""]), "\n".join([*right, ""]))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert side(diff, "left") == left
     assert "Long texts: aligned by longest common subsequence." in diff.notes
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSplitter, QStackedWidget, QWidget
 
 from ui.diff.change_map import ChangeMap
-from ui.diff.controls import column, label, row
+from ui.diff.controls import FOCUS_RING, column, label, row
 from ui.diff.pane import Pane
 from ui.diff.pane_lines import PaneLine, change_starts, one_column, side_by_side
 from ui.diff.rows import TextDiff
@@ -41,6 +41,8 @@ class Columns(QWidget):
         self.description.setReadOnly(True)
         self.description.setFrameShape(QFrame.Shape.NoFrame)
         self.description.setAccessibleName("Description")
+        self.description.setStyleSheet(FOCUS_RING)
+        self.description.document().setDocumentMargin(SPACE)
         self.description.setTabChangesFocus(True)
         self.map = ChangeMap(theme, self)
         LinkedScrolling(self.left, self.right)

@@ -18,6 +18,11 @@ BAR: Margins = (SPACE, SPACE // 2, SPACE, SPACE // 2)
 
 NONE: Margins = (0, 0, 0, 0)
 
+FOCUS_RING = (
+    "QPlainTextEdit { border: 1px solid transparent; } QPlainTextEdit:focus { border: 1px solid palette(link); }"
+)
+"""Style of read-only texts; the link colour is the theme's accent."""
+
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
     """A plain-text label of a style sheet role."""

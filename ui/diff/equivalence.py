@@ -14,6 +14,7 @@ import warnings
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 MOST_CHARACTERS = 150_000
 """Of one text; longer ones are not parsed (a second's work)."""
@@ -23,40 +24,58 @@ _SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING, t
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A token that counts: what it means, the depth of its block, the lines it spans (from 0, inclusive)."""
+    """A token that counts.
+
+    Attributes:
+        meaning: a literal's value, else the token as written.
+        depth: of its block.
+        first, last: the lines it spans, from 0, both in.
+        starts: it is the first of a logical line.
+    """
 
     meaning: str
     depth: int
     first: int
     last: int
+    starts: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parsed:
     """A text read as Python, for many questions about parts of it.
 
     Attributes:
-        tree: a dump without positions, or None where it does not parse.
-        statements: lines (from 0) on which a logical line starts; None where it cannot be cut into tokens.
+        texts: its lines.
+        source: the lines as Python reads them, dedented; None where it does not parse.
+        tree: a dump without positions, or None.
     """
 
     texts: tuple[str, ...]
-    tree: str | None
-    tokens: tuple[_Token, ...] | None
-    statements: frozenset[int]
+    source: str | None = None
+    tree: str | None = None
+
+    @cached_property
+    def tokens(self) -> tuple[_Token, ...] | None:
+        """Tokens that count, in order; None where the text cannot be cut into tokens."""
+        return None if self.source is None else _tokens(self.source)
+
+    @cached_property
+    def statements(self) -> frozenset[int]:
+        """Lines (from 0) on which a logical line starts."""
+        return frozenset(token.first for token in self.tokens or () if token.starts)
 
 
 def parse(texts: Sequence[str]) -> Parsed:
     """Read lines as Python; a first line without its indentation, as regions have it, is put right."""
     whole = "\n".join(texts)
     if len(whole) > MOST_CHARACTERS:
-        return Parsed(tuple(texts), None, None, frozenset())
+        return Parsed(tuple(texts))
     for indent in _indents(texts):
         candidate = textwrap.dedent(indent + whole)
         tree = _dump(candidate)
         if tree is not None:
-            return _tokenized(texts, candidate, tree)
-    return Parsed(tuple(texts), None, None, frozenset())
+            return Parsed(tuple(texts), candidate, tree)
+    return Parsed(tuple(texts))
 
 
 def same_tree(left: Parsed, right: Parsed) -> bool:
@@ -97,25 +116,22 @@ def _dump(text: str) -> str | None:
             return None
 
 
-def _tokenized(texts: Sequence[str], candidate: str, tree: str) -> Parsed:
-    """Tokens with the depth of their block, and where statements start."""
+def _tokens(source: str) -> tuple[_Token, ...] | None:
+    """Tokens with the depth of their block."""
     tokens: list[_Token] = []
-    starts: set[int] = set()
-    depth, fresh = 0, True
+    depth, starts = 0, True
     try:
-        for token in tokenize.generate_tokens(io.StringIO(candidate).readline):
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type in (tokenize.INDENT, tokenize.DEDENT):
                 depth += 1 if token.type == tokenize.INDENT else -1
             elif token.type == tokenize.NEWLINE:
-                fresh = True
+                starts = True
             elif token.type not in _SILENT:
-                if fresh:
-                    starts.add(token.start[0] - 1)
-                fresh = False
-                tokens.append(_Token(_meaning(token), depth, token.start[0] - 1, token.end[0] - 1))
+                tokens.append(_Token(_meaning(token), depth, token.start[0] - 1, token.end[0] - 1, starts))
+                starts = False
     except (tokenize.TokenError, IndentationError):
-        return Parsed(tuple(texts), tree, None, frozenset())
-    return Parsed(tuple(texts), tree, tuple(tokens), frozenset(starts))
+        return None
+    return tuple(tokens)
 
 
 def _meaning(token: tokenize.TokenInfo) -> str:

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ui.diff.colouring import Colouring
+from ui.diff.controls import FOCUS_RING
 from ui.diff.gutter import Gutter
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
@@ -46,6 +47,7 @@ class Pane(QPlainTextEdit):
         flag = Qt.TextInteractionFlag
         self.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
         self.setTabChangesFocus(True)
+        self.setStyleSheet(FOCUS_RING)
         self.setFont(fixed_font())
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self._lines: Sequence[PaneLine] = ()

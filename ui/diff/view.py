@@ -20,6 +20,7 @@ class DiffView(QWidget):
         """Empty until `show_pair`."""
         super().__init__(parent)
         self._pair, self._first_line = ("", ""), 1
+        self._shown: tuple[object, ...] = ()
         self._diff: TextDiff | None = None
         self._description = ""
         self.columns = Columns(theme, self)
@@ -77,7 +78,14 @@ class DiffView(QWidget):
         first_line: int = 1,
         description: str = "",
     ) -> None:
-        """Compare two texts. `first_line`: the file's line at which the original starts."""
+        """Compare two texts; the same ones again stay as they are, with their scroll position.
+
+        `first_line`: the file's line at which the original starts.
+        """
+        shown = original, candidate, title, path, first_line, description
+        if shown == self._shown:
+            return
+        self._shown = shown
         python = not path or path.endswith((".py", ".pyi"))
         self._pair, self._description, self._first_line = (original, candidate), description, first_line
         self._diff = compare(original, candidate, python=python)

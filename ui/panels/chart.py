@@ -14,6 +14,7 @@ from core.store.rows import RunningPoint, Score
 from ui.diff.controls import column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.flow import Flow
+from ui.panels.plots import make_plot, paint_plot
 from ui.panels.series import Series
 from ui.theme import SPACE, Theme
 
@@ -39,19 +40,10 @@ class RunningChart(QWidget):
         self._at: int | None = None
         self._said = ElidedLabel("muted")
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._plot = pg.PlotWidget()
+        self._plot = make_plot("regions completed", "mean over regions")
         self._plot.setAccessibleName("Running RTC and lift; arrow keys read off values, Enter opens the region")
-        self._plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._plot.setMouseEnabled(False, False)
-        self._plot.setMenuEnabled(False)
-        self._plot.hideButtons()
-        self._plot.setMinimumSize(200, 100)
-        self._plot.viewport().setMouseTracking(True)
         self._plot.viewport().installEventFilter(self)
         self._plot.installEventFilter(self)
-        self._plot.setLabel("bottom", "regions completed")
-        self._plot.setLabel("left", "mean over regions")
-        self._plot.showGrid(x=False, y=True, alpha=0.12)
         self._zero = pg.InfiniteLine(0, angle=0)
         self._cursor = pg.InfiniteLine(0, angle=90)
         self._cursor.hide()
@@ -84,14 +76,18 @@ class RunningChart(QWidget):
         self._plot.setYRange(*self._range(), padding=0.03)
         self._read(None)
 
+    def csv(self) -> str:
+        """The points as a table; an empty field for no value."""
+        heads = ["regions", *(f"{name}{end}" for name in ("rtc", "lift") for end in ("", "_low", "_high"))]
+        lines = [",".join(heads)]
+        for point in self._points:
+            numbers = (y for score in (point.rtc, point.lift) for y in (score.value, score.low, score.high))
+            lines.append(",".join([str(point.items), *("" if y is None else f"{y:.6f}" for y in numbers)]))
+        return "\n".join([*lines, ""])
+
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._plot.setBackground(QColor(theme.surface))
-        for side in ("left", "bottom"):
-            axis = self._plot.getAxis(side)
-            axis.setPen(QColor(theme.border))
-            axis.setTextPen(QColor(theme.muted))
-            axis.enableAutoSIPrefix(False)
+        paint_plot(self._plot, theme)
         self._zero.setPen(QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine))
         self._cursor.setPen(QPen(QColor(theme.muted), 0))
         for series, colour, style in (

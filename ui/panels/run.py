@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from core.store.rows import FileRow, RunningPoint, RunRow
+from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow
 from ui.diff.controls import column, label, row
 from ui.panels.bars import BarDelegate
-from ui.panels.chart import RunningChart
+from ui.panels.charts import Charts
 from ui.panels.empty import EmptyState
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
@@ -19,9 +19,14 @@ from ui.theme import SPACE, Theme
 
 
 class RunPanel(QWidget):
-    """Chart, files and provenance. `region_activated(item_id)` when a point of the chart is clicked."""
+    """Charts, files and provenance.
+
+    `region_activated(item_id)` when a mark of a chart is clicked; `export_failed(problem)` says why a file was not
+    written.
+    """
 
     region_activated = Signal(int)
+    export_failed = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         """Empty until `set_run`."""
@@ -30,10 +35,9 @@ class RunPanel(QWidget):
         self._theme = theme
         self._files: Sequence[FileRow] = ()
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
-        self._wait = label("Scores appear with the first completed region.", "muted")
-        self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.chart = RunningChart(theme)
-        self.chart.region_activated.connect(self.region_activated)
+        self.charts = Charts(theme)
+        self.charts.region_activated.connect(self.region_activated)
+        self.charts.export_failed.connect(self.export_failed)
         self.provenance = ProvenanceView()
         self.model = CellModel(
             [
@@ -61,26 +65,29 @@ class RunPanel(QWidget):
         files = QWidget()
         files.setProperty("role", "surface")
         column(row(label("Files", "heading"), None, margins=(SPACE, 6, SPACE, 6)), self.table, owner=files)
-        charts = QWidget()
-        charts.setProperty("role", "surface")
-        column(self._wait, self.chart, owner=charts)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
-        for part in (charts, files, self.provenance):
+        for part in (self.charts, files, self.provenance):
             self._body.addWidget(part)
         self._body.setSizes([380, 310, 310])
         for place, share in enumerate((4, 3, 3)):
             self._body.setStretchFactor(place, share)
         column(self._empty, self._body, owner=self)
 
-    def set_run(self, run: RunRow | None, points: Sequence[RunningPoint], files: Sequence[FileRow]) -> None:
-        """Show a run as it stands; everything is updated in place."""
+    def set_run(
+        self,
+        run: RunRow | None,
+        points: Sequence[RunningPoint],
+        files: Sequence[FileRow],
+        items: Sequence[ItemRow] = (),
+    ) -> None:
+        """Show a run as it stands; everything is updated in place. `items` are the run's regions."""
         self._empty.setVisible(run is None)
         self._body.setVisible(run is not None)
         if run is None:
             return
-        self._wait.setVisible(not points)
-        self.chart.set_points(points)
+        self.charts.set_points(points)
+        self.charts.set_items(items)
         self.provenance.show_groups(provenance(run))
         if files != self._files:
             self._files = files
@@ -89,7 +96,7 @@ class RunPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = self._bars.theme = theme
-        self.chart.set_theme(theme)
+        self.charts.set_theme(theme)
         self._fill()
 
     def _fill(self) -> None:

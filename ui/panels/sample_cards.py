@@ -54,6 +54,8 @@ class SampleCard(Card):
 
     def show_sample(self, sample: SampleRow) -> None:
         """Show the same sample as it stands now."""
+        if sample == self.sample and self._name.text():
+            return
         self.sample = sample
         self._name.setText("eps" if sample.role == "baseline" else sample_name(sample))
         self._cost.setText(_figures(sample))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from ui.diff.controls import button, column, label, row, to_clipboard
+from ui.diff.controls import FOCUS_RING, button, column, label, row, to_clipboard
 from ui.diff.elided import ElidedLabel
 from ui.fonts import fixed_font
 from ui.theme import SPACE
@@ -24,6 +25,9 @@ class TextBox(QWidget):
         self.edit.setFrameShape(QFrame.Shape.NoFrame)
         self.edit.setTabChangesFocus(True)
         self.edit.setAccessibleName(title)
+        self.edit.setStyleSheet(FOCUS_RING)
+        flag = Qt.TextInteractionFlag
+        self.edit.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
         mode = QPlainTextEdit.LineWrapMode
         self.edit.setLineWrapMode(mode.WidgetWidth if wrap else mode.NoWrap)
         if fixed:

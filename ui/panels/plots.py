@@ -1,0 +1,38 @@
+"""What all plots have in common."""
+
+from __future__ import annotations
+
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+
+from ui.theme import Theme
+
+
+def make_plot(bottom: str, left: str) -> pg.PlotWidget:
+    """An empty plot with both axes named, that takes the focus and follows the pointer; no panning, no menu."""
+    plot = pg.PlotWidget()
+    plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    plot.setMouseEnabled(False, False)
+    plot.setMenuEnabled(False)
+    plot.hideButtons()
+    plot.setMinimumSize(200, 100)
+    plot.viewport().setMouseTracking(True)
+    plot.setLabel("bottom", bottom)
+    plot.setLabel("left", left)
+    plot.showGrid(x=False, y=True, alpha=0.12)
+    for side in ("left", "bottom"):
+        plot.getAxis(side).enableAutoSIPrefix(False)
+    return plot
+
+
+def paint_plot(plot: pg.PlotWidget, theme: Theme) -> None:
+    """Ground, axes and the ring that shows the focus."""
+    plot.setBackground(QColor(theme.surface))
+    plot.setStyleSheet(
+        f"PlotWidget {{ border: 1px solid transparent; }} PlotWidget:focus {{ border: 1px solid {theme.focus}; }}"
+    )
+    for side in ("left", "bottom"):
+        axis = plot.getAxis(side)
+        axis.setPen(QColor(theme.border))
+        axis.setTextPen(QColor(theme.muted))
