@@ -73,6 +73,7 @@ launch() {
     # dockerd must not hold the caller's pipes open, nor die with its terminal.
     setsid dockerd --host="unix://$socket" --pidfile="$pidfile" --data-root="$dir/data" --exec-root="$dir/run" \
         --storage-driver="$1" --cgroup-parent="/$parent" --config-file="$dir/none.json" \
+        --containerd-namespace="$parent" --containerd-plugins-namespace="$parent-plugins" \
         --iptables=false --ip6tables=false --bridge=none --ip-forward=false --ip-masq=false --userland-proxy=false \
         < /dev/null >> "$log" 2>&1 &
     child=$!
@@ -132,10 +133,10 @@ end_containers() {
     done
 }
 
-# Each container's shim outlives an engine that was killed; its command line names our socket.
+# Each container's shim outlives an engine that was killed; its command line names our namespace of containerd.
 end_shims() {
     for folder in /proc/[0-9]*; do
-        if tr '\0' ' ' < "$folder/cmdline" 2>/dev/null | grep -qF -- "-address $dir/run/containerd/containerd.sock"; then
+        if tr '\0' ' ' < "$folder/cmdline" 2>/dev/null | grep -qF -- "-namespace $parent "; then
             kill -9 "${folder#/proc/}" 2>/dev/null || true
         fi
     done

@@ -96,6 +96,23 @@ def test_a_folder_that_bounds_nothing_makes_no_group(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_limits_are_written_for_both_versions_of_groups(tmp_path: Path) -> None:
+    second, memory, processes = (tmp_path / name for name in ("second", "memory", "processes"))
+    for folder, names in (
+        (second, ["memory.max", "memory.swap.max", "pids.max"]),
+        (memory, ["memory.limit_in_bytes"]),
+        (processes, ["pids.max"]),
+    ):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_text("max")
+    for folders in ((second,), (memory, processes)):
+        control_group._write_limits(folders, Limits(memory_mib=64, processes=8, scratch_mib=8))
+    assert (second / "memory.max").read_text() == (memory / "memory.limit_in_bytes").read_text() == str(64 << 20)
+    assert (second / "memory.swap.max").read_text() == "0"
+    assert (second / "pids.max").read_text() == (processes / "pids.max").read_text() == "10"
+
+
 def test_a_refused_namespace_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A bwrap that cannot make namespaces ends at once with a line on standard error."""
     broken = tmp_path / "bwrap"

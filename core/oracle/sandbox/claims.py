@@ -23,7 +23,7 @@ class Claim(StrEnum):
     BOUNDED_MEMORY = "bounded-memory"
     """All processes together stay within the limit."""
     BOUNDED_MEMORY_EACH = "bounded-memory-each"
-    """Any one process stays within the limit."""
+    """The address space of any one process stays within the limit; that stops accidents, not a hostile program."""
     OWN_PROCESSES = "own-processes"
     """Only processes inside are seen in /proc, and the launched program is PID 1."""
     UNPRIVILEGED = "unprivileged"
