@@ -65,7 +65,6 @@ def _require_screen() -> None:
 
 def _show_uncaught(window: MainWindow) -> None:
     """An error that nobody caught becomes a notice with details to copy, and a trace in the terminal."""
-    window.uncaught.connect(window.parts.notices.report)
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if isinstance(error, KeyboardInterrupt):

@@ -2,8 +2,153 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app import options as shared
+from core.errors import InspectorError
+from core.models.client import LocalModel
+from core.models.discovery import GgufEntry, bundled_model, discover
+from core.oracle.sandbox.choose import available_sandboxes
+from core.settings import ModelSettings
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One part of what RTC Inspector needs, and whether it works here."""
+
+    name: str
+    works: bool
+    detail: str
+    remedy: str = ""
 
 
 def add_commands(commands: Any) -> None:
     """Add `models` and `doctor`."""
+    models = commands.add_parser("models", help="every GGUF file on this machine, with what its header says")
+    models.add_argument("folders", type=Path, nargs="*", metavar="FOLDER", help="look here as well, at any depth")
+    shared.add_json(models)
+    models.set_defaults(command=models_command)
+    doctor = commands.add_parser("doctor", help="what works on this machine, and what to do about the rest")
+    shared.add_json(doctor)
+    doctor.set_defaults(command=doctor_command)
+
+
+# --------------------------------------------------------------------------- models
+
+
+def models_command(options: argparse.Namespace) -> int:
+    """List GGUF files; those that cannot be used say why."""
+    entries = discover(options.folders)
+    if options.json:
+        for entry in entries:
+            print(json.dumps(_model_values(entry), ensure_ascii=False))
+    else:
+        _print_models(entries)
+    return 0
+
+
+def _model_values(entry: GgufEntry) -> dict[str, Any]:
+    values: dict[str, Any] = {"name": entry.name, "path": str(entry.path), "source": entry.source}
+    header = entry.header
+    if header is not None:
+        values |= {
+            "architecture": header.architecture,
+            "parameters": header.parameters,
+            "quantization": header.quantization,
+            "context_length": header.context_length,
+            "chat": header.chat_template is not None,
+            "embedding": header.is_embedding,
+            "fill_in_the_middle": bool(header.fim_tokens),
+            "bytes": header.file_bytes,
+            "files": [str(path) for path in header.files],
+        }
+    return {**values, "usable": not entry.problem, "problem": entry.problem}
+
+
+def _print_models(entries: list[GgufEntry]) -> None:
+    table = Table()
+    for column in ("model", "parameters", "quantization", "context", "style", "size", "found in"):
+        table.add_column(column, justify="right" if column in ("parameters", "context", "size") else "left")
+    for entry in entries:
+        header = entry.header
+        if header is None or entry.problem:
+            table.add_row(entry.name, "", "", "", entry.problem, "", entry.source, style="dim")
+            continue
+        style = "instruct" if header.chat_template else "base"
+        size = f"{header.file_bytes / 1e9:.2f} GB"
+        context = str(header.context_length or "-")
+        table.add_row(entry.name, _short(header.parameters), header.quantization, context, style, size, entry.source)
+    Console(file=sys.stdout, highlight=False).print(table)
+
+
+def _short(parameters: int) -> str:
+    return f"{parameters / 1e9:.1f} B" if parameters >= 1e9 else f"{parameters / 1e6:.0f} M"
+
+
+# --------------------------------------------------------------------------- doctor
+
+
+def doctor_command(options: argparse.Namespace) -> int:
+    """Try each part for real. Exit 0 when a run is possible."""
+    findings = [_qt(), _llama(), *_sandboxes()]
+    for finding in findings:
+        if options.json:
+            print(json.dumps(asdict(finding), ensure_ascii=False))
+        else:
+            _print_finding(finding)
+    works = {finding.name for finding in findings if finding.works}
+    return 0 if "llama.cpp" in works and works & {"docker", "bubblewrap"} else 1
+
+
+def _print_finding(finding: Finding) -> None:
+    print(f"{'ok ' if finding.works else 'NO '} {finding.name}: {finding.detail}")
+    if finding.remedy:
+        print(f"     {finding.remedy}")
+
+
+def _tried(name: str, attempt: Callable[[], str], remedy: str) -> Finding:
+    try:
+        return Finding(name, True, attempt())
+    except InspectorError as error:
+        return Finding(name, False, error.problem, error.remedy)
+    except (ImportError, OSError) as error:
+        return Finding(name, False, str(error), remedy)
+
+
+def _qt() -> Finding:
+    def attempt() -> str:
+        from PySide6 import QtGui
+
+        return f"{QtGui.__name__.split('.')[0]} {version('pyside6-essentials')}"
+
+    remedy = "Install Qt's system libraries: `make demo` as root does, or names them."
+    return _tried("qt", attempt, remedy)
+
+
+def _llama() -> Finding:
+    def attempt() -> str:
+        if find_spec("llama_cpp") is None:
+            raise ImportError("The package llama-cpp-python is not installed.")
+        model = LocalModel(bundled_model(), ModelSettings(context_size=512))
+        try:
+            return f"{model.info.build}; {model.info.name} loads with {model.info.threads} threads"
+        finally:
+            model.close()
+
+    return _tried("llama.cpp", attempt, "Install it with `pip install llama-cpp-python`; it needs a C++ compiler.")
+
+
+def _sandboxes() -> list[Finding]:
+    statuses = [status for status in available_sandboxes() if status.name != "none"]
+    return [Finding(s.name, s.usable, s.detail, "" if s.usable else s.remedy) for s in statuses]

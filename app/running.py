@@ -16,8 +16,9 @@ from app.paths import default_database
 from app.windows import show
 from core.control import Control
 from core.errors import UserError
-from core.pipeline import Emit, resume, start
+from core.pipeline import resume, start
 from core.results import open_store
+from core.run import Emit
 from core.settings import ModelSettings, RunSettings
 from core.store.writer import Store
 from core.types import RunFinished
