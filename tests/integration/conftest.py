@@ -1,4 +1,4 @@
-"""What integration tests share: a Docker engine where there can be one."""
+"""What integration tests share: a Docker engine where there can be one, and each sandbox in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import SandboxError
+from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.docker_engine import find_engine
+from core.oracle.sandbox.protocol import Sandbox
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "docker-engine.sh"
 
@@ -39,3 +41,21 @@ def docker_engine() -> Iterator[str]:
             yield address
         finally:
             subprocess.run([SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
+
+
+@pytest.fixture(scope="module", params=["bubblewrap", "docker", "none"])
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    if request.param == "docker":
+        request.getfixturevalue("docker_engine")
+    elif request.param == "bubblewrap" and shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    return choose_sandbox(request.param, None, lambda text: None)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of one file. Its folder is closed to others, as temporary folders are."""
+    folder = tmp_path / "project"
+    folder.mkdir(mode=0o755)
+    (folder / "module.py").write_text("ANSWER = 42\n")
+    return folder

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
+from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Launch, Limits, Process, Sandbox
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
@@ -114,3 +117,9 @@ def gone_within(word: str, seconds: float) -> bool:
             return False
         time.sleep(0.01)
     return True
+
+
+def needs(sandbox: Sandbox, claim: Claim) -> None:
+    """Skip a test of what this sandbox does not claim."""
+    if claim not in sandbox.claims:
+        pytest.skip(f"{sandbox.name} does not claim {claim}")
