@@ -51,14 +51,12 @@ class LocalModel:
 
     def count_tokens(self, prompt: Prompt) -> int:
         """Tokens of the prompt after its template. Raises ModelError."""
-        for attempt in (1, 2):
+        for _ in range(2):
             try:
                 return self._count(prompt)
             except WorkerDied:
                 self._drop()
-                if attempt == 2:
-                    raise
-        raise AssertionError
+        raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
 
     def generate(
         self,

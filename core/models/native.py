@@ -139,6 +139,7 @@ class NativeModel:
         params.n_ctx = tokens * streams
         params.n_seq_max = streams
         params.n_batch = params.n_ubatch = BATCH
+        params.n_outputs_max = streams
         params.n_threads = params.n_threads_batch = self.threads
         params.kv_unified = False
         params.swa_full = True

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from core.models.engine import Native, Row, Shape
 
 STREAMS = 8
-LENGTH = 48
+LENGTH = 16
 GROUPS = (1, 4, 8)
+WIDTHS = (1, 3, 4, 8)
 SHORTER = 5
 
 
@@ -34,7 +35,7 @@ def _prompt_group(native: Native, tokens: Sequence[int]) -> int | None:
     whole = _prompt(native, [tokens])
     for group in GROUPS[1:]:
         small = [tokens[i : i + group] for i in range(0, LENGTH, group)]
-        uneven = [tokens[: 3 * group], tokens[3 * group : 4 * group], tokens[4 * group :]]
+        uneven = [tokens[:group], tokens[group:]]
         if _prompt(native, small) == whole == _prompt(native, uneven):
             return group
     return None
@@ -57,7 +58,7 @@ def _step_group(native: Native, tokens: Sequence[int]) -> int | None:
         native.copy(0, stream)
         native.forget(stream, LENGTH - SHORTER * (stream % 3))
     for group in GROUPS:
-        if len({_step(native, tokens, width) for width in range(group, STREAMS + 1, group)}) == 1:
+        if len({_step(native, tokens, width) for width in WIDTHS if width % group == 0}) == 1:
             return group
     return None
 
