@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -12,6 +11,7 @@ from types import TracebackType
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.windows import has_screen
 from core.errors import UserError
 from core.settings import RunSettings
 from ui.appearance import Appearance
@@ -55,8 +55,7 @@ def _begin(window: MainWindow, project: Path | None, database: Path, start: RunS
 
 def _require_screen() -> None:
     """Qt would end the process where there is no screen; say it first."""
-    shown = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in shown):
+    if not has_screen():
         raise UserError(
             "There is no screen to open a window on.",
             "Start it from a desktop, or use the commands that need none, e.g. `rtc-inspector run PROJECT`.",

@@ -13,7 +13,7 @@ from typing import Any
 from app import options as shared
 from app.console import Display, print_result
 from app.paths import default_database
-from app.windows import show
+from app.windows import has_screen, show
 from core.control import Control
 from core.errors import UserError
 from core.pipeline import resume, start
@@ -89,10 +89,10 @@ def run_command(options: argparse.Namespace) -> int:
 
 
 def demo_command(options: argparse.Namespace) -> int:
-    """The bundled project, in the window or with `--headless` in the terminal."""
+    """The bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
     settings = run_settings(options)
     project = resource("demo")
-    if not options.headless:
+    if not options.headless and not options.json and has_screen():
         return show(project, options.db or default_database(), settings)
     return _headless(lambda store, emit, control: start(settings, project, store, emit, control), options)
 

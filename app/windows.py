@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,12 @@ def open_last(options: argparse.Namespace) -> int:
 def open_project(options: argparse.Namespace) -> int:
     """The window on a named project."""
     return show(options.project, options.db or default_database(), None)
+
+
+def has_screen() -> bool:
+    """Whether a window can be shown at all."""
+    shown = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in shown)
 
 
 def show(project: Path | None, database: Path, start: RunSettings | None) -> int:
