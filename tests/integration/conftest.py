@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sandbox_driver import ENGINE_SCRIPT
 
 from core.errors import SandboxError
 from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.docker_engine import find_engine
 from core.oracle.sandbox.protocol import Sandbox
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "docker-engine.sh"
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +31,7 @@ def docker_engine() -> Iterator[str]:
             pytest.skip(f"{error.problem} There is no dockerd, and no apt-get to install one.")
     with tempfile.TemporaryDirectory(prefix="rtc-", dir="/tmp") as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RTC_DOCKER_DIR", f"{folder}/d")
-        started = subprocess.run([SCRIPT, "start"], capture_output=True, text=True, timeout=600)
+        started = subprocess.run([ENGINE_SCRIPT, "start"], capture_output=True, text=True, timeout=600)
         if started.returncode != 0:
             pytest.skip(f"No Docker engine can be started here: {started.stderr.strip()[-500:]}")
         address = started.stdout.strip().removeprefix("DOCKER_HOST=")
@@ -40,7 +39,7 @@ def docker_engine() -> Iterator[str]:
         try:
             yield address
         finally:
-            subprocess.run([SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
+            subprocess.run([ENGINE_SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "docker", "none"])

@@ -17,6 +17,7 @@ from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Launch, Limits, Process, Sandbox
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
+ENGINE_SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "docker-engine.sh"
 LIMITS = Limits(memory_mib=256, processes=24, scratch_mib=16)
 DEADLINE = 30.0
 

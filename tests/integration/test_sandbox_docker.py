@@ -17,9 +17,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import SCRIPT
 from docker import APIClient
-from sandbox_driver import LIMITS, gone_within, launch, processes_with, read_all, read_line, run, said, started
+from sandbox_driver import (
+    ENGINE_SCRIPT,
+    LIMITS,
+    gone_within,
+    launch,
+    processes_with,
+    read_all,
+    read_line,
+    run,
+    said,
+    started,
+)
 
 from core.errors import SandboxError
 from core.oracle.sandbox.docker_container import LABEL
@@ -139,7 +149,7 @@ def test_containers_of_a_killed_run_are_removed_by_the_next(client: APIClient) -
         "assert read_line(process)\n"
         "os.kill(os.getpid(), 9)\n"
     )
-    folders = [str(SCRIPT.parents[1]), str(Path(__file__).parent)]
+    folders = [str(ENGINE_SCRIPT.parents[1]), str(Path(__file__).parent)]
     died = subprocess.run([sys.executable, "-c", script, *folders, READY], timeout=60)
     assert died.returncode == -9
     assert processes_with("rtc-orphan-mark")
@@ -181,7 +191,7 @@ class Engine:
         self.patch = patch
 
     def control(self, word: str) -> str:
-        done = subprocess.run([SCRIPT, word], env=self.environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([ENGINE_SCRIPT, word], env=self.environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
