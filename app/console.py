@@ -68,6 +68,8 @@ class Display:
 
     def _step(self, step: Step) -> None:
         rest = ", ".join(f"{count} {outcome}" for outcome, count in self._judged.items())
+        if step.detail:
+            rest += f"  {step.detail}"
         if step.tokens_per_second:
             rest += f"  {step.tokens_per_second:.0f} tok/s"
         if step.eta is not None:

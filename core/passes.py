@@ -140,7 +140,10 @@ class Passes:
             slot = by_id[request_id]
             self._run.emit(TextStreamed(slot.work.item_id, slot.role, slot.index, text))
 
-        for generation in model.generate([slot.request for slot in slots], stream):
+        def read(request_id: str, done: int, total: int) -> None:
+            self._run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
+
+        for generation in model.generate([slot.request for slot in slots], stream, read):
             slot = by_id[generation.id]
             sample = self._sample(slot, generation)
             sample_id = self._store(slot, sample)

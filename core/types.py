@@ -495,13 +495,17 @@ class ScoresReady:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands; `stage` is short and readable; `eta` in seconds when known."""
+    """Where a run stands; `stage` is short and readable; `eta` in seconds when known.
+
+    `detail`: what is going on inside a step, e.g. how much of a long prompt is read.
+    """
 
     stage: str
     done: int
     total: int
     eta: float | None = None
     tokens_per_second: float | None = None
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

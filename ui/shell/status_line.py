@@ -114,6 +114,8 @@ class StatusLine(QWidget):
             return " · ".join([*parts, "starting"]) if self._state is RunState.RUNNING else " · ".join(parts)
         count = f" {progress.done}/{progress.total}" if progress.total > 1 else ""
         parts.append(f"{progress.stage}{count}")
+        if progress.detail:
+            parts.append(progress.detail)
         if progress.tokens_per_second is not None:
             parts.append(f"{progress.tokens_per_second:.0f} tok/s")
         if progress.eta is not None and self._state is RunState.RUNNING:
