@@ -25,7 +25,8 @@ class Appearance(QObject):
         super().__init__(app)
         self._app = app
         self._choice = choice
-        app.setStyle("Fusion")
+        if app.style().objectName() != "fusion":
+            app.setStyle("Fusion")
         app.setFont(interface_font())
         self.theme = self._wanted()
         self._apply()
@@ -56,5 +57,8 @@ class Appearance(QObject):
             self.changed.emit(wanted)
 
     def _apply(self) -> None:
-        self._app.setPalette(palette(self.theme))
-        self._app.setStyleSheet(stylesheet(self.theme))
+        """Style the application; one that looks so already is left alone, since restyling visits every widget."""
+        style = stylesheet(self.theme)
+        if self._app.styleSheet() != style:
+            self._app.setPalette(palette(self.theme))
+            self._app.setStyleSheet(style)

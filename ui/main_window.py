@@ -67,6 +67,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         self.appearance.changed.connect(self._set_theme)
         self.gateway.failed.connect(self.parts.notices.report)
+        self.uncaught.connect(self.parts.notices.report)
         self.inspection.overview_changed.connect(self._note_overview)
         self.inspection.run_chosen.connect(self._name_window)
         self.project.opened.connect(self._note_project)
@@ -156,7 +157,7 @@ class MainWindow(QMainWindow):
 
     def reset_layout(self) -> None:
         """Give every place its share again."""
-        self.parts.default_sizes(self.width(), self.height())
+        self.parts.arrange(self.size())
 
     def _restore(self) -> None:
         screen = self.screen().availableSize()
@@ -164,8 +165,7 @@ class MainWindow(QMainWindow):
         geometry = self.remembered.state("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)
-        self.reset_layout()
-        self.parts.restore_sizes(self.remembered)
+        self.parts.arrange(self.size(), self.remembered)
         self.parts.regions.table.setFocus()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802

@@ -6,7 +6,7 @@ the code share their width with the round trip.
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from ui.code.view import CodeView
@@ -28,6 +28,8 @@ WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
 CODE, TABS = 0.57, 0.43
 TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
+STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
+"""Which part of each splitter takes the room that a larger window gives."""
 
 
 class WindowParts(QWidget):
@@ -85,8 +87,9 @@ class WindowParts(QWidget):
         splitter = QSplitter(direction)
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
-        for part in parts:
+        for index, part in enumerate(parts):
             splitter.addWidget(part)
+            splitter.setStretchFactor(index, STRETCH[name][index])
         self._splitters[name] = splitter
         return splitter
 
@@ -96,28 +99,33 @@ class WindowParts(QWidget):
         for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
             part.set_theme(theme)
 
-    def default_sizes(self, width: int, height: int) -> None:
-        """Give every place its share; a wide screen's extra width goes to the code."""
+    def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
+        """Give every place its share of `size`, or what is remembered; also before the window is shown."""
+        self.resize(size)
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+        self._splitters["whole"].setGeometry(self._pages.rect())
+        for name, sizes in self._shares(size.width(), size.height()).items():
+            self._splitters[name].setSizes(sizes)
+            state = remembered.state(name) if remembered else None
+            if state is not None:
+                self._splitters[name].restoreState(state)
+
+    def _shares(self, width: int, height: int) -> dict[str, list[int]]:
+        """Pixels by splitter, the outer ones first."""
         left, round_trip = min(int(width * LEFT), WIDEST_LEFT), min(int(width * ROUND_TRIP), WIDEST_ROUND_TRIP)
-        self._splitters["whole"].setSizes([left, width - left])
-        self._splitters["upper"].setSizes([width - left - round_trip, round_trip])
-        self._splitters["right"].setSizes([int(height * CODE), int(height * TABS)])
-        self._splitters["left"].setSizes([int(height * TREE), int(height * REGIONS)])
-        for name, stretch in (("whole", (0, 1)), ("upper", (1, 0)), ("right", (1, 0)), ("left", (0, 1))):
-            for index, share in enumerate(stretch):
-                self._splitters[name].setStretchFactor(index, share)
+        return {
+            "whole": [left, width - left],
+            "left": [int(height * TREE), int(height * REGIONS)],
+            "right": [int(height * CODE), int(height * TABS)],
+            "upper": [width - left - round_trip, round_trip],
+        }
 
     def keep_sizes(self, remembered: Remembered) -> None:
         """Remember the splitters."""
         for name, splitter in self._splitters.items():
             remembered.keep_state(name, splitter.saveState())
-
-    def restore_sizes(self, remembered: Remembered) -> None:
-        """Bring remembered splitters back."""
-        for name, splitter in self._splitters.items():
-            state = remembered.state(name)
-            if state is not None:
-                splitter.restoreState(state)
 
     def show_views(self, wanted: bool) -> None:
         """Show the views, or the welcome page."""

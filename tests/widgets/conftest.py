@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={Path(__file__).with_name('screen.json')}"
 os.environ.setdefault("QT_ENABLE_HIGHDPI_SCALING", "0")
 
 import gc
@@ -16,7 +17,9 @@ from PySide6.QtWidgets import QApplication
 
 from ui.appearance import Appearance
 
-KNOWN = ("This plugin does not support propagateSizeHints()",)
+KNOWN = frozenset(
+    f"This plugin does not support {what}" for what in ("propagateSizeHints()", "raise()", "grabbing the keyboard")
+)
 """What the offscreen platform itself says, whatever the widget."""
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
@@ -25,7 +26,7 @@ from ui.theme import SPACE, Theme
 MOST = 12
 """Entries shown at a time."""
 ICON = 16
-WORTH = 55.0
+WORTH = 60.0
 """Score of 100 from which a name counts as meant."""
 Index = QModelIndex | QPersistentModelIndex
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -43,19 +44,21 @@ class Target:
 
 
 def matching(words: str, targets: Sequence[Target]) -> list[Target]:
-    """The targets that are meant, the best first: by fuzzy title, then by words inside the text."""
-    if not words.strip():
-        return list(targets[:MOST])
-    titles = [target.title for target in targets]
-    found = process.extract(words, titles, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=WORTH, limit=MOST)
-    chosen = {index: targets[index] for _, _, index in found}
+    """The targets that are meant: with all words in the title, then in the text, then with a similar title."""
     wanted = words.lower().split()
-    for index, target in enumerate(targets):
-        if len(chosen) >= MOST:
-            break
-        if target.text and index not in chosen and all(word in target.text for word in wanted):
-            chosen[index] = target
-    return list(chosen.values())
+    if not wanted:
+        return list(targets[:MOST])
+    titled = _holding(wanted, ((target.title.lower(), target) for target in targets), MOST)
+    inside = _holding(wanted, ((target.text, target) for target in targets if target.text), MOST - len(titled))
+    titles = [target.title for target in targets]
+    similar = process.extract(words, titles, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=WORTH, limit=MOST)
+    chosen = [*titled, *inside, *(targets[index] for _, _, index in similar)]
+    return list(dict.fromkeys(chosen))[:MOST]
+
+
+def _holding(words: Sequence[str], texts: Iterable[tuple[str, Target]], most: int) -> list[Target]:
+    """The first targets whose text holds every word."""
+    return list(islice((target for text, target in texts if all(word in text for word in words)), most))
 
 
 class _Targets(QAbstractListModel):

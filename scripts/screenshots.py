@@ -1,0 +1,100 @@
+"""Draws the README's pictures from a real database: `python scripts/screenshots.py DATABASE [RUN]`.
+
+The window is opened without a screen, one region that both passed and failed is chosen, and docs/images/ gets each
+view in both themes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+
+from core.store.rows import ItemRow
+from ui.appearance import Appearance
+from ui.inspection import Wanted
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+SIZE = (1440, 900)
+TABS = {"window": 0, "tests": 1, "prompt": 2, "run": 4}
+
+
+def main() -> int:
+    options = _options()
+    app = QApplication(["rtc-inspector"])
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
+        window = _open(app, Remembered(settings), options.database, options.run)
+        for theme in ("light", "dark"):
+            window.appearance.choose(theme)
+            for name, tab in TABS.items():
+                window.parts.tabs.setCurrentIndex(tab)
+                _settle(app)
+                path = IMAGES / f"{name}-{theme}.png"
+                window.grab().save(str(path))
+                print(path)
+        window.close()
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("database", type=Path)
+    parser.add_argument("run", type=int, nargs="?")
+    return parser.parse_args()
+
+
+def _open(app: QApplication, remembered: Remembered, database: Path, run: int | None) -> MainWindow:
+    window = MainWindow(Appearance(app, "light"), remembered)
+    window.resize(*SIZE)
+    window.show()
+    window.reset_layout()
+    window.open_database(database)
+    if run is not None:
+        window.inspection.choose_run(Wanted(run))
+    _wait(app, lambda: window.inspection.run is not None and bool(window.parts.code.path))
+    item = _telling(window.inspection.overview.items if window.inspection.overview else ())
+    if item is not None:
+        window.browsing.choose(item.id)
+        _wait(app, lambda: bool(window.parts.roundtrip.cards))
+    return window
+
+
+def _telling(items: tuple[ItemRow, ...]) -> ItemRow | None:
+    """A region with passes and failures, else one that was judged, else any."""
+    mixed = [item for item in items if item.rtc is not None and 0 < item.rtc < 1]
+    judged = [item for item in items if item.judged]
+    return next(iter(mixed or judged or [item for item in items if item.admitted]), None)
+
+
+def _wait(app: QApplication, condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit("The database shows no run within 20 s.")
+        app.processEvents()
+        time.sleep(0.01)
+
+
+def _settle(app: QApplication, seconds: float = 0.8) -> None:
+    """Let background reads arrive and everything be drawn."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        app.processEvents()
+        time.sleep(0.01)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

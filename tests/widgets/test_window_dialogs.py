@@ -1,0 +1,169 @@
+"""Run settings, run list, model choices, and what is remembered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from store_cases import filled
+
+from core.models.discovery import bundled_model
+from core.settings import OracleSettings, RunSettings
+from core.types import Progress
+from ui.coordinator import RunState
+from ui.model_list import find_models, model_choice
+from ui.shell.choice_box import Choice, ChoiceBox
+from ui.shell.remembered import Remembered
+from ui.shell.run_dialog import RunDialog
+from ui.shell.runs_dialog import RunsDialog
+from ui.shell.search_field import Target, matching
+from ui.shell.status_line import StatusLine, duration
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Remembered:
+    return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+def test_run_settings_come_back_unchanged(qapp: QApplication) -> None:
+    settings = RunSettings(
+        regions=37, seed=11, forward_samples=5, model="/m.gguf", oracle=OracleSettings(sandbox="docker")
+    )
+    assert RunDialog(settings).settings() == settings
+
+
+def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) -> None:
+    dialog = RunDialog(RunSettings())
+    dialog.regions.setValue(20)
+    dialog.python.setText("/opt/python")
+    dialog.threads.setValue(2)
+    settings = dialog.settings()
+    assert settings.regions == 20
+    assert settings.oracle.python == "/opt/python"
+    assert settings.generation.threads == 2
+    assert dialog.cost.text().startswith("60 descriptions, 60 reconstructions and 20 baselines")
+
+
+def test_no_sandbox_is_warned_about(qapp: QApplication) -> None:
+    dialog = RunDialog(RunSettings())
+    dialog.show()
+    assert not dialog.danger.isVisible()
+    dialog.sandbox.setCurrentIndex(dialog.sandbox.findData("none"))
+    assert dialog.danger.isVisible()
+    assert dialog.settings().oracle.sandbox == "none"
+
+
+def test_only_unfinished_runs_can_be_resumed(qapp: QApplication, tmp_path: Path) -> None:
+    run = filled(tmp_path, items=5).run()
+    runs = [run, replace(run, id=2, status="interrupted"), replace(run, id=3, status="running", model_name="Other")]
+    parent = QWidget()
+    dialog = RunsDialog(runs, 2, may_resume=True, parent=parent)
+    heard: list[int] = []
+    dialog.resumed.connect(heard.append)
+    assert dialog.resume_button.isEnabled()
+    dialog.words.setText("other")
+    assert [run.id for run in dialog.runs.shown] == [3]
+    assert not dialog.resume_button.isEnabled()
+    dialog.words.setText("interrupted")
+    dialog.resume_button.click()
+    assert heard == [2]
+    assert not RunsDialog(runs, 2, may_resume=False, parent=parent).resume_button.isEnabled()
+
+
+def test_a_run_is_opened_from_the_list(qapp: QApplication, tmp_path: Path) -> None:
+    run = filled(tmp_path, items=5).run()
+    parent = QWidget()
+    dialog = RunsDialog([run, replace(run, id=2)], 1, True, parent)
+    heard: list[int] = []
+    dialog.opened.connect(heard.append)
+    QTest.keyClick(dialog.table, Qt.Key.Key_Up)
+    dialog.open_button.click()
+    assert heard == [2]
+
+
+def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
+    first = find_models([])[0]
+    assert first.value == "" and first.usable
+    assert "llama" in first.tip and str(bundled_model()) in first.tip
+
+
+def test_a_broken_model_file_is_greyed_with_its_reason(qapp: QApplication, tmp_path: Path) -> None:
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(bundled_model().read_bytes()[:5000])
+    choice = model_choice(path)
+    assert not choice.usable
+    box = ChoiceBox("Model")
+    box.set_choices([choice, Choice("good", "g")], "g")
+    item = box.box.model().index(0, 0)
+    assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
+    assert str(path) in item.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_the_last_entry_asks_and_keeps_what_was_chosen(qapp: QApplication) -> None:
+    box = ChoiceBox("Model", "Choose file…")
+    asked, chosen = [], []
+    box.other_asked.connect(lambda: asked.append(True))
+    box.chosen.connect(chosen.append)
+    box.set_choices([Choice("A", "a"), Choice("B", "b")], "b")
+    box.box.activated.emit(box.box.count() - 1)
+    assert (asked, chosen, box.value, box.box.currentText()) == ([True], [], "b", "B")
+    box.box.activated.emit(0)
+    assert (chosen, box.value) == (["a"], "a")
+
+
+def test_recent_things_are_kept_newest_first_without_the_absent(remembered: Remembered, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("a", "b", "c")]
+    for folder in folders:
+        folder.mkdir()
+        remembered.add_project(folder)
+    remembered.add_project(folders[0])
+    assert remembered.projects() == [folders[0], folders[2], folders[1]]
+    folders[2].rmdir()
+    assert remembered.projects() == [folders[0], folders[1]]
+
+
+def test_unreadable_settings_count_as_absent(tmp_path: Path) -> None:
+    path = tmp_path / "settings.ini"
+    path.write_text("[General]\nrun=not json\nrecent\\projects=[1, 2\n")
+    remembered = Remembered(QSettings(str(path), QSettings.Format.IniFormat))
+    assert remembered.run_settings() == RunSettings()
+    assert remembered.projects() == []
+    assert remembered.theme == "system"
+
+
+def test_run_settings_survive_the_session(remembered: Remembered) -> None:
+    settings = RunSettings(regions=9, model="/m.gguf", backward_model="/n.gguf")
+    remembered.keep_run_settings(settings)
+    assert remembered.run_settings() == settings
+
+
+def test_status_line_tells_speed_and_time_left(qapp: QApplication) -> None:
+    line = StatusLine()
+    line.show_state(RunState.RUNNING)
+    line.show_progress(Progress("samples", 12, 40, 240.0, 84.2))
+    assert line.pace.text() == "samples 12/40 · 84 tok/s · ETA 4 min"
+    line.show_state(RunState.PAUSED)
+    assert line.pace.text() == "paused · samples 12/40 · 84 tok/s"
+    line.show_state(RunState.IDLE)
+    assert line.pace.text() == ""
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (89, "89 s"), (240, "4 min"), (7200, "2.0 h")])
+def test_durations_read_well(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_search_prefers_names_and_then_looks_into_the_text() -> None:
+    targets = [
+        Target("shop/cart.py", "file", lambda: None),
+        Target("shop/checkout.py", "file", lambda: None),
+        Target("shop/cart.py:12", "region", lambda: None, "total = sum(prices)"),
+    ]
+    assert matching("chekout", targets)[0].title == "shop/checkout.py"
+    assert [target.kind for target in matching("sum prices", targets)][-1] == "region"
+    assert matching("zzzzqqqq", targets) == []
+    assert matching("", targets) == targets

@@ -1,0 +1,356 @@
+"""The whole window over a real store and project: one choice shown everywhere, keys, notices, run, close."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QTimer, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
+from store_cases import Filled, filled
+from waiting import wait_until
+
+from core.control import Control
+from core.errors import ModelError
+from core.store.rows import ItemRow
+from core.types import Event, RunFinished
+from ui.appearance import Appearance
+from ui.coordinator import RunState
+from ui.main_window import MainWindow
+from ui.shell.keys_dialog import KeysDialog
+from ui.shell.remembered import Remembered
+from ui.theme import DARK
+
+CONTROLS = (QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QAbstractItemView, QPlainTextEdit)
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    return filled(tmp_path_factory.mktemp("window"), items=50)
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Remembered:
+    return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def empty(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
+    appearance = Appearance(qapp, "light")
+    made = MainWindow(appearance, remembered)
+    made.resize(1280, 800)
+    made.show()
+    made.activateWindow()
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    appearance.choose("light")
+    made.deleteLater()
+    assert not [each.name for each in threading.enumerate() if each.name.startswith(("gateway", "coordinator"))]
+
+
+@pytest.fixture
+def window(empty: MainWindow, case: Filled) -> MainWindow:
+    empty.open_database(case.database, case.root)
+    empty.open_project(case.root)
+    wait_until(lambda: empty.inspection.run is not None and empty.project.codebase is not None)
+    wait_until(lambda: empty.parts.code.path)
+    return empty
+
+
+def judged(case: Filled) -> ItemRow:
+    """A region with passes and failures."""
+    return next(item for item in case.items() if item.rtc is not None and 0 < item.rtc < 1 and item.state == "done")
+
+
+def test_an_empty_window_says_how_to_begin(empty: MainWindow) -> None:
+    assert empty.welcome.isVisible()
+    assert not empty.parts.tree.isVisible()
+    assert empty.parts.status.summary.text() == "No run yet"
+
+
+def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
+    run, parts = case.run(), window.parts
+    assert not window.welcome.isVisible()
+    assert len(parts.regions.regions.all_items) == 50
+    assert f"run {run.id} · {run.items_complete}/{run.items_admitted} regions" in parts.status.summary.text()
+    assert f"RTC {run.rtc.value:.2f} ({run.rtc.low:.2f}–{run.rtc.high:.2f})" in parts.status.summary.text()
+    assert parts.tree.files.index_of("shop/module_000.py").siblingAtColumn(1).data()
+    assert parts.bar.project.value == str(case.root)
+    assert case.root.name in window.windowTitle()
+
+
+def test_a_region_chosen_in_the_table_is_shown_everywhere(window: MainWindow, case: Filled) -> None:
+    item, parts = judged(case), window.parts
+    row = parts.regions.regions.row_of(item.id)
+    assert row is not None
+    parts.regions.table.setCurrentIndex(parts.regions.regions.index(row, 1))
+    assert parts.code.path == item.path
+    assert item.start_line - 1 in parts.code.editor.visible_lines()
+    assert parts.tree.files.node(parts.tree.currentIndex()).path == item.path
+    wait_until(lambda: parts.roundtrip.cards)
+    assert parts.roundtrip.selected is not None
+    wait_until(lambda: parts.diff.view.isVisible())
+
+
+def test_a_region_clicked_in_the_code_is_selected_in_the_table(window: MainWindow) -> None:
+    block = window.parts.code.editor.blocks[0]
+    window.parts.code.show_item(block.item)
+    middle = window.parts.code.editor.canvas().rect(block).center().toPoint()
+    QTest.mouseClick(window.parts.code.editor.viewport(), Qt.MouseButton.LeftButton, pos=middle)
+    table = window.parts.regions
+    assert table.regions.shown[table.table.currentIndex().row()].id == block.item.id
+
+
+def test_each_sample_brings_its_prompt_and_tests(window: MainWindow, case: Filled) -> None:
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
+    card = next(card for card in window.parts.roundtrip.cards if card.sample.role == "backward")
+    window.parts.roundtrip.select(card.sample.id)
+    verdict = card.sample.verdict
+    assert verdict is not None
+    wait_until(lambda: window.parts.tests.table.model() is not None and window.parts.tests.table.model().rowCount())
+    with_prompt = window.parts.prompt.findChildren(QPlainTextEdit)
+    wait_until(lambda: any(each.toPlainText() for each in with_prompt))
+
+
+def test_keys_walk_through_regions_and_failures(window: MainWindow, case: Filled) -> None:
+    window.parts.code.editor.setFocus()
+    first = window.parts.code.editor.blocks[0].item
+    window.browsing.choose(first.id)
+    QTest.keyClick(window, Qt.Key.Key_F8)
+    second = window.inspection.item
+    assert second is not None and second.start > first.start
+    QTest.keyClick(window, Qt.Key.Key_F9)
+    failing = window.inspection.item
+    assert failing is not None and failing.rtc is not None and failing.rtc < 1
+    QTest.keyClick(window, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert window.inspection.item is not None and window.inspection.item.start < failing.start
+
+
+def test_ctrl_k_goes_to_a_file(window: MainWindow) -> None:
+    QTest.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    search = window.parts.bar.search
+    wait_until(search.hasFocus)
+    QTest.keyClicks(search, "module_001")
+    assert search.popup.isVisible()
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    assert window.parts.code.path == "shop/module_001.py"
+    assert not search.popup.isVisible()
+
+
+def test_ctrl_k_finds_regions_by_their_code_and_commands_by_name(window: MainWindow) -> None:
+    search = window.parts.bar.search
+    search.enter()
+    wait_until(search.hasFocus)
+    QTest.keyClicks(search, "subtotal -= discount")
+    assert search._model.shown[0].kind == "region"
+    QTest.keyClick(search, Qt.Key.Key_Down)
+    QTest.keyClick(search, Qt.Key.Key_Return)
+    assert window.inspection.item is not None and "subtotal -= discount" in window.inspection.item.text
+    search.enter()
+    QTest.keyClicks(search, "read files")
+    assert search._model.shown[0].title == "Read files again"
+
+
+def test_question_mark_shows_every_key(window: MainWindow) -> None:
+    seen: list[str] = []
+
+    def look() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, KeysDialog)
+        seen.extend(label.text() for label in dialog.findChildren(QWidget) if hasattr(label, "text"))
+        dialog.reject()
+
+    QTimer.singleShot(200, look)
+    QTest.keyClick(window.parts.code.editor, Qt.Key.Key_Question)
+    wait_until(lambda: seen)
+    assert "Next region" in seen and "F8" in seen
+
+
+def test_every_control_the_keyboard_reaches_has_a_name(window: MainWindow) -> None:
+    nameless = []
+    for widget in window.findChildren(QWidget):
+        reached = widget.focusPolicy() != Qt.FocusPolicy.NoFocus and isinstance(widget, CONTROLS)
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        if reached and not in_a_combo_box(widget) and not (widget.accessibleName() or text):
+            nameless.append(f"{type(widget).__name__} in {type(widget.parent()).__name__}")
+    assert nameless == []
+    assert window.parts.bar.run.focusPolicy() != Qt.FocusPolicy.NoFocus
+
+
+def in_a_combo_box(widget: QWidget) -> bool:
+    """Its list belongs to it and takes its name."""
+    above = widget.parent()
+    while above is not None and not isinstance(above, QComboBox):
+        above = above.parent()
+    return above is not None
+
+
+def test_an_error_is_a_notice_that_can_be_copied_and_dismissed(window: MainWindow) -> None:
+    notices = window.parts.notices
+    window.gateway.failed.emit(ModelError("The file is cut off.", "Download it again."))
+    assert notices.isVisible()
+    assert (notices.problem.text(), notices.remedy.text()) == ("The file is cut off.", "Download it again.")
+    notices._buttons["copy"].click()
+    assert QGuiApplication.clipboard().text() == "The file is cut off.\nDownload it again."
+    notices._buttons["close"].click()
+    assert not notices.isVisible()
+
+
+def test_an_unexpected_error_keeps_its_details_out_of_sight(window: MainWindow) -> None:
+    try:
+        raise ZeroDivisionError("division by zero")
+    except ZeroDivisionError as error:
+        window.uncaught.emit(error)
+    notices = window.parts.notices
+    assert "ZeroDivisionError" in notices.problem.text()
+    assert not notices.details.isVisible()
+    notices._buttons["details"].click()
+    assert notices.details.isVisible()
+    assert "Traceback" in notices.details.toPlainText()
+
+
+def test_several_notices_are_kept_and_counted(window: MainWindow) -> None:
+    notices = window.parts.notices
+    for number in range(3):
+        notices.report(ModelError(f"Problem {number}.", "Mend it."))
+    notices.report(ModelError("Problem 1.", "Mend it."))
+    assert notices.place.text() == "1 of 3"
+    assert notices.problem.text() == "Problem 1."
+    notices._buttons["next"].click()
+    assert notices.problem.text() == "Problem 2."
+
+
+def test_themes_switch_live_and_are_remembered(window: MainWindow, case: Filled, remembered: Remembered) -> None:
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
+    light = window.grab().toImage()
+    window.commands._choose_theme("dark")
+    assert remembered.theme == "dark"
+    image = window.grab().toImage()
+    assert image != light
+    share = (
+        sum(image.pixelColor(x, y).lightness() < 100 for x in range(5, 1280, 25) for y in range(5, 800, 25))
+        / len(range(5, 1280, 25))
+        / len(range(5, 800, 25))
+    )
+    assert share > 0.85
+    assert window.parts.code.editor.theme is DARK
+
+
+def test_run_without_a_project_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_database(tmp_path / "runs.sqlite")
+    empty.parts.bar.run.click()
+    assert empty.parts.notices.problem.text() == "No project is open."
+    assert not empty.control.busy
+
+
+def test_a_project_that_is_no_folder_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:
+    empty.open_project(tmp_path / "nowhere")
+    wait_until(empty.parts.notices.isVisible)
+    assert str(tmp_path / "nowhere") in empty.parts.notices.problem.text()
+
+
+def test_a_run_whose_project_is_gone_still_shows_its_regions(empty: MainWindow, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=20)
+    case.root.rename(tmp_path / "elsewhere")
+    empty.open_database(case.database)
+    wait_until(lambda: empty.inspection.run is not None)
+    item = next(item for item in case.items() if item.admitted)
+    empty.browsing.choose(item.id)
+    assert empty.parts.code.editor.toPlainText() == item.text
+    assert not empty.parts.notices.isVisible()
+
+
+def test_sizes_are_brought_back(window: MainWindow, case: Filled, remembered: Remembered, qapp: QApplication) -> None:
+    window.resize(1500, 900)
+    window.parts._splitters["whole"].setSizes([460, 1040])
+    QApplication.processEvents()
+    window.close()
+    wait_until(lambda: not window.isVisible())
+    again = MainWindow(window.appearance, remembered)
+    again.show()
+    again.parts.show_views(True)
+    QApplication.processEvents()
+    assert again.parts._splitters["whole"].sizes()[0] == pytest.approx(460, abs=4)
+    assert (again.width(), again.height()) == (1500, 900)
+    again.close()
+    again.deleteLater()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (2560, 1440)])
+def test_every_part_has_room(window: MainWindow, width: int, height: int) -> None:
+    window.resize(width, height)
+    window.reset_layout()
+    QApplication.processEvents()
+    parts = window.parts
+    assert (window.width(), window.height()) == (width, height)
+    for part, least in (
+        (parts.tree, 250),
+        (parts.regions, 250),
+        (parts.code, 400),
+        (parts.roundtrip, 300),
+        (parts.tabs, 700),
+    ):
+        assert part.width() >= least
+        assert part.height() >= 150
+    assert parts.regions.height() > parts.tree.height()
+
+
+def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(case.root))])
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    empty.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
+    wait_until(lambda: empty.project.codebase is not None)
+    assert empty.project.root == case.root
+    assert empty.parts.tree.isVisible()
+
+
+def test_closing_in_mid_run_stops_it_without_freezing(window: MainWindow) -> None:
+    stopped: list[float] = []
+
+    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        try:
+            while True:
+                control.checkpoint()
+                time.sleep(0.005)
+        finally:
+            time.sleep(0.4)
+            stopped.append(time.monotonic())
+
+    window.control.coordinator.begin(job)
+    assert not window.parts.bar.run.isEnabled()
+    assert window.parts.bar.stop.isEnabled()
+    began = time.monotonic()
+    window.close()
+    assert time.monotonic() - began < 0.1
+    assert window.control.coordinator.state is RunState.STOPPING
+    wait_until(lambda: not window.isVisible())
+    assert stopped
+    assert time.monotonic() - began < 2.5
+
+
+def test_the_runs_menu_lists_runs_and_offers_to_resume(empty: MainWindow, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=12, finish=False)
+    empty.open_database(case.database, case.root)
+    wait_until(lambda: empty.inspection.run is not None)
+    empty.commands._fill_runs()
+    texts = [action.text() for action in empty.parts.bar.runs_button.menu().actions()]
+    assert any(text.startswith("Run 1 · ") and "interrupted" in text for text in texts)
+    assert "Resume run 1" in texts

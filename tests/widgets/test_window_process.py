@@ -1,0 +1,68 @@
+"""The window as its own process: opens, closes, never imports the model library, and says when there is no screen."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from store_cases import filled
+
+ROOT = Path(__file__).parents[2]
+OPEN = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+app = QApplication([])
+app.setQuitOnLastWindowClosed(True)
+def end():
+    found = [each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow"]
+    if not found or not found[0].parts.regions.regions.all_items:
+        QTimer.singleShot(100, end)
+        return
+    main = found[0]
+    print(len(main.parts.regions.regions.all_items), "llama_cpp" in sys.modules)
+    if {broken}:
+        QTimer.singleShot(0, lambda: 1 / 0)
+        QTimer.singleShot(100, lambda: print(main.parts.notices.problem.text()))
+    QTimer.singleShot(300, main.close)
+QTimer.singleShot(100, end)
+from app.gui import open_window
+sys.exit(open_window(Path(sys.argv[1]), Path(sys.argv[2]), None))
+"""
+
+
+def python(
+    code: str, *arguments: str, home: Path, screen: str | None = "offscreen"
+) -> subprocess.CompletedProcess[str]:
+    hidden = {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment |= {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    if screen:
+        environment["QT_QPA_PLATFORM"] = screen
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment)
+
+
+def test_the_window_opens_shows_the_run_and_closes(tmp_path: Path) -> None:
+    case = filled(tmp_path, items=20)
+    done = python(OPEN.format(broken=False), str(case.root), str(case.database), home=tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, ["20", "False"]), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_nobody_caught_becomes_a_notice(tmp_path: Path) -> None:
+    case = filled(tmp_path, items=5)
+    done = python(OPEN.format(broken=True), str(case.root), str(case.database), home=tmp_path)
+    assert done.returncode == 0
+    assert "ZeroDivisionError" in done.stdout.splitlines()[1]
+
+
+def test_without_a_screen_it_says_so_and_what_to_do(tmp_path: Path) -> None:
+    command = "import sys; from app.cli import main; sys.exit(main(['open', '.', '--db', 'x.sqlite']))"
+    done = python(command, home=tmp_path, screen=None)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "There is no screen to open a window on."
+    assert len(done.stderr.strip().splitlines()) == 2
