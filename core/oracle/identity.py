@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import InspectorError, ProjectError, TargetError
 from core.oracle.interpreter import Interpreter
+from core.oracle.messages import headline
 from core.types import CoverageMap
 
 MISSING_MODULE = re.compile(r"No module named '?([\w.]+)'?")
@@ -94,8 +95,8 @@ def _reason(outcomes: Sequence[tuple[str, float, str] | None]) -> str:
     if "missing" in kinds:
         return "has another name, or is missing, in another run"
     first = next(outcome for outcome in outcomes if outcome is not None and outcome[0] != "passed")
-    last = first[2].strip().splitlines()[-1:] or [""]
-    because = f": {last[0][:200]}" if last[0] else ""
+    said = headline(first[2])
+    because = f": {said}" if said else ""
     if "passed" in kinds:
         passed = kinds.count("passed")
         return f"passes in {passed} of {len(kinds)} runs in different orders{because}"
@@ -137,9 +138,8 @@ def _cannot_collect(errors: Sequence[tuple[str, str]], interpreter: Interpreter,
     if missing:
         return needs(missing, interpreter, root)
     where, text = errors[0]
-    last = text.strip().splitlines()[-1:] or ["no message"]
     return ProjectError(
-        f"{len(errors)} test files cannot be imported; the first is {where or 'conftest.py'}: {last[0][:300]}",
+        f"{len(errors)} test files cannot be imported; the first is {where or 'conftest.py'}: {headline(text)}",
         f"Make `{interpreter.executable} -m pytest` work in the project's folder, then open it again.",
     )
 

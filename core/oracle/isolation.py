@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from core.oracle.messages import headline
 from core.oracle.zygote import Zygote
 
 LEAST_BUDGET = 4.0
@@ -65,6 +66,5 @@ def _outcomes(zygote: Zygote, tests: list[str]) -> dict[str, tuple[str, str]]:
     found = {}
     for kind, *values in reply["frames"]:
         if kind == "test":
-            last = str(values[3]).strip().splitlines()[-1:] or [""]
-            found[values[0]] = (str(values[1]), last[0][:200])
+            found[values[0]] = (str(values[1]), headline(str(values[3])))
     return found

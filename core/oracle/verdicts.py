@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.oracle.messages import headline
 from core.types import Outcome, TestResult, Verdict
 
-MEMORY_ERRORS = ("MemoryError", "Cannot allocate memory", "numpy.core._exceptions._ArrayMemoryError")
+MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,9 @@ def _outcome(
 
 def _failure(failed: Sequence[TestResult], ran: int) -> tuple[Outcome, str]:
     first = failed[0]
-    last = first.message.strip().splitlines()[-1:] or [""]
-    detail = f"{len(failed)} of {ran} tests failed; first {first.node_id}: {last[0][:300]}"
-    if any(sign in last[0] for sign in MEMORY_ERRORS):
+    said = headline(first.message)
+    detail = f"{len(failed)} of {ran} tests failed; first {first.node_id}: {said}"
+    if said.startswith(MEMORY_ERRORS):
         return Outcome.OUT_OF_MEMORY, detail
     return Outcome.FAIL, detail
 
@@ -115,9 +116,9 @@ def _killed(observed: Observation) -> tuple[Outcome, str]:
 
 def _collection(observed: Observation) -> tuple[Outcome, str]:
     where, text = observed.all("collect-error")[0][:2]
-    last = str(text).strip().splitlines()[-1:] or [""]
-    kind = Outcome.OUT_OF_MEMORY if any(sign in last[0] for sign in MEMORY_ERRORS) else Outcome.IMPORT_ERROR
-    return kind, f"{where or 'The tests'} cannot be imported: {last[0][:300]}"
+    said = headline(str(text)).removeprefix("E").strip()
+    kind = Outcome.OUT_OF_MEMORY if said.startswith(MEMORY_ERRORS) else Outcome.IMPORT_ERROR
+    return kind, f"{where or 'The tests'} cannot be imported: {said}"
 
 
 def _abnormal(observed: Observation) -> tuple[Outcome, str]:
@@ -130,7 +131,7 @@ def _abnormal(observed: Observation) -> tuple[Outcome, str]:
         return Outcome.CRASH, f"The process died of signal {reply['signal']}{where}."
     if "aborted" in observed:
         text = str(observed.all("aborted")[0][0])
-        if any(sign in text for sign in MEMORY_ERRORS):
+        if text.startswith(MEMORY_ERRORS):
             return Outcome.OUT_OF_MEMORY, text
         early = "collected" not in observed
         return (Outcome.IMPORT_ERROR if early else Outcome.CRASH), f"The test run was broken off{where} by {text}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from os.path import basename
 from typing import Any
 
 from .channel import Send
@@ -28,19 +29,36 @@ ALWAYS = (
     "ctypes.cdata",
     "ctypes.call_function",
 )
+DEPTH = 8
 REVEALING = ("inspect.py", "traceback.py")
+
+
+def is_test(path: object) -> bool:
+    """Whether a file that is opened looks like a module of tests."""
+    return isinstance(path, str) and path.endswith(".py") and "test" in basename(path)
 
 
 def install(send: Send, root: str) -> None:
     """Report each new pair of event and calling file; the host compares them with those of the unmodified project."""
     always = frozenset(ALWAYS)
-    heard = always | {"sys._getframe", "object.__setattr__", "object.__getattr__"}
+    heard = always | {"sys._getframe", "object.__setattr__", "object.__getattr__", "open"}
     frame_of = sys._getframe
     seen: set[tuple[str, str]] = set()
     busy = False
 
+    def own(filename: str) -> bool:
+        return filename.startswith((root, "<")) and not filename.startswith("<frozen")
+
     def revealing(filename: str) -> bool:
-        return filename.startswith((root, "<")) or filename.endswith(REVEALING)
+        return own(filename) or filename.endswith(REVEALING)
+
+    def reader(frame: Any) -> Any:
+        """The frame that wanted the file, behind the standard library's own."""
+        for _ in range(DEPTH):
+            if frame.f_back is None or own(frame.f_code.co_filename):
+                break
+            frame = frame.f_back
+        return frame
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal busy
@@ -49,13 +67,19 @@ def install(send: Send, root: str) -> None:
         listed = event in always
         if event == "object.__getattr__" and arguments[1] == "__code__":
             return
+        if event == "open" and not is_test(arguments[0]):
+            return
         busy = True
         try:
-            filename = frame_of(1).f_code.co_filename
+            frame = frame_of(1)
             name = event
+            if event == "open":
+                name = "open:" + basename(arguments[0])
+                frame = reader(frame)
+            filename = frame.f_code.co_filename
             if event.startswith("object."):
                 name = event + ":" + str(arguments[1])
-                if not filename.startswith((root, "<")):
+                if not own(filename):
                     return
             elif not listed and not revealing(filename):
                 return

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 from _json import encode_basestring_ascii, make_encoder
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable
 
 Send = Callable[..., None]
 

@@ -14,7 +14,7 @@ from .channel import Send
 from .child import describe, flush
 from .evidence import needs_proof, prove, snapshot
 from .lines import Collector, choose_collector
-from .reporter import Reporter
+from .reporter import Reporter, Witness
 from .sources import install
 
 
@@ -33,7 +33,7 @@ class Closing:
     def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
         """Prove what needs proof; a judged session ends here, without pytest's slow farewell."""
         if needs_proof(self._reporter.failed, self._reporter.items, self._request):
-            prove(self._send, session, self._request["bits"], self._changes())
+            prove(self._send, session, self._request["bits"], self._changes() + self._reporter.changes())
         else:
             self._send("end", False)
         if not self._request.get("identity"):
@@ -58,8 +58,9 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
     if request.get("path") is not None and not take_up(send, request, config, install()):
         return 0
     collector = choose_collector(config) if request.get("trace") else None
-    reporter = Reporter(send, request)
-    plugins: list[Any] = [reporter, Closing(send, reporter, request)]
+    witness = Witness()
+    reporter = Reporter(send, request, witness)
+    plugins: list[Any] = [witness, reporter, Closing(send, reporter, request)]
     known = set(sys.modules)
     if collector is not None:
         plugins.append(collector)

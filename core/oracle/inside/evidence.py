@@ -32,7 +32,15 @@ class _Owner:
         if [*map(id, now.values())] == self._ids:
             return []
         name = str(getattr(self._owner, "__name__", self._owner))
-        return [name + "." + key for key, value in self._held.items() if _matters(value) and now.get(key) is not value]
+        changed = [key for key, value in self._held.items() if _matters(value) and now.get(key) is not value]
+        added = [key for key in now if key not in self._held and self._shadows(key)]
+        return [name + "." + key for key in changed + added]
+
+    def _shadows(self, key: str) -> bool:
+        """Whether a new name hides an inherited or a built-in one."""
+        if isinstance(self._owner, type):
+            return any(key in vars(base) for base in self._owner.__mro__[1:])
+        return hasattr(builtins, key) and not key.startswith("__")
 
 
 def _matters(value: Any) -> bool:
@@ -62,6 +70,19 @@ def snapshot() -> Callable[[], list[str]]:
         return sorted(found)
 
     return changes
+
+
+def watch(items: list[Any]) -> Callable[[], list[str]]:
+    """Remember the tests' own modules and classes: what they call must stay what it was."""
+    kept = {id(owner): owner for item in items for owner in _owners_of(item)}
+    owners = [_Owner(owner) for owner in kept.values()]
+    return lambda: [name for owner in owners for name in owner.changes()]
+
+
+def _owners_of(item: Any) -> Iterator[Any]:
+    if getattr(item, "module", None) is not None:
+        yield item.module
+    yield from (kind for kind in getattr(getattr(item, "cls", None), "__mro__", ()) if kind is not object)
 
 
 def _ours(module: str) -> bool:

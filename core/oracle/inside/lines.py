@@ -18,8 +18,6 @@ OPTIMIZED = 1
 
 MONITORING_ID = 4
 
-Place = "tuple[str, int]"
-
 
 class Tracer(Protocol):
     """Adds (file, line) pairs to whichever set is current."""

@@ -91,7 +91,8 @@ def _remove(entry: os.DirEntry[str]) -> None:
 
 def _open_up(folder: str) -> None:
     """Make folders that their maker locked removable."""
+    os.chmod(folder, 0o700)
     for parent, names, _ in os.walk(folder):
-        for name in [".", *names]:
-            with contextlib.suppress(OSError):
-                os.chmod(os.path.join(parent, name), 0o700, follow_symlinks=False)
+        for path in (os.path.join(parent, name) for name in names):
+            if not os.path.islink(path):
+                os.chmod(path, 0o700)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from .channel import Send
+from .evidence import watch
 
 MESSAGE_LIMIT = 4000
 STOPPED = 97
@@ -22,17 +23,34 @@ def shorten(text: str, limit: int) -> str:
     return "[%d characters cut]\n" % (len(text) - limit) + text[-limit:]
 
 
+class Witness:
+    """Sees for itself whether a test raised: a report can be talked into saying otherwise."""
+
+    def __init__(self) -> None:
+        """Nothing seen yet."""
+        self.raised = False
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: Any) -> Iterator[None]:
+        """Around everything else; unittest keeps its exceptions on the item."""
+        self.raised = False
+        outcome: Any = yield
+        self.raised = outcome.excinfo is not None or bool(getattr(item, "_excinfo", None))
+
+
 class Reporter:
     """Reports each test over the child's private channel.
 
     Attributes:
         failed: whether any test or the collection failed so far.
         items: what was selected, in the order it runs.
+        changes: names of what the tests' modules and classes no longer hold.
     """
 
-    def __init__(self, send: Send, request: dict[str, Any]) -> None:
+    def __init__(self, send: Send, request: dict[str, Any], witness: Witness) -> None:
         """`request`: tests (None: all), shuffle (a seed, negative: reversed, or None), fail_fast."""
         self._send = send
+        self._witness = witness
         self._tests = request.get("tests")
         self._shuffle = request.get("shuffle")
         self._fail_fast = bool(request.get("fail_fast"))
@@ -43,6 +61,7 @@ class Reporter:
         self._printed = ""
         self.failed = False
         self.items: list[Any] = []
+        self.changes: Callable[[], list[str]] = list
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
@@ -62,6 +81,7 @@ class Reporter:
         elif self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)
         self.items = items
+        self.changes = watch(items)
         self._send("collected", [item.nodeid for item in items])
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -94,6 +114,8 @@ class Reporter:
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Send the test's result; stop the process at the first failure when only a verdict is wanted."""
         outcome, message = worst(self._parts)
+        if outcome == "passed" and self._witness.raised:
+            outcome, message = "failed", "The test raised an error, yet its report says that it passed."
         output = self._printed[: self._left]
         cut = len(self._printed) - len(output)
         self._left -= len(output)

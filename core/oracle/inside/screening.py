@@ -24,8 +24,12 @@ get_referrers get_referents process_vm_writev ptrace __eq__ __ne__ __instanceche
 """
 NAMES = frozenset(_NAMES.split())
 PAIRS = frozenset([("sys", "modules"), ("inspect", "stack"), ("sys", "monitoring")])
+TEST_MODULE = re.compile(r"tests?$|test_|.*_tests?$")
 WORD = re.compile(r"\w+")
-FIRST_LOOK = MODULES | CALLS | NAMES | {"modules", "stack", "monitoring", "proc"}
+HIDDEN = MODULES | NAMES | {"sys", "modules"}
+"""Words that nobody puts together from pieces for an honest reason."""
+_FIRST = "modules stack monitoring proc getattr setattr delattr type vars join __dict__"
+FIRST_LOOK = MODULES | CALLS | NAMES | set(_FIRST.split())
 
 
 def screen(original: str, candidate: str) -> list[str]:
@@ -42,7 +46,7 @@ def _words(text: str) -> Counter[str]:
     """A cheap first look at the words of the text, comments included."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return Counter(word for word in WORD.findall(text) if word in FIRST_LOOK)
+    return Counter(word for word in WORD.findall(text) if word in FIRST_LOOK or "test" in word)
 
 
 def _names(text: str) -> Counter[str]:
@@ -54,20 +58,78 @@ def _of(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield from {node.id} & (NAMES | CALLS)
     elif isinstance(node, ast.Attribute):
-        yield from {node.attr} & NAMES
-        if isinstance(node.value, ast.Name) and (node.value.id, node.attr) in PAIRS:
-            yield node.value.id + "." + node.attr
+        yield from _attribute(node.value, node.attr)
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         yield from {node.name} & NAMES
     elif isinstance(node, ast.keyword):
         yield from {node.arg or ""} & NAMES
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield from {node.value.strip()} & (NAMES | MODULES | CALLS)
-        if "/proc/" in node.value:
+    elif isinstance(node, ast.Call):
+        yield from _call(node)
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from _imports(node)
+    elif isinstance(node, ast.Subscript):
+        yield from {folded(node.slice) or ""} & {"modules"}
+    elif isinstance(node, (ast.BinOp, ast.JoinedStr)):
+        yield from _hidden(folded(node))
+    else:
+        yield from _text(folded(node))
+
+
+def _attribute(base: ast.AST, name: str) -> Iterator[str]:
+    """`base.name`, however it is written."""
+    yield from {name} & NAMES
+    owner = getattr(base, "id", getattr(base, "attr", ""))
+    if (owner, name) in PAIRS:
+        yield owner + "." + name
+
+
+def _call(node: ast.Call) -> Iterator[str]:
+    """Attributes by text, and classes made on the way."""
+    function = getattr(node.func, "id", "")
+    yield from _hidden(folded(node))
+    if function in ("getattr", "setattr", "delattr") and len(node.args) > 1:
+        name = folded(node.args[1])
+        if name is not None:
+            yield from _attribute(node.args[0], name)
+            yield from {name} & MODULES
+    elif function == "type" and len(node.args) > 2:
+        yield "type with three arguments"
+
+
+def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    paths = [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        paths = [(node.module or "") + "." + name for name in paths]
+    for path in paths:
+        parts = path.split(".")
+        yield from set(parts) & (MODULES | NAMES)
+        yield from (first + "." + second for first, second in zip(parts, parts[1:]) if (first, second) in PAIRS)
+        yield from (part for part in parts if part == "conftest" or TEST_MODULE.match(part))
+
+
+def folded(node: ast.AST) -> str | None:
+    """The text that a constant, or a sum or f-string of constants, comes to; None for anything else."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = [folded(node.left), folded(node.right)]
+    elif isinstance(node, ast.JoinedStr):
+        parts = [folded(getattr(value, "value", value)) for value in node.values]
+    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "join" and len(node.args) == 1:
+        parts = [folded(part) for part in getattr(node.args[0], "elts", ())] or [None]
+    else:
+        return None
+    known = [part for part in parts if part is not None]
+    return "".join(known) if len(known) == len(parts) else None
+
+
+def _hidden(value: str | None) -> Iterator[str]:
+    """Words in a text that was put together from constants."""
+    yield from set(WORD.findall(value or "")) & HIDDEN
+
+
+def _text(value: str | None) -> Iterator[str]:
+    if value is not None:
+        yield from {value.strip()} & (NAMES | MODULES)
+        if "/proc/" in value:
             yield "/proc/"
-    elif isinstance(node, ast.Import):
-        yield from (part for alias in node.names for part in set(alias.name.split(".")) & MODULES)
-    elif isinstance(node, ast.ImportFrom):
-        yield from set((node.module or "").split(".")) & MODULES
-        yield from (node.module + "." + a.name for a in node.names if node.module and (node.module, a.name) in PAIRS)
-        yield from (alias.name for alias in node.names if alias.name in NAMES | MODULES)

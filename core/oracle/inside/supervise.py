@@ -7,8 +7,7 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable
 
 from .channel import FrameReader
 from .reap import Scratch, kill_everything
@@ -17,7 +16,6 @@ FLUSH = 0.2
 JUDGE_BYTES = 16 << 20
 TRACE_BYTES = 1 << 30
 
-Frame = "tuple[str, list[Any]]"
 Body = Callable[[int, int, str], None]
 Listener = Callable[[str, "list[Any]"], None]
 

@@ -15,7 +15,7 @@ from .channel import Send
 from .child import describe, flush
 from .codeswap import Functions, Outline, Refusal, swap
 from .evidence import needs_proof, prove, snapshot
-from .reporter import Reporter
+from .reporter import Reporter, Witness
 from .screening import screen
 from .sources import install
 
@@ -56,8 +56,9 @@ class Collected:
         """Collect the project's tests in this process. Raises whatever pytest or the project raises."""
         self._config = config
         self._relay = Relay()
+        self._witness = Witness()
         self._finder = install()
-        self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], [self._relay])
+        self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], [self._witness, self._relay])
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)
@@ -90,7 +91,7 @@ class Collected:
     def _run(self, send: Send, request: dict[str, Any]) -> None:
         if request.get("path") is not None and not self._place(send, request):
             return
-        reporter = self._relay.reporter = Reporter(send, request)
+        reporter = self._relay.reporter = Reporter(send, request, self._witness)
         session = self._session
         reporter.select(session.items)
         session.testscollected = len(session.items)
@@ -99,7 +100,7 @@ class Collected:
         self._pytest.hook.pytest_runtestloop(session=session)
         self._relay.reporter = None
         if needs_proof(reporter.failed, reporter.items, request):
-            prove(send, session, request["bits"], self._changes())
+            prove(send, session, request["bits"], self._changes() + reporter.changes())
         else:
             send("end", False)
         send("exit", 1 if session.testsfailed else 0)
