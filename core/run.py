@@ -34,19 +34,19 @@ class Run:
 
 
 class Pace:
-    """How far a run is and how fast: samples done, tokens a second, time left."""
+    """How far a run is and how fast: samples done, tokens a second of wall time, time left."""
 
     def __init__(self, total: int, done: int) -> None:
         """`done` samples of `total` exist already (a resumed run)."""
         self._total = total
         self._done = self._at_start = done
         self._started = time.monotonic()
-        self._recent: deque[tuple[int, float]] = deque(maxlen=20)
+        self._recent: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=20)
 
     def count(self, generation: Generation) -> Progress:
         """One more sample is there."""
         self._done += 1
-        self._recent.append((generation.completion_tokens, generation.seconds))
+        self._recent.append((time.monotonic(), generation.completion_tokens))
         return self.now()
 
     def now(self) -> Progress:
@@ -54,6 +54,6 @@ class Pace:
         made = self._done - self._at_start
         left = self._total - self._done
         eta = (time.monotonic() - self._started) / made * left if made else None
-        tokens = sum(count for count, _ in self._recent)
-        seconds = sum(spent for _, spent in self._recent)
-        return Progress("samples", self._done, self._total, eta, tokens / seconds if seconds else None)
+        (since, _), *later = self._recent
+        speed = sum(tokens for _, tokens in later) / (later[-1][0] - since) if later else None
+        return Progress("samples", self._done, self._total, eta, speed)
