@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InspectorError, ProjectError, TargetError
-from core.oracle.identity import IdentityRun, Progress, check_collected
+from core.oracle.identity import IdentityRun, Progress, check_collected, missing_modules
 from core.oracle.interpreter import Interpreter
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
@@ -40,8 +40,9 @@ class IdentityRunner:
                 "Run `rtc-inspector doctor`, or choose another interpreter or sandbox.",
             ) from error
         if not zygote.ready:
+            missing = missing_modules(str(zygote.greeting.get("missing", ""))) or ["pytest"]
             zygote.close()
-            raise _no_pytest(self._interpreter)
+            raise _no_pytest(self._interpreter, missing[0])
         return zygote
 
     def run(self, zygote: Zygote, stage: str, progress: Progress, **request: Any) -> IdentityRun:
@@ -89,8 +90,9 @@ class IdentityRunner:
         )
 
 
-def _no_pytest(interpreter: Interpreter) -> TargetError:
+def _no_pytest(interpreter: Interpreter, missing: str) -> TargetError:
+    needed = "" if missing == "pytest" else ", which pytest needs"
     return TargetError(
-        f"{interpreter.executable} has no pytest.",
-        f"Run `{interpreter.executable} -m pip install pytest`, or choose another interpreter.",
+        f"{interpreter.executable} has no {missing}{needed}.",
+        f"Run `{interpreter.executable} -m pip install {missing}`, or choose another interpreter.",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -98,5 +97,5 @@ def _lent_coverage(interpreter: Interpreter) -> Path | None:
 
     suffix = sysconfig.get_config_var("EXT_SUFFIX") or ""
     folder = Path(coverage.__file__).parent
-    fits = interpreter.tag.replace("cpython-", "cpython-") in suffix and list(folder.glob(f"tracer{suffix}"))
-    return folder if fits and os.name == "posix" else None
+    fits = f".{interpreter.tag}-" in suffix and (folder / f"tracer{suffix}").exists()
+    return folder if fits else None

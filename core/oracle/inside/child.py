@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import fcntl
 import os
 import resource
@@ -18,8 +17,10 @@ SET_CHILD_SUBREAPER = 36
 
 
 def control(option: int, value: int) -> None:
-    """prctl, where the platform has it."""
-    with contextlib.suppress(OSError, AttributeError):
+    """prctl, where the platform and this interpreter have it."""
+    with contextlib.suppress(OSError, AttributeError, ImportError):
+        import ctypes
+
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 

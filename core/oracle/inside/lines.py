@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import itertools
 import os
 import sys
@@ -235,13 +236,25 @@ def choose_collector(config: dict[str, Any]) -> Collector:
     """The fastest tracer this interpreter has."""
     importing: set[tuple[str, int]] = set()
     root = config["root"] + os.sep
-    return Collector(_choose_tracer(importing, root), importing, config["root"])
+    return Collector(_choose_tracer(importing, root, config.get("coverage_folder")), importing, config["root"])
 
 
-def _choose_tracer(importing: set[tuple[str, int]], root: str) -> Tracer:
+def _choose_tracer(importing: set[tuple[str, int]], root: str, lent: str | None) -> Tracer:
     if sys.version_info >= (3, 12):
         return Monitor(importing, root)
+    if lent is not None:
+        _borrow("coverage", lent)
     try:
         return CoverageTracer(importing, root)
     except ImportError:
         return Settrace(importing, root)
+
+
+def _borrow(name: str, folder: str) -> None:
+    """Make one package importable from where the host has it, and nothing that lies beside it."""
+    spec = importlib.util.spec_from_file_location(
+        name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+    )
+    if spec is not None and spec.loader is not None:
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
