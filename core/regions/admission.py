@@ -9,7 +9,6 @@ from core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Ver
 
 NO_EFFECT = "deleting it changes no test result"
 NO_COMPILE = "the file does not compile without it"
-_REASONS = {Outcome.PASS: NO_EFFECT, Outcome.SYNTAX_ERROR: NO_COMPILE}
 
 
 def deletion(file: SourceFile, region: Region) -> str:
@@ -28,10 +27,7 @@ def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     if not _compiles(candidate.new_text):
         return as_item(region, NO_COMPILE)
     verdict = _judge(candidate, region, oracle)
-    reason = _REASONS.get(verdict.outcome, "")
-    if verdict.outcome is Outcome.INFRASTRUCTURE:
-        reason = f"the sandbox failed twice while its deletion was judged: {verdict.detail}"
-    return as_item(region, reason or _mistrust(region, file, verdict, oracle))
+    return as_item(region, _objection(verdict) or _mistrust(region, file, verdict, oracle))
 
 
 def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
@@ -53,6 +49,20 @@ def as_item(region: Region, reason: str = "") -> Item:
         admitted=not reason,
         reason=reason,
     )
+
+
+def _objection(deleted: Verdict) -> str:
+    """Why the verdict on the file without the region speaks against it; empty when that plainly failed."""
+    match deleted.outcome:
+        case Outcome.PASS:
+            return NO_EFFECT
+        case Outcome.SYNTAX_ERROR:
+            return NO_COMPILE
+        case Outcome.NOT_EXECUTED:
+            return f"no test ran without it: {deleted.detail}"
+        case Outcome.INFRASTRUCTURE:
+            return f"the sandbox failed twice while its deletion was judged: {deleted.detail}"
+    return ""
 
 
 def _mistrust(region: Region, file: SourceFile, deleted: Verdict, oracle: Oracle) -> str:

@@ -263,7 +263,12 @@ def test_a_sandbox_that_fails_on_the_own_text_drops_the_region() -> None:
     assert item.reason == "the sandbox failed twice while its own text was judged: the container is gone"
 
 
-OTHERS = set(Outcome) - {Outcome.PASS, Outcome.SYNTAX_ERROR, Outcome.INFRASTRUCTURE}
+def test_a_deletion_under_which_no_test_ran_says_nothing() -> None:
+    item = admit(region("n = n * 2", at_import=True), FILE, ScriptedOracle(Outcome.NOT_EXECUTED))
+    assert (item.admitted, item.reason) == (False, "no test ran without it: the container is gone")
+
+
+OTHERS = set(Outcome) - {Outcome.PASS, Outcome.SYNTAX_ERROR, Outcome.NOT_EXECUTED, Outcome.INFRASTRUCTURE}
 
 
 @pytest.mark.parametrize("outcome", sorted(OTHERS))
