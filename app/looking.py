@@ -42,15 +42,7 @@ def sample_command(options: argparse.Namespace) -> int:
     """Print the regions a run with this seed would take."""
     found: list[Item] = []
     with Display(options.json) as display:
-        items = sample_items(
-            options.project,
-            options.regions,
-            options.seed,
-            shared.region_settings(options),
-            shared.oracle_settings(options),
-            display.notify,
-            display.report,
-        )
+        items = sample_items(options.project, shared.sampling_settings(options), display.notify, display.report)
         for item in items:
             found.append(item)
             if options.json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.settings import OracleSettings, RegionSettings
+from core.settings import OracleSettings, RegionSettings, RunSettings
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
@@ -74,4 +74,14 @@ def region_settings(options: argparse.Namespace) -> RegionSettings:
         max_characters=options.max_characters,
         allow_overlap=options.allow_overlap,
         coverage=options.coverage,
+    )
+
+
+def sampling_settings(options: argparse.Namespace) -> RunSettings:
+    """What says which items are drawn, and how they are judged."""
+    return RunSettings(
+        regions=options.regions,
+        seed=options.seed,
+        region=region_settings(options),
+        oracle=oracle_settings(options),
     )

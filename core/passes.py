@@ -9,7 +9,9 @@ from core.judging import Judging
 from core.run import Pace, Run
 from core.seeds import sample_seed
 from core.store.rows import SampleRow
+from core.trips.protocol import Reference
 from core.types import (
+    Extraction,
     Generation,
     Item,
     Model,
@@ -19,6 +21,7 @@ from core.types import (
     Role,
     Sample,
     SampleReady,
+    ScoresReady,
     TextStreamed,
     Verdict,
 )
@@ -69,7 +72,9 @@ class Passes:
         made = {work.item_id: _descriptions(work) for work in wave}
         for slot, sample_id, text in self._generate(self._run.parts.forward, forward):
             made[slot.work.item_id].append(_Description(sample_id, slot.index, text))
+            self._compare(slot.work, sample_id, text)
         for work in wave:
+            made[work.item_id] += self._references(work)
             self._judge_again(work)
         backward = [slot for work in wave for slot in self._backward_slots(work, made[work.item_id])]
         for _ in self._generate(self._run.parts.backward, backward):
@@ -80,6 +85,47 @@ class Passes:
         for row in (*_whole(work, Role.BACKWARD), *_whole(work, Role.BASELINE)):
             if row.verdict is None or not Outcome(row.verdict.outcome).judged:
                 self._judging.submit(work.item_id, row.id, work.item, row.text)
+
+        for row in _whole(work, Role.FORWARD):
+            if not row.scores:
+                self._compare(work, row.id, row.text)
+
+    def _compare(self, work: Work, sample_id: int, description: str) -> None:
+        """Hold a description against what a person wrote, where somebody did."""
+        run = self._run
+        scores = run.parts.trip.description_scores(work.item, description)
+        if scores:
+            run.store.add_scores(sample_id, scores)
+            run.emit(ScoresReady(run.id, work.item_id, sample_id, scores))
+
+    def _references(self, work: Work) -> Iterable[_Description]:
+        """What people wrote of x, stored after the model's descriptions as samples that do not count."""
+        stored = {row.index: row for row in work.samples if row.role == Role.FORWARD and row.author != "model"}
+        written = self._run.parts.trip.references(work.item)
+        for index, reference in enumerate(written, start=self._run.settings.forward_samples):
+            known = stored.get(index)
+            yield _Description(known.id if known else self._write(work, reference, index), index, reference.text)
+
+    def _write(self, work: Work, reference: Reference, index: int) -> int:
+        run = self._run
+        sample = Sample(
+            role=Role.FORWARD,
+            index=index,
+            prompt_text="",
+            seed=0,
+            temperature=0.0,
+            raw_text=reference.text,
+            extraction=Extraction(reference.text),
+            prompt_tokens=0,
+            completion_tokens=0,
+            seconds=0.0,
+            finish_reason="written",
+            recitation=run.parts.trip.recitation(work.item, reference.text),
+            author=reference.author,
+        )
+        sample_id = run.store.add_sample(work.item_id, None, sample)
+        run.emit(SampleReady(run.id, work.item_id, sample_id, None, sample))
+        return sample_id
 
     # ---- what is missing
 
@@ -168,7 +214,7 @@ class Passes:
         if slot.role is Role.FORWARD:
             self._run.problems.append(f"A description of {slot.work.item.key} could not be drawn: {error}")
             return
-        verdict = Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=self._run.parts.judged.oracle.name)
+        verdict = Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=self._run.parts.opened.oracle)
         self._judging.store(slot.work.item_id, sample_id, verdict)
 
     def _sample(self, slot: _Slot, generation: Generation) -> Sample:

@@ -19,10 +19,8 @@ from core.parts import Parts, open_parts
 from core.passes import Passes, Work
 from core.run import Emit, Pace, Run
 from core.settings import RunSettings
-from core.source.codebase import content_fingerprint
 from core.source.naming import project_name
 from core.store.writer import Store
-from core.trips.synthesis import too_few
 from core.types import ItemReady, Model, Notice, Progress, RunFinished, RunStarted
 
 
@@ -33,7 +31,7 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     """
     with ExitStack() as stack:
         parts = _open(stack, project, settings, emit, control)
-        run = Run(_record(store, settings, parts), settings, parts, store, emit, control)
+        run = Run(_record(store, parts), parts.opened.settings, parts, store, emit, control)
         return _see_through(run, resumed=False)
 
 
@@ -66,20 +64,20 @@ def _reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
     return report
 
 
-def _record(store: Store, settings: RunSettings, parts: Parts) -> int:
+def _record(store: Store, parts: Parts) -> int:
     """Store the project and the run with all that is needed to know it again."""
-    codebase, oracle = parts.judged.codebase, parts.judged.oracle
-    project_id = store.add_project(codebase.root, project_name(codebase.root), codebase.revision, codebase.dirty)
+    opened = parts.opened
+    project_id = store.add_project(opened.root, project_name(opened.root), opened.revision, opened.dirty)
     return store.start_run(
         project_id,
-        settings,
+        opened.settings,
         parts.forward.info,
         parts.backward.info,
-        sandbox=oracle.name,
-        image_digest=oracle.image_digest,
+        sandbox=opened.oracle,
+        image_digest=opened.image_digest,
         app_version=__version__,
-        fingerprint=content_fingerprint(codebase),
-        suite=parts.judged.suite,
+        fingerprint=opened.fingerprint,
+        suite=opened.suite,
     )
 
 
@@ -103,11 +101,13 @@ def _see_through(run: Run, resumed: bool) -> RunFinished:
 
 def _work(run: Run) -> None:
     works = list(_items(run))
-    for text in too_few(len(works), run.settings.regions):
+    for text in run.parts.trip.shortfall(len(works), run.settings.regions):
         run.emit(Notice(text))
     settings = run.settings
     each = (settings.forward_samples + 1) * settings.backward_samples + settings.forward_samples
-    pace = Pace(each * len(works), sum(len(work.samples) for work in works))
+    written = sum(len(run.parts.trip.references(work.item)) for work in works)
+    total = each * len(works) + written * settings.backward_samples
+    pace = Pace(total, sum(row.author == "model" for work in works for row in work.samples))
     run.emit(pace.now())
     with Judging(run) as judging:
         passes = Passes(run, judging, pace)
@@ -122,24 +122,17 @@ def _items(run: Run) -> Iterator[Work]:
     existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
     known = {key: found.item for key, found in existing.items()}
     report = _reporter(run.emit, run.control)
-    admitted = 0
     for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
         found = existing.get(item.key)
         item_id = found.id if found else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))
         if item.admitted:
-            admitted += 1
             yield Work(item_id, item, found.samples if found else ())
-    if not admitted:
-        raise ProjectError(
-            "No region of this project was admitted: the tests notice the deletion of none of them.",
-            "Look at the dropped regions with `rtc-inspector sample`, or add tests that check what the code does.",
-        )
 
 
 def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, str]], run_id: int) -> None:
     """A resumed run must go on with the same code and the same models."""
-    if content_fingerprint(parts.judged.codebase) != fingerprint:
+    if parts.opened.fingerprint != fingerprint:
         raise ProjectError(
             f"The project's files have changed since run {run_id} began.",
             "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
@@ -158,9 +151,9 @@ def _started(run: Run, resumed: bool) -> RunStarted:
         run_id=run.id,
         resumed=resumed,
         task=run.settings.task,
-        project=str(parts.judged.codebase.root),
+        project=str(parts.opened.root),
         model=parts.forward.info.name,
-        sandbox=parts.judged.oracle.name,
+        sandbox=parts.opened.oracle,
         regions=run.settings.regions,
     )
 

@@ -1,4 +1,4 @@
-"""Look without running a model: which regions would be sampled, and what the tests say of one replaced span."""
+"""Look without running a model: which items would be sampled, and what the tests say of one replaced span."""
 
 from __future__ import annotations
 
@@ -8,28 +8,20 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from core.errors import UserError
-from core.parts import Notify, open_judged
 from core.regions.coverage import cover
-from core.settings import OracleSettings, RegionSettings
+from core.settings import OracleSettings, RegionSettings, RunSettings
+from core.trips.judged import open_judged
+from core.trips.opening import Notify
 from core.trips.protocol import Report
-from core.trips.synthesis import SynthesisTrip
+from core.trips.tasks import task
 from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verdict
 
 
-def sample_items(
-    project: Path,
-    regions: int,
-    seed: int,
-    region_settings: RegionSettings,
-    oracle_settings: OracleSettings,
-    notify: Notify,
-    report: Report,
-) -> Iterator[Item]:
-    """Draw and admit regions as a run with this seed would. Raises UserError."""
+def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:
+    """Draw and admit items as a run with these settings would. Raises UserError."""
     with ExitStack() as stack:
-        judged = open_judged(stack, project, oracle_settings, notify, report)
-        trip = SynthesisTrip(judged.codebase, judged.suite, judged.oracle, region_settings)
-        yield from trip.items(regions, seed, {}, report)
+        opened = task(settings.task).open(stack, project, settings, notify, report)
+        yield from opened.trip.items(settings.regions, opened.settings.seed, {}, report)
 
 
 def judge_span(

@@ -72,10 +72,43 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EditSettings:
+    """Which edits are sampled, and from where (EditingRTC).
+
+    Attributes:
+        file: a JSONL file of edits to take instead of the project's history.
+        revision: the commit whose history is read; None means what is checked out, and is fixed when a run begins.
+        since, until: author dates, `YYYY-MM-DD`, both inside.
+        paths: files or folders of the project, or patterns; empty means all.
+        endings: of file names, e.g. `.py`; empty means every programming language that is known by its ending.
+        min_characters, max_characters: of the old and of the new snippet, context included.
+        max_lines: removed, or added, whichever are more.
+        context: unchanged lines shown around a change.
+        max_files: a commit that touches more is a bulk change.
+    """
+
+    file: str | None = None
+    revision: str | None = None
+    since: str | None = None
+    until: str | None = None
+    paths: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    min_characters: int = 16
+    max_characters: int = 800
+    max_lines: int = 20
+    context: int = 3
+    max_files: int = 25
+    skip_merges: bool = True
+    skip_bulk: bool = True
+    skip_generated: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
-    Defaults are the paper's (Sec. 4): three forward samples at 0.8, one backward sample each at 0.1.
+    Defaults are the paper's for synthesis (Sec. 4): three forward samples at 0.8, one backward sample each at 0.1.
+    `core.trips.tasks.configured` gives those of another task.
     """
 
     task: str = "synthesis"
@@ -91,6 +124,7 @@ class RunSettings:
     seed: int = 0
     wave: int = 1
     region: RegionSettings = field(default_factory=RegionSettings)
+    edit: EditSettings = field(default_factory=EditSettings)
     oracle: OracleSettings = field(default_factory=OracleSettings)
     generation: ModelSettings = field(default_factory=ModelSettings)
     version: int = SETTINGS_VERSION
@@ -102,10 +136,20 @@ class RunSettings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
         """The settings a run was started with; unknown keys of another version are dropped."""
-        nested = {"region": RegionSettings, "oracle": OracleSettings, "generation": ModelSettings}
+        nested = {
+            "region": RegionSettings,
+            "edit": EditSettings,
+            "oracle": OracleSettings,
+            "generation": ModelSettings,
+        }
         known = {f.name for f in dataclasses.fields(cls)}
         values = {k: v for k, v in data.items() if k in known}
         for name, kind in nested.items():
             part = {f.name for f in dataclasses.fields(kind)}
-            values[name] = kind(**{k: v for k, v in values.get(name, {}).items() if k in part})
+            values[name] = kind(**{k: _frozen(v) for k, v in values.get(name, {}).items() if k in part})
         return cls(**values)
+
+
+def _frozen(value: Any) -> Any:
+    """JSON knows no tuples."""
+    return tuple(value) if isinstance(value, list) else value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from core.types import Extraction, Item, Prompt, Verdict
@@ -12,6 +13,14 @@ Fits = Callable[[Prompt], bool]
 
 Report = Callable[[str, int, int], None]
 """`(stage, done, total)`; raising from it cancels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A description of x that a person wrote. `author` says where it stands, e.g. `commit` or `comment`."""
+
+    author: str
+    text: str
 
 
 class Trip(Protocol):
@@ -27,6 +36,12 @@ class Trip(Protocol):
         they are yielded as they are, without judging them again.
         """
 
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """What to tell the user about how many items were admitted. Raises ProjectError when none was."""
+
+    def references(self, item: Item) -> Sequence[Reference]:
+        """Descriptions by people: x^ is made from them too and shown beside the model's, never counted."""
+
     def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
         """Ask for a description of x. Raises ModelError when x alone does not fit."""
 
@@ -41,6 +56,9 @@ class Trip(Protocol):
 
     def recitation(self, item: Item, description: str) -> float:
         """Share of x that y repeats verbatim, 0..1."""
+
+    def description_scores(self, item: Item, description: str) -> dict[str, float]:
+        """How y compares with the first reference, by metric; empty where there is none."""
 
     def judge(self, item: Item, text: str) -> Verdict:
         """Judge x^ by the task's oracle. Thread-safe; never raises for what x^ does."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
+from core.errors import ProjectError
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
@@ -12,8 +15,11 @@ from core.regions.admission import admit
 from core.regions.candidates import enumerate_candidates
 from core.regions.coverage import cover
 from core.regions.sampling import draw, weigh
-from core.settings import RegionSettings
-from core.trips.protocol import Fits, Report
+from core.settings import RegionSettings, RunSettings
+from core.source.codebase import content_fingerprint
+from core.trips.judged import open_judged
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Fits, Reference, Report
 from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Region, Suite, Verdict
 
 
@@ -52,6 +58,22 @@ class SynthesisTrip:
             admitted += item.admitted
             yield item
 
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
+        if not admitted:
+            raise ProjectError(
+                "No region of this project was admitted: the tests notice the deletion of none of them.",
+                "Look at the dropped regions with `rtc-inspector sample`, or add tests that check what the code does.",
+            )
+        if admitted >= min(wanted, 80):
+            return ()
+        few = f"Only {admitted} of {wanted} regions could be admitted"
+        return (f"{few}; the paper leaves out projects with fewer than 80.",)
+
+    def references(self, item: Item) -> Sequence[Reference]:
+        """None: what a person wrote about a region stands in the file around it."""
+        return ()
+
     def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
         """Show the file with the region marked."""
         return forward_prompt(self._text(item), item.span, fits)
@@ -72,6 +94,10 @@ class SynthesisTrip:
         """Share of the region quoted in its description (the limit named in Sec. 2)."""
         return recitation(description, item.text)
 
+    def description_scores(self, item: Item, description: str) -> dict[str, float]:
+        """None: there is nothing to compare with."""
+        return {}
+
     def judge(self, item: Item, text: str) -> Verdict:
         """Run the covering tests with the region replaced."""
         candidate = Candidate(self._files[item.path], item.span, text)
@@ -85,9 +111,18 @@ class SynthesisTrip:
         return self._files[item.path].text
 
 
-def too_few(admitted: int, wanted: int) -> Sequence[str]:
-    """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
-    if admitted >= min(wanted, 80):
-        return ()
-    text = f"Only {admitted} of {wanted} regions could be admitted; the paper leaves out projects with fewer than 80."
-    return (text,)
+def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
+    judged = open_judged(stack, project, settings.oracle, notify, report)
+    codebase, oracle = judged.codebase, judged.oracle
+    return Opened(
+        trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region),
+        settings=settings,
+        root=codebase.root,
+        revision=codebase.revision,
+        dirty=codebase.dirty,
+        fingerprint=content_fingerprint(codebase),
+        oracle=oracle.name,
+        suite=judged.suite,
+        image_digest=oracle.image_digest,
+    )

@@ -1,0 +1,44 @@
+"""A codebase with its oracle and its trusted tests: enough to sample regions and to judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.oracle.factory import open_oracle
+from core.settings import OracleSettings
+from core.source.codebase import open_codebase
+from core.trips.opening import Notify
+from core.trips.protocol import Report
+from core.types import Codebase, Oracle, Suite
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A codebase that its own tests judge."""
+
+    codebase: Codebase
+    oracle: Oracle
+    suite: Suite
+
+
+def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
+    """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
+    codebase = open_codebase(project)
+    _name("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
+    oracle = open_oracle(codebase, settings, notify)
+    stack.callback(oracle.close)
+    suite = oracle.suite(report)
+    _name("Set aside", suite.excluded, notify)
+    return Judged(codebase, oracle, suite)
+
+
+def _name(verb: str, reasons: Mapping[str, str], notify: Notify) -> None:
+    """One notice each for the first few, and the count of the others."""
+    shown = 5
+    for name, reason in list(reasons.items())[:shown]:
+        notify(f"{verb} {name}: {reason}.")
+    if len(reasons) > shown:
+        notify(f"{verb} {len(reasons) - shown} more; `rtc-inspector sample PROJECT --verbose` lists all.")

@@ -1,0 +1,46 @@
+"""What opening a project for a task gives: its trip, and all that a run records of where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from core.settings import RunSettings
+from core.trips.protocol import Report, Trip
+from core.types import Suite
+
+Notify = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A project opened for one task.
+
+    Attributes:
+        settings: those asked for, with what the project decides filled in: they open the same thing again.
+        fingerprint: of everything that items are taken from; a run is resumed on the same only.
+        oracle: name of what judges, recorded with every verdict.
+        suite: the project's trusted tests; empty where no test judges.
+    """
+
+    trip: Trip
+    settings: RunSettings
+    root: Path
+    revision: str | None
+    dirty: bool
+    fingerprint: str
+    oracle: str
+    suite: Suite
+    image_digest: str = ""
+
+
+class Opener(Protocol):
+    """Opens a project for one task; what must be closed again goes on the stack."""
+
+    def __call__(
+        self, stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report
+    ) -> Opened:
+        """Raises UserError."""
