@@ -27,7 +27,7 @@ def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     if not _compiles(candidate.new_text):
         return as_item(region, NO_COMPILE)
     verdict = _judge(candidate, region, oracle)
-    return as_item(region, _objection(verdict) or _mistrust(region, file, verdict, oracle))
+    return as_item(region, _objection(verdict) or _mistrust(region, file, oracle))
 
 
 def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
@@ -65,19 +65,17 @@ def _objection(deleted: Verdict) -> str:
     return ""
 
 
-def _mistrust(region: Region, file: SourceFile, deleted: Verdict, oracle: Oracle) -> str:
-    """Why a failure without the region proves nothing: its covering tests, run alone, fail with it as well.
+def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
+    """Why a failure without the region proves nothing: its tests do not pass with it either.
 
-    The whole suite was seen to pass on the untouched files, so there is nothing to ask where it was what ran.
+    Covering tests may need others to run before them, and what a suite does may look like tampering to the oracle.
     """
-    if region.runs_at_import and deleted.outcome is not Outcome.TAMPERED:
-        return ""
     verdict = judge_identity(region, file, oracle)
     if verdict.outcome is Outcome.PASS:
         return ""
     if verdict.outcome is Outcome.INFRASTRUCTURE:
         return f"the sandbox failed twice while its own text was judged: {verdict.detail}"
-    return f"its own text does not pass its covering tests when they run alone: {verdict.outcome}, {verdict.detail}"
+    return f"its own text does not pass its tests ({verdict.outcome}): {verdict.detail}"
 
 
 def _judge(candidate: Candidate, region: Region, oracle: Oracle) -> Verdict:
