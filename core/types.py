@@ -114,6 +114,8 @@ class Item:
         text: the reference x; for an edit the new snippet.
         old_text: for an edit the old snippet; else None.
         admitted: False when dropped; `reason` then says why.
+        facets: what scores are split by, e.g. `language` -> `Go`; few values each.
+        origin: where it comes from, e.g. `commit`, `date`, `message`; for people to read.
     """
 
     key: str
@@ -127,6 +129,8 @@ class Item:
     admitted: bool = True
     reason: str = ""
     old_text: str | None = None
+    facets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    origin: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 # --------------------------------------------------------------------------- tests and verdicts

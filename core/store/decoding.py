@@ -83,6 +83,8 @@ def item_row(row: Row) -> ItemRow:
         passes=row["passes"],
         judged=row["judged"],
         recitation=row["recitation"],
+        facets=json.loads(row["facets"]),
+        origin=json.loads(row["origin"]),
     )
 
 
@@ -100,6 +102,8 @@ def item(row: ItemRow) -> Item:
         admitted=row.admitted,
         reason=row.reason,
         old_text=row.old_text,
+        facets=row.facets,
+        origin=row.origin,
     )
 
 

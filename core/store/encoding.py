@@ -90,6 +90,8 @@ def item_row(run_id: int, item: Item) -> Row:
         "tests": json.dumps(item.tests),
         "admitted": int(item.admitted),
         "reason": item.reason,
+        "facets": json.dumps(dict(item.facets), ensure_ascii=False),
+        "origin": json.dumps(dict(item.origin), ensure_ascii=False),
         "added_at": now(),
     }
 

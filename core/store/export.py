@@ -28,7 +28,7 @@ def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
 def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
     """A header and one record a code sample, in a stream opened with `newline=""`; return the number of records.
 
-    Lists (tests) are written as JSON. Raises StoreError, OSError.
+    Lists (tests) and what has names of its own (facets, origin) are written as JSON. Raises StoreError, OSError.
     """
     writer: csv.DictWriter[str] | None = None
     count = 0
@@ -36,7 +36,7 @@ def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
         if writer is None:
             writer = csv.DictWriter(stream, row.keys(), lineterminator="\n")
             writer.writeheader()
-        writer.writerow({key: json.dumps(v) if isinstance(v, list) else v for key, v in row.items()})
+        writer.writerow({key: json.dumps(v) if isinstance(v, (list, dict)) else v for key, v in row.items()})
         count += 1
     return count
 
@@ -78,6 +78,8 @@ def _item_columns(item: ItemRow) -> Row:
         "reference": item.text,
         "old_text": item.old_text,
         "covering_tests": list(item.tests),
+        "facets": dict(item.facets),
+        "origin": dict(item.origin),
     }
 
 

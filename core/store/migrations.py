@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
-from core.store.schema import INDICES, TABLES, VIEWS
+from core.store.schema import FACETS, INDICES, TABLES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
@@ -34,7 +34,12 @@ def _m003_score_views(db: Database) -> None:
     _run(db, VIEWS)
 
 
-MIGRATIONS: tuple[Step, ...] = (_m001_tables, _m002_indices, _m003_score_views)
+def _m004_facets(db: Database) -> None:
+    """What scores are split by (language, size, kind of change) and where an item comes from."""
+    _run(db, FACETS)
+
+
+MIGRATIONS: tuple[Step, ...] = (_m001_tables, _m002_indices, _m003_score_views, _m004_facets)
 
 
 def version(db: Database) -> int:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +21,7 @@ from core.store.failures import explained
 from core.store.opening import canonical, open_readable
 from core.store.rows import (
     ExistingItem,
+    FacetRow,
     FileRow,
     Interval,
     ItemRow,
@@ -30,7 +32,17 @@ from core.store.rows import (
     Score,
     TestRow,
 )
-from core.store.scores import FILE_SCORES, ITEM_SCORES, METRIC_VALUES, Bounds, Standing, Value, tally, values_of
+from core.store.scores import (
+    FACET_VALUES,
+    FILE_SCORES,
+    ITEM_SCORES,
+    METRIC_VALUES,
+    Bounds,
+    Standing,
+    Value,
+    tally,
+    values_of,
+)
 
 Row = dict[str, Any]
 
@@ -163,6 +175,12 @@ class Reader:
         rows = self._rows(FILE_SCORES, run_id)
         return [decoding.file_row(row) for row in rows]
 
+    def facets(self, run_id: int) -> list[FacetRow]:
+        """RTC and lift by language, size and whatever else the items are sorted by; by facet, then value."""
+        rows = self._rows(FACET_VALUES, run_id)
+        groups = groupby(rows, key=lambda row: (str(row["facet"]), str(row["value"])))
+        return [self._facet_row(facet, value, list(part)) for (facet, value), part in groups]
+
     def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
         """RTC and lift of a run: by the tests (`pass`), or by a stored metric."""
         return self._bounds.pair(self._values(run_id, metric))
@@ -184,6 +202,10 @@ class Reader:
             if metric == "pass":
                 return list(values_of(self._rows(ITEM_SCORES, run_id)))
             return list(values_of(self._rows(METRIC_VALUES, run_id, metric)))
+
+    def _facet_row(self, facet: str, value: str, rows: list[Row]) -> FacetRow:
+        rtc, lift = self._bounds.pair(list(values_of(rows)))
+        return FacetRow(facet, value, len(rows), rtc, lift)
 
     def _standing(self, run: Row) -> Standing:
         """As kept with the run, as remembered, or asked for again where something was stored since."""

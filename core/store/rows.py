@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.types import Item
@@ -85,6 +85,7 @@ class ItemRow:
         baseline: mean outcome of its judged baseline samples.
         passes, judged: of backward samples.
         recitation: the largest among its forward samples.
+        facets, origin: as in `core.types.Item`.
     """
 
     id: int
@@ -108,6 +109,8 @@ class ItemRow:
     passes: int
     judged: int
     recitation: float | None
+    facets: Mapping[str, str] = field(default_factory=dict, hash=False)
+    origin: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +174,21 @@ class FileRow:
     done: int
     rtc: float | None
     lift: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class FacetRow:
+    """The share of a run whose items have one value of one facet, e.g. `language` `Go`.
+
+    Attributes:
+        items: admitted ones.
+    """
+
+    facet: str
+    value: str
+    items: int
+    rtc: Score
+    lift: Score
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,18 @@ INDICES = (
     "CREATE INDEX labels_of_sample ON labels(sample_id, annotator)",
 )
 
+FACETS = (
+    "ALTER TABLE items ADD COLUMN facets TEXT NOT NULL DEFAULT '{}'",
+    "ALTER TABLE items ADD COLUMN origin TEXT NOT NULL DEFAULT '{}'",
+    """CREATE VIEW facet_scores AS
+    SELECT s.run_id, f.key AS facet, f.value AS value, sum(s.admitted) AS items, sum(s.state = 'done') AS done,
+        avg(s.rtc) AS rtc, avg(s.lift) AS lift
+    FROM item_scores s
+    JOIN items i ON i.id = s.item_id
+    JOIN json_each(i.facets) f
+    GROUP BY s.run_id, f.key, f.value""",
+)
+
 # GROUP BY names run_id although id decides alone: SQLite then pushes `run_id = ?` down to the index.
 VIEWS = (
     """CREATE VIEW last_verdicts AS

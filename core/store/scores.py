@@ -30,6 +30,15 @@ FILE_SCORES = """
 """
 """The view `file_scores` for one run; SQLite does not push a run's id through two levels of groups."""
 
+FACET_VALUES = """
+    SELECT f.key AS facet, f.value AS value, s.item_id, s.rtc, s.lift
+    FROM item_scores s
+    JOIN items i ON i.id = s.item_id
+    JOIN json_each(i.facets) f
+    WHERE s.run_id = ? AND s.admitted ORDER BY f.key, f.value, s.item_id
+"""
+"""One row for each facet of each admitted item of a run."""
+
 METRIC_VALUES = """
     SELECT item_id, rtc, rtc - baseline AS lift FROM (
         SELECT i.id AS item_id,
