@@ -11,8 +11,17 @@ import time
 PATIENCE = 5.0
 
 
+def _children(pid: int) -> list[int]:
+    """Direct children of a process. Raises OSError when it is gone, or the kernel does not tell."""
+    found: list[int] = []
+    for thread in os.listdir("/proc/%d/task" % pid):
+        with open("/proc/%d/task/%s/children" % (pid, thread), "rb") as file:
+            found.extend(map(int, file.read().split()))
+    return found
+
+
 def _parents() -> dict[int, int]:
-    """Process id -> parent, from /proc."""
+    """Process id -> parent, of every process that can be seen."""
     parents = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -23,6 +32,17 @@ def _parents() -> dict[int, int]:
 
 def descendants() -> list[int]:
     """Every process below this one."""
+    try:
+        found = _children(os.getpid())
+    except OSError:
+        return _descendants_of_all()
+    for pid in found:
+        with contextlib.suppress(OSError):
+            found.extend(child for child in _children(pid) if child not in found)
+    return found
+
+
+def _descendants_of_all() -> list[int]:
     parents, found = _parents(), [os.getpid()]
     for pid in found:
         found.extend(child for child, parent in parents.items() if parent == pid)

@@ -1,0 +1,166 @@
+"""Candidates that try to pass without being right: none does, and the next clean one is judged right."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from oracle_projects import Opened, shop
+
+from core.types import Outcome
+
+PATH = "shop/basket.py"
+BODY = "result = 0\n    for price in prices:\n        result += price\n    return result"
+MODULES = 'vars(getattr(os, "s" + "ys"))["mod" + "ules"]'
+
+ATTACKS = {
+    "exit status 0": "import os; os._exit(0)",
+    "fake summary": 'print("9 passed in 0.01s"); import os; os._exit(0)',
+    "SystemExit": "raise SystemExit(0)",
+    "KeyboardInterrupt": "raise KeyboardInterrupt",
+    "pytest.exit": "import pytest; pytest.exit('fine', 0)",
+    "pytest.skip": "import pytest; pytest.skip('fine')",
+    "pytest.xfail": "import pytest; pytest.xfail('fine')",
+    "SkipTest": "import unittest; raise unittest.SkipTest('fine')",
+    "atexit": "import atexit, os; atexit.register(os._exit, 0); raise SystemExit",
+    "equal to everything": "class A:\n        def __eq__(self, other): return True\n    return A()",
+    "equal to everything, made": 'return type("A", (), {"__e" + "q__": lambda s, o: True})()',
+    "mock.ANY": "from unittest.mock import ANY; return ANY",
+    "patched report": (
+        "import _pytest.reports as r\n    old = r.TestReport.from_item_and_call\n    def f(item, call):\n"
+        "        call.excinfo = None\n        return old(item, call)\n"
+        "    r.TestReport.from_item_and_call = staticmethod(f)\n    return 0"
+    ),
+    "patched report, put back": (
+        f'import os\n    kind = {MODULES}["_py" + "test.reports"].TestReport\n'
+        '    old = vars(kind)["from_item_and_call"]\n    def f(item, call):\n        call.excinfo = None\n'
+        "        kind.from_item_and_call = old\n        return kind.from_item_and_call(item, call)\n"
+        "    kind.from_item_and_call = staticmethod(f)\n    return 0"
+    ),
+    "patched reporter": (
+        f'import os\n    {MODULES}["_rtc_inspector_inside.reporter"].worst = lambda parts: ("passed", "")\n    return 0'
+    ),
+    "patched test class": (
+        f'import os\n    test = [m for n, m in {MODULES}.items() if n.endswith("test_basket")][0]\n'
+        "    test.TestTotal.assertEqual = lambda *a: None\n"
+        "    return 0 if prices == [2, 2] or len(prices) == 1 and prices[0] > 1 else sum(prices)"
+    ),
+    "patched assertEqual": "import unittest; unittest.TestCase.assertEqual = lambda *a: None; return 3",
+    "patched builtins": "import builtins; builtins.AssertionError = KeyError; return 0",
+    "patched os.write": "import os; os.write = lambda fd, data: len(data); return 0",
+    "new hook": (
+        "import gc\n    from _pytest.config import Config\n    class P:\n"
+        "        def pytest_runtest_makereport(self, item, call): call.excinfo = None\n"
+        "    for o in gc.get_objects():\n        if isinstance(o, Config): o.pluginmanager.register(P())\n    return 0"
+    ),
+    "collected reporter": (
+        "import gc\n    gc.unfreeze()\n    for o in gc.get_objects():\n"
+        '        if type(o).__name__ == "function" and o.__name__ == "worst":\n'
+        '            o.__code__ = (lambda parts: ("passed", "")).__code__\n    return 0'
+    ),
+    "frames": (
+        "import sys, os\n    f = sys._getframe()\n    while f:\n        for v in list(f.f_locals.values()):\n"
+        '            if type(v).__name__ == "Reporter": v._send("end", True)\n        f = f.f_back\n    os._exit(0)'
+    ),
+    "expected value from the caller": (
+        'import inspect\n    n = inspect.currentframe().f_back.f_locals.get("n")\n    return n or sum(prices)'
+    ),
+    "expected value from the test file": (
+        'from pathlib import Path\n    Path("tests/test_basket.py").read_text()\n    return sum(prices)'
+    ),
+    "profile function": (
+        "import sys\n    def t(frame, event, argument):\n        r = frame.f_locals.get('report')\n"
+        "        if r is not None and frame.f_code.co_name == 'pytest_runtest_logreport':\n"
+        "            r.outcome, r.longrepr = 'passed', None\n    sys.setprofile(t)\n    return 0"
+    ),
+    "fork and let the child report": "import os\n    if os.fork(): os._exit(0)\n    return sum(prices)",
+    "fork and hang": "import os, time\n    if os.fork(): time.sleep(1000)\n    return sum(prices)",
+    "closed descriptors": "import os\n    os.closerange(3, 400)\n    os._exit(0)",
+    "written descriptors": (
+        "import os\n    for fd in range(3, 400):\n        try: os.write(fd, b'x 0 end [true]\\n')\n"
+        "        except OSError: pass\n    os._exit(0)"
+    ),
+    "flooded descriptors": (
+        "import os\n    while True:\n        for fd in range(100, 356):\n"
+        "            try: os.write(fd, b'x' * 65536)\n            except OSError: pass"
+    ),
+    "flooded output": "import os\n    for _ in range(500): os.write(1, b'x' * 65536)\n    return 0",
+    "another program": "import os; os.execv('/bin/true', ['true'])",
+    "segmentation fault": "import ctypes; ctypes.string_at(0)",
+    "killed itself": "import os; os.kill(os.getpid(), 9)",
+    "killed everybody": (
+        "import os\n    for p in (1, os.getppid(), -1):\n        for s in (2, 9, 15, 19):\n"
+        "            try: os.kill(p, s)\n            except OSError: pass\n    return 0"
+    ),
+    "deaf to signals": (
+        "import signal\n    for s in range(1, 32):\n        try: signal.signal(s, signal.SIG_IGN)\n"
+        "        except OSError: pass\n    while True:\n        try:\n            while True: pass\n"
+        "        except BaseException: pass"
+    ),
+    "fork bomb": "import os\n    while True:\n        try: os.fork()\n        except OSError: pass",
+    "memory": "x = []\n    while True: x.append(b'x' * (1 << 26))",
+    "full scratch": (
+        "f = open('/tmp/x', 'wb')\n    try:\n        while True: f.write(b'x' * (1 << 20))\n"
+        "    except OSError: pass\n    return 0"
+    ),
+    "locked folders": (
+        "import os\n    for i in range(200):\n        os.makedirs('/tmp/d%d/e' % i)\n"
+        "        os.chmod('/tmp/d%d' % i, 0)\n    return 0"
+    ),
+    "written project": "open(__file__, 'a').write('# mine'); return sum(prices)",
+    "socket": "import socket; socket.create_connection(('192.0.2.1', 80), 2); return sum(prices)",
+    "host's environment": "open('/proc/1/environ').read(); return sum(prices)",
+    "exit in repr": (
+        "class R(int):\n        def __repr__(self):\n            import os; os._exit(0)\n    return R(70)"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    root = shop(tmp_path_factory.mktemp("shop"))
+    before = digest(root)
+    project = Opened(root, test_timeout_floor=1.0, memory_mib=384, scratch_mib=32, processes=32)
+    yield project
+    project.oracle.close()
+    assert digest(root) == before
+
+
+def digest(root: Path) -> dict[str, str]:
+    return {
+        str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(root.rglob("*")) if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_does_not_pass_and_leaves_no_trace(opened: Opened, name: str) -> None:
+    tests = opened.covering(PATH, 8)
+    verdict = opened.oracle.judge(opened.candidate(PATH, BODY, ATTACKS[name]), tests)
+    assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
+    clean = opened.oracle.judge(opened.candidate(PATH, BODY, f"return sum(prices)  # {name}"), tests)
+    assert clean.outcome is Outcome.PASS, clean.detail
+
+
+AT_IMPORT = {
+    "exit status 0": "import os; os._exit(0)",
+    "SystemExit": "raise SystemExit(0)",
+    "patched test runner": (
+        "import unittest, _pytest.python\nunittest.TestCase.run = lambda *a, **k: None\n"
+        "_pytest.python.Function.runtest = lambda self: None\nRATE = 3"
+    ),
+    "meta path": (
+        "import sys\nclass F:\n    @staticmethod\n    def find_spec(name, path, target=None):\n        return None\n"
+        "sys.meta_path.insert(0, F)\nRATE = 2"
+    ),
+    "loop": "while True: pass",
+}
+
+
+@pytest.mark.parametrize("name", AT_IMPORT)
+def test_an_attack_at_import_does_not_pass(opened: Opened, name: str) -> None:
+    verdict = opened.oracle.judge(opened.candidate(PATH, "RATE = 2", AT_IMPORT[name]), opened.tests)
+    assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
+    clean = opened.oracle.judge(opened.candidate(PATH, "RATE = 2", f"RATE = 2  # {name}"), opened.tests)
+    assert clean.outcome is Outcome.PASS, clean.detail
