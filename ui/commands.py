@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 from core.store.rows import RunRow
 from ui.fonts import fixed_font
 from ui.inspection import Overview, Wanted
+from ui.places import Places
 from ui.shell.keys_dialog import KeysDialog
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
-from ui.shell.search_field import Target
+from ui.shell.search_field import Find
 from ui.window_actions import WindowActions, theme_menu
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Commands(QObject):
             }
         )
         bar = parts.bar
-        bar.search.set_source(self.targets)
+        bar.search.set_source(self.places)
         bar.run_asked.connect(window.start_run)
         bar.pause_asked.connect(window.control.coordinator.toggle_pause)
         bar.stop_asked.connect(window.control.coordinator.stop)
@@ -121,27 +122,22 @@ class Commands(QObject):
         dialog.resumed.connect(self._window.resume_run)
         dialog.exec()
 
-    def targets(self) -> list[Target]:
-        """Where the search field can go: files, commands, regions."""
+    def places(self) -> Find:
+        """Where the search field can go just now."""
         window, overview = self._window, self._window.inspection.overview
-        code, codebase = window.parts.code, window.project.codebase
-        files = (
-            [Target(each.path, "file", partial(code.open_file, each.path)) for each in codebase.files]
-            if codebase
-            else []
-        )
+        codebase = window.project.codebase
         commands = [
-            Target(action.text().replace("&", "").rstrip("…"), "command", action.trigger)
+            (action.text().replace("&", "").rstrip("…"), action.trigger)
             for action in self.actions.all()
             if action.objectName() != "go-to"
         ]
-        regions = [
-            Target(
-                f"{item.path}:{item.start_line}", "region", partial(window.browsing.choose, item.id), item.text.lower()
-            )
-            for item in (overview.items if overview else ())
-        ]
-        return [*files, *commands, *regions]
+        return Places(
+            files=[each.path for each in codebase.files] if codebase else [],
+            commands=commands,
+            regions=overview.items if overview else (),
+            open_file=window.parts.code.open_file,
+            choose=window.browsing.choose,
+        ).find
 
     def _open_run(self, run_id: int) -> None:
         self._window.inspection.choose_run(Wanted(run_id))

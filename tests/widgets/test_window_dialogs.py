@@ -16,11 +16,11 @@ from core.settings import OracleSettings, RunSettings
 from core.types import Progress
 from ui.coordinator import RunState
 from ui.model_list import find_models
+from ui.places import Places
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
-from ui.shell.search_field import Target, matching
 from ui.shell.status_line import StatusLine, duration
 
 
@@ -165,13 +165,21 @@ def test_durations_read_well(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 
 
-def test_search_prefers_names_and_then_looks_into_the_text() -> None:
-    targets = [
-        Target("shop/cart.py", "file", lambda: None),
-        Target("shop/checkout.py", "file", lambda: None),
-        Target("shop/cart.py:12", "region", lambda: None, "total = sum(prices)"),
-    ]
-    assert matching("chekout", targets)[0].title == "shop/checkout.py"
-    assert [target.kind for target in matching("sum prices", targets)][-1] == "region"
-    assert matching("zzzzqqqq", targets) == []
-    assert matching("", targets) == targets
+def test_search_prefers_names_then_code_then_similar_names(tmp_path: Path) -> None:
+    gone: list[object] = []
+    places = Places(
+        files=["shop/cart.py", "shop/checkout.py", "shop/discounts.py"],
+        commands=[("Run settings", lambda: gone.append("settings"))],
+        regions=[item for item in filled(tmp_path, items=12).items() if item.admitted],
+        open_file=gone.append,
+        choose=gone.append,
+    )
+    assert places.find("chekout")[0].title == "shop/checkout.py"
+    assert places.find("run set")[0].kind == "command"
+    found = places.find("discount")
+    assert [target.kind for target in found][:2] == ["file", "region"]
+    for target in (found[0], found[1], places.find("settings")[0]):
+        target.go()
+    assert gone[0] == "shop/discounts.py" and gone[1] in {item.id for item in places.regions} and gone[2] == "settings"
+    assert places.find("zzzzqqqq") == []
+    assert [target.kind for target in places.find("")] == ["file"] * 3 + ["command"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
@@ -18,7 +17,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from rapidfuzz import fuzz, process
 
 from ui.icons import icon
 from ui.theme import SPACE, Theme
@@ -26,8 +24,6 @@ from ui.theme import SPACE, Theme
 MOST = 12
 """Entries shown at a time."""
 ICON = 16
-WORTH = 60.0
-"""Score of 100 from which a name counts as meant."""
 Index = QModelIndex | QPersistentModelIndex
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
 NONE = QModelIndex()
@@ -35,30 +31,14 @@ NONE = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Somewhere to go. `kind` is shown at the right; `text` is searched beside the title, without fuzziness."""
+    """Somewhere to go; `kind` is shown at the right."""
 
     title: str
     kind: str
     go: Callable[[], object]
-    text: str = ""
 
 
-def matching(words: str, targets: Sequence[Target]) -> list[Target]:
-    """The targets that are meant: with all words in the title, then in the text, then with a similar title."""
-    wanted = words.lower().split()
-    if not wanted:
-        return list(targets[:MOST])
-    titled = _holding(wanted, ((target.title.lower(), target) for target in targets), MOST)
-    inside = _holding(wanted, ((target.text, target) for target in targets if target.text), MOST - len(titled))
-    titles = [target.title for target in targets]
-    similar = process.extract(words, titles, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=WORTH, limit=MOST)
-    chosen = [*titled, *inside, *(targets[index] for _, _, index in similar)]
-    return list(dict.fromkeys(chosen))[:MOST]
-
-
-def _holding(words: Sequence[str], texts: Iterable[tuple[str, Target]], most: int) -> list[Target]:
-    """The first targets whose text holds every word."""
-    return list(islice((target for text, target in texts if all(word in text for word in words)), most))
+Find = Callable[[str], list[Target]]
 
 
 class _Targets(QAbstractListModel):
@@ -115,8 +95,8 @@ class SearchField(QLineEdit):
         self.setPlaceholderText("Go to…  Ctrl-K")
         self.setAccessibleName("Go to a file, a region or a command")
         self.setMinimumWidth(150)
-        self._targets: Callable[[], Sequence[Target]] = tuple
-        self._known: Sequence[Target] = ()
+        self._places: Callable[[], Find] = lambda: lambda words: []
+        self._find: Find = self._places()
         self.popup = QFrame(self, Qt.WindowType.ToolTip)
         self.popup.setProperty("role", "popup")
         self.list = QListView(self.popup)
@@ -151,9 +131,9 @@ class SearchField(QLineEdit):
         self._icon.paint(painter, SPACE, (self.height() - ICON) // 2, ICON, ICON)
         painter.end()
 
-    def set_source(self, targets: Callable[[], Sequence[Target]]) -> None:
-        """Ask `targets()` for the places each time the field is entered."""
-        self._targets = targets
+    def set_source(self, places: Callable[[], Find]) -> None:
+        """Call `places()` each time the field is entered; what it gives finds places by words."""
+        self._places = places
 
     def enter(self) -> None:
         """Start a search."""
@@ -163,7 +143,7 @@ class SearchField(QLineEdit):
     def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
         """Qt: ask for the places there are now."""
         super().focusInEvent(event)
-        self._known = self._targets()
+        self._find = self._places()
         if event.reason() is Qt.FocusReason.ShortcutFocusReason:
             self._search(self.text())
 
@@ -192,7 +172,7 @@ class SearchField(QLineEdit):
             super().keyPressEvent(event)
 
     def _search(self, words: str) -> None:
-        self._model.show(matching(words, self._known))
+        self._model.show(self._find(words))
         count = len(self._model.shown)
         self.popup.setVisible(count > 0)
         if not count:
