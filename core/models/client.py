@@ -45,6 +45,7 @@ class LocalModel:
         self._numbers = itertools.count(1)
         self._worker: WorkerProcess | None = None
         self._closed = False
+        self.counters: dict[str, int] = {}
         self.info = self._describe(self._start())
 
     # ------------------------------------------------------------------ the Model protocol
@@ -183,6 +184,7 @@ class LocalModel:
                     case "refused":
                         raise ModelError(message["problem"], message["remedy"])
             done = True
+            self.counters = dict(message["counters"])
         finally:
             if not done and self._worker is worker:
                 self._stop_run(worker, run)

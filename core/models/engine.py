@@ -139,7 +139,7 @@ class Counters:
 class Engine:
     """Runs jobs on one model. Not thread-safe; `cancelled` may be set from any thread."""
 
-    def __init__(self, native: Native, window: int, streams: int, shape: Shape | None) -> None:
+    def __init__(self, native: Native, window: int, streams: int, shape: Shape | None, counters: Counters) -> None:
         """Open the context.
 
         Args:
@@ -147,11 +147,12 @@ class Engine:
             streams: sequences at a time.
             shape: None when the backend's numbers depend on what else is in a batch: then one sequence at a time,
                 evaluated in fixed steps.
+            counters: counted on.
         """
         self.native = native
         self.window = window
         self.shape = shape
-        self.counters = Counters()
+        self.counters = counters
         self.cancelled: Callable[[], bool] = lambda: False
         count = shape.whole_steps(streams) if shape else 1
         self._streams = [Stream(n) for n in range(count)]

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from core.models.gguf import GgufHeader
+
+COMPUTE = 256 << 20
+"""Bytes that llama.cpp's working buffers and the worker itself take, about."""
 MEMINFO = Path("/proc/meminfo")
 UNKNOWN = 4 << 30
+
+
+def memory_needed(header: GgufHeader, context_size: int) -> int:
+    """Bytes that one sequence of `context_size` tokens needs: weights, key-value cache, working buffers."""
+    return header.file_bytes + header.kv_bytes * context_size + COMPUTE
 
 
 def available_memory() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.errors import ModelError
-from core.models.engine import Aborted, Engine, Job, Listener, Shape
+from core.models.engine import Aborted, Counters, Engine, Job, Listener, Shape
 from core.models.memory import available_memory
 from core.models.native import LogTail, NativeModel
 from core.models.probe import find_shape
@@ -43,6 +43,7 @@ class Session:
         self._template = str(options["template"] or "")
         self._streams = int(options.get("streams") or STREAMS)
         self._engine: Engine | None = None
+        self._counters = Counters()
         self._lock = threading.Lock()
         self._run = self._cancelled_run = 0
 
@@ -107,7 +108,8 @@ class Session:
         with self._lock:
             self._run = 0
             self.native.set_abort(False)
-        send("idle", run=run)
+        counters = asdict(self._counters)
+        send("idle", run=run, counters=counters)
 
     def _is_cancelled(self) -> bool:
         return self._cancelled_run >= self._run
@@ -142,9 +144,23 @@ class Session:
         need = max(min(self.context_size, len(j.tokens) + j.max_tokens + 1) for j in jobs)
         window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
         if self._engine is None or self._engine.window < window:
-            self._engine = Engine(self.native, window, self._stream_count(window), self.shape)
+            self._engine = self._open_engine(window)
             self._engine.cancelled = self._is_cancelled
         return self._engine
+
+    def _open_engine(self, window: int) -> Engine:
+        """With as many streams as memory allows. Raises ModelError when there is not enough for one."""
+        streams = self._stream_count(window)
+        while True:
+            try:
+                return Engine(self.native, window, streams, self.shape, self._counters)
+            except RuntimeError as error:
+                if streams == 1:
+                    raise ModelError(
+                        f"There is not enough memory for a window of {window:,} tokens: {error}.",
+                        "Choose a smaller context size or a smaller model, or close other programs.",
+                    ) from None
+                streams //= 2
 
     def _stream_count(self, window: int) -> int:
         """As many streams as the memory that is free allows."""

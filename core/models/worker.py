@@ -10,6 +10,7 @@ import os
 import queue
 import sys
 import threading
+import traceback
 from typing import Any, BinaryIO
 
 from core.errors import ModelError
@@ -85,13 +86,17 @@ def main() -> None:
     """Keep stdout for messages only: whatever C code prints goes to stderr."""
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    status = 0
     try:
         Worker(sys.stdin.buffer, sink).serve()
     except (BrokenPipeError, KeyboardInterrupt):
         pass
-    finally:
-        # Freeing weights in order takes time and can crash; the system takes everything back at once.
-        os._exit(0)
+    except BaseException:
+        traceback.print_exc()  # the parent shows the last line of it
+        status = 1
+    sys.stderr.flush()
+    # Freeing weights in order takes time and can crash; the system takes everything back at once.
+    os._exit(status)
 
 
 if __name__ == "__main__":

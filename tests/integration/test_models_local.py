@@ -255,3 +255,49 @@ def test_closing_twice_and_using_after_it() -> None:
     assert pid is not None and not _runs(pid)
     with pytest.raises(ModelError, match="closed"):
         model.count_tokens(A.prompt)
+
+
+FIXED_STEPS = """
+from core.models.discovery import bundled_model
+from core.models.engine import Counters, Engine, Job, Listener
+from core.models.native import NativeModel
+
+native = NativeModel(bundled_model(), 0, 1)
+text = open("core/errors.py").read()
+quiet = Listener(lambda i: None, lambda i, t: None, lambda i, d, t: None)
+a, b, c = (
+    Job(str(n), tuple(native.tokenize(text[:size])), 0.8, n, 6, ()) for n, size in enumerate((500, 900, 700))
+)
+
+def run(jobs, counters):
+    engine = Engine(native, 512, 4, None, counters)
+    return {f.id: f.text for f in engine.run(jobs, quiet)}
+
+shared = Counters()
+together = run([a, b, c], shared)
+assert shared.evaluated < shared.prompt_tokens and shared.padding == 0
+assert run([c], Counters()) == {"2": together["2"]}, "alone"
+assert run([b, c, a], Counters()) == together, "another order"
+print("same")
+"""
+
+
+def test_the_fallback_of_one_sequence_at_a_time_repeats_itself_too() -> None:
+    """In a process of its own: this one must not load llama.cpp."""
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", FIXED_STEPS], capture_output=True, text=True, timeout=120, check=False, cwd=root
+    )
+    assert done.stdout.strip() == "same", done.stderr[-2000:]
+
+
+def test_a_worker_short_of_memory_says_so() -> None:
+    script = (
+        "import resource\nfrom core.models.client import LocalModel\nfrom core.models.discovery import bundled_model\n"
+        "from core.settings import ModelSettings\nfrom core.errors import ModelError\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (420 << 20, 420 << 20))\n"
+        "try:\n    LocalModel(bundled_model(), ModelSettings(threads=1))\n"
+        "except ModelError as error:\n    print(error.problem)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert "cannot be loaded" in done.stdout and "Traceback" not in done.stderr, done.stdout + done.stderr
