@@ -184,7 +184,8 @@ class Passes:
 
         def stream(request_id: str, text: str) -> None:
             slot = by_id[request_id]
-            self._run.emit(TextStreamed(slot.work.item_id, slot.role, slot.index, text))
+            parent = slot.parent.index if slot.parent else None
+            self._run.emit(TextStreamed(slot.work.item_id, slot.role, slot.index, text, parent))
 
         def read(request_id: str, done: int, total: int) -> None:
             self._run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))

@@ -514,12 +514,13 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed:
-    """New text of a sample still being written."""
+    """New text of a sample still being written. `parent`: index of the description it is made from, if any."""
 
     item_id: int
     role: Role
     index: int
     text: str
+    parent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

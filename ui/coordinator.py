@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -169,14 +170,14 @@ def _drain(events: deque[Event]) -> list[Event]:
         event = events.popleft()
         last = batch[-1] if batch else None
         if isinstance(event, TextStreamed) and isinstance(last, TextStreamed) and _same(event, last):
-            batch[-1] = TextStreamed(last.item_id, last.role, last.index, last.text + event.text)
+            batch[-1] = replace(last, text=last.text + event.text)
         else:
             batch.append(event)
     return batch
 
 
 def _same(one: TextStreamed, other: TextStreamed) -> bool:
-    return (one.item_id, one.role, one.index) == (other.item_id, other.role, other.index)
+    return replace(one, text="") == replace(other, text="")
 
 
 def _nothing(answer: None) -> None:

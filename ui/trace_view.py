@@ -42,7 +42,7 @@ class TraceView(QObject):
         """Show text that a run of this window is writing."""
         for event in events:
             if isinstance(event, TextStreamed):
-                self._roundtrip.append_text(event.item_id, event.role, event.index, event.text)
+                self._roundtrip.append_text(event.item_id, event.role, event.index, event.text, event.parent)
 
     def _item_chosen(self, item: ItemRow | None) -> None:
         """Another region: show its head at once, its samples when they are read."""
