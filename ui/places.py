@@ -56,7 +56,7 @@ class Places:
         for item in self.regions:
             title = f"{item.path}:{item.start_line}"
             if _holds(f"{title}\n{item.text}", wanted):
-                yield Target(title, "region", partial(self.choose, item.id))
+                yield Target(title, "region", partial(self.choose, item.id), item.text.partition("\n")[0])
 
     def _similar(self, words: str) -> Iterator[Target]:
         commands = dict(self.commands)

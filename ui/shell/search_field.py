@@ -31,11 +31,12 @@ NONE = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Somewhere to go; `kind` is shown at the right."""
+    """Somewhere to go; `detail`, else `kind`, is shown at the right."""
 
     title: str
     kind: str
     go: Callable[[], object]
+    detail: str = ""
 
 
 Find = Callable[[str], list[Target]]
@@ -58,7 +59,7 @@ class _Targets(QAbstractListModel):
         target = self.shown[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return target.title
-        return target.kind if role == DETAIL_ROLE else None
+        return (target.detail or target.kind) if role == DETAIL_ROLE else None
 
 
 class _Row(QStyledItemDelegate):
@@ -75,11 +76,13 @@ class _Row(QStyledItemDelegate):
         painter.save()
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.fillRect(option.rect, QColor(self.theme.selection if chosen else self.theme.surface))
-        inside, kind = option.rect.adjusted(12, 0, -12, 0), str(index.data(DETAIL_ROLE))
+        inside = option.rect.adjusted(12, 0, -12, 0)
+        metrics, middle = painter.fontMetrics(), Qt.AlignmentFlag.AlignVCenter
+        right = Qt.TextElideMode.ElideRight
+        detail = metrics.elidedText(str(index.data(DETAIL_ROLE)), right, inside.width() // 2)
         painter.setPen(QColor(self.theme.muted))
-        middle = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignRight, kind)
-        room = inside.width() - painter.fontMetrics().horizontalAdvance(kind) - 16
+        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignRight, detail)
+        room = inside.width() - metrics.horizontalAdvance(detail) - 16
         title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room)
         painter.setPen(QColor(self.theme.text))
         painter.drawText(inside, middle | Qt.AlignmentFlag.AlignLeft, title)
