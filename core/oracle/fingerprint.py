@@ -41,7 +41,8 @@ def fingerprint(
         "sandbox": list(sandbox),
     }
     digest.update(json.dumps(facts, sort_keys=True).encode())
-    for path in [*_files(INSIDE), *_files(root), *(file for extra in interpreter.editable for file in _files(extra))]:
+    elsewhere = [extra for extra in interpreter.editable if not extra.is_relative_to(root)]
+    for path in (file for folder in (INSIDE, root, *elsewhere) for file in _files(folder)):
         digest.update(f"\0{path}\0".encode("utf-8", "surrogateescape"))
         digest.update(_content(path))
     return digest.hexdigest()

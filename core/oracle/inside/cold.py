@@ -14,6 +14,7 @@ from .channel import Send
 from .child import describe, flush
 from .evidence import needs_proof, prove, snapshot
 from .lines import Collector, choose_collector
+from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .sources import install
 
@@ -60,7 +61,7 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
     collector = choose_collector(config) if request.get("trace") else None
     witness = Witness()
     reporter = Reporter(send, request, witness)
-    plugins: list[Any] = [witness, reporter, Closing(send, reporter, request)]
+    plugins: list[Any] = [LoadTests(), witness, reporter, Closing(send, reporter, request)]
     known = set(sys.modules)
     if collector is not None:
         plugins.append(collector)

@@ -15,6 +15,7 @@ from .channel import Send
 from .child import describe, flush
 from .codeswap import Functions, Outline, Refusal, swap
 from .evidence import needs_proof, prove, snapshot
+from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .screening import screen
 from .sources import install
@@ -58,7 +59,8 @@ class Collected:
         self._relay = Relay()
         self._witness = Witness()
         self._finder = install()
-        self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], [self._witness, self._relay])
+        plugins = [LoadTests(), self._witness, self._relay]
+        self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], plugins)
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)

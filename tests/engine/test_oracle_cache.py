@@ -1,0 +1,88 @@
+"""What the baseline's key depends on, and a cache that may be broken."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.oracle.baseline import Baseline
+from core.oracle.cache import KEPT, BaselineCache
+from core.oracle.fingerprint import fingerprint
+from core.oracle.interpreter import describe
+from core.oracle.pytest_options import read_options
+from core.oracle.sessionplan import make_plan
+from core.oracle.verdicts import Allowances
+from core.settings import OracleSettings
+from core.types import CoverageMap, Suite, TestCase
+
+
+def baseline() -> Baseline:
+    tests = (TestCase("t.py::a", 0.5), TestCase("t.py::b", 0.1))
+    coverage = CoverageMap(("t.py::a", "t.py::b"), {"x.py": {3: frozenset({0, 1})}}, {"x.py": frozenset({1, 2})})
+    suite = Suite(tests, {"t.py::c": "fails"}, coverage, 1.5, "3.11.7")
+    allowed = Allowances(frozenset({"a.b"}), frozenset({("os.fork", "lib.py")}))
+    return Baseline(suite, 0.7, ("bad.py",), ("json",), allowed, True, frozenset({"t.py::b"}), frozenset({"t.py"}))
+
+
+def key(root: Path, settings: OracleSettings | None = None, sandbox: str = "bubblewrap") -> str:
+    settings = settings or OracleSettings()
+    interpreter = dataclasses.replace(describe(Path(sys.executable)), editable=())
+    plan = make_plan(root, interpreter, read_options(root), settings)
+    return fingerprint(root, interpreter, plan, settings, (sandbox, ""))
+
+
+def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+    cache = BaselineCache(tmp_path / "new" / "folder")
+    cache.save("k", baseline())
+    assert cache.load("k") == baseline().as_cached()
+    assert cache.load("other") is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"not gzip", None])
+def test_a_broken_cache_is_no_cache(tmp_path: Path, damage: bytes | None) -> None:
+    cache = BaselineCache(tmp_path)
+    cache.save("k", baseline())
+    file = next(tmp_path.glob("k*"))
+    file.write_bytes(file.read_bytes()[:-20] if damage is None else damage)
+    assert cache.load("k") is None
+
+
+def test_a_cache_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    cache = BaselineCache(blocked / "below")
+    cache.save("k", baseline())
+    assert cache.load("k") is None
+
+
+def test_old_entries_go(tmp_path: Path) -> None:
+    cache = BaselineCache(tmp_path)
+    for number in range(KEPT + 3):
+        cache.save(str(number), baseline())
+    assert len(list(tmp_path.iterdir())) == KEPT
+
+
+def test_the_key_follows_content(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "data.json").write_text("{}")
+    first = key(tmp_path)
+    assert key(tmp_path) == first
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "index").write_text("changes with every command")
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "a.cpython-311.pyc").write_bytes(b"x")
+    assert key(tmp_path) == first
+    (tmp_path / "data.json").write_text("[]")
+    assert key(tmp_path) != first
+
+
+def test_the_key_follows_settings_and_sandbox(tmp_path: Path) -> None:
+    first = key(tmp_path)
+    assert key(tmp_path, OracleSettings(identity_runs=5)) != first
+    assert key(tmp_path, OracleSettings(workers=2)) == first
+    assert key(tmp_path, sandbox="docker") != first
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --doctest-modules\n")
+    assert key(tmp_path) != first

@@ -1,0 +1,233 @@
+"""Layouts, configurations and broken projects, each opened as a user would."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
+
+from core.errors import ProjectError, TargetError
+from core.oracle.factory import open_oracle
+from core.settings import OracleSettings
+from core.source.codebase import open_codebase
+from core.types import Outcome
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture
+def opening() -> Iterator[Open]:
+    opened: list[Opened] = []
+
+    def start(root: Path, **settings: object) -> Opened:
+        opened.append(Opened(root, **{"identity_runs": 2, **settings}))
+        return opened[-1]
+
+    yield start
+    for project in opened:
+        project.oracle.close()
+
+
+def judged(project: Opened, path: str, old: str, new: str) -> Outcome:
+    return project.oracle.judge(project.candidate(path, old, new), project.tests).outcome
+
+
+def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open) -> None:
+    write(
+        tmp_path,
+        {
+            "thing.py": "def one():\n    return 1\n",
+            "test_thing.py": (
+                "import os, pytest, thing\nSEEN = []\n"
+                "def test_one(): assert thing.one() == 1\n"
+                "def test_wrong(): assert thing.one() == 2\n"
+                "@pytest.mark.skip(reason='not now')\ndef test_skipped(): pass\n"
+                "@pytest.mark.xfail\ndef test_expected(): assert 0\n"
+                "def test_first(): SEEN.append(1)\n"
+                "def test_second(): assert SEEN\n"
+                "def test_writes(): open(os.path.join(os.path.dirname(__file__), 'x'), 'w')\n"
+            ),
+        },
+    )
+    project = opening(tmp_path)
+    assert [test.node_id for test in project.suite.tests] == ["test_thing.py::test_one", "test_thing.py::test_first"]
+    reasons = {name.rpartition("::")[2]: reason for name, reason in project.suite.excluded.items()}
+    assert "assert 1 == 2" in reasons["test_wrong"]
+    assert "skipped" in reasons["test_skipped"]
+    assert "expected to fail" in reasons["test_expected"]
+    assert "different orders" in reasons["test_second"]
+    assert "test_writes" in reasons
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, opening: Open) -> None:
+    write(
+        tmp_path,
+        {
+            "thing.py": "SEEN = []\n\n\ndef see():\n    SEEN.append(1)\n",
+            "test_thing.py": (
+                "import thing\ndef test_a(): thing.see()\ndef test_b(): assert thing.SEEN\ndef test_c(): thing.see()\n"
+            ),
+        },
+    )
+    project = opening(tmp_path)
+    assert "alone" in project.suite.excluded["test_thing.py::test_b"]
+
+
+def test_a_source_folder_without_installation(tmp_path: Path, opening: Open) -> None:
+    write(tmp_path, {"src/shop/__init__.py": "", "src/shop/basket.py": SHOP, "tests/test_basket.py": SHOP_TESTS})
+    project = opening(tmp_path)
+    assert judged(project, "src/shop/basket.py", "RATE = 2", "RATE = 3") is Outcome.FAIL
+    assert judged(project, "src/shop/basket.py", "item.upper()", "item.upper()  ") is Outcome.PASS
+
+
+def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening: Open) -> None:
+    write(
+        tmp_path,
+        {
+            "setup.cfg": "[tool:pytest]\naddopts = --doctest-modules --cov=thing --strict-markers -n 2 -ra\n",
+            "thing.py": 'def one():\n    """One.\n\n    >>> one()\n    1\n    """\n    return 1\n',
+            "test_thing.py": (
+                "import unittest, thing\nclass TestOne(unittest.IsolatedAsyncioTestCase):\n"
+                "    async def test_one(self): self.assertEqual(thing.one(), 1)\n"
+            ),
+        },
+    )
+    project = opening(tmp_path)
+    assert set(project.tests) == {"thing.py::thing.one", "test_thing.py::TestOne::test_one"}
+    assert any("--cov=thing" in notice and "-n 2" in notice for notice in project.notices)
+    assert set(project.covering("thing.py", 7)) == set(project.tests)
+    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
+    assert judged(project, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
+
+
+def test_load_tests_is_honoured(tmp_path: Path, opening: Open) -> None:
+    write(
+        tmp_path,
+        {
+            "thing.py": 'def one():\n    """One.\n\n    >>> one()\n    1\n    """\n    return 1\n',
+            "test_thing.py": (
+                "import doctest, unittest, thing\n\n\n"
+                "def load_tests(loader, tests, ignore):\n"
+                "    tests.addTests(doctest.DocTestSuite(thing))\n    return tests\n"
+            ),
+        },
+    )
+    project = opening(tmp_path)
+    assert len(project.tests) == 1
+    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
+
+
+def test_a_module_that_is_reloaded_is_the_candidate_again(tmp_path: Path, opening: Open) -> None:
+    write(
+        tmp_path,
+        {
+            "thing.py": "def one():\n    return 1\n",
+            "test_thing.py": (
+                "import importlib, thing\n\ndef test_one():\n    importlib.reload(thing)\n    assert thing.one() == 1\n"
+            ),
+        },
+    )
+    project = opening(tmp_path)
+    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
+
+
+def test_tests_that_use_another_copy_are_found_out(tmp_path: Path, opening: Open) -> None:
+    """Only a subprocess sees the file: no candidate could ever have an effect."""
+    write(
+        tmp_path,
+        {
+            "thing.py": "def one():\n    return 1\n",
+            "test_thing.py": (
+                "import subprocess, sys\ndef test_one():\n"
+                "    code = 'import thing; assert thing.one() == 1'\n"
+                "    assert subprocess.run([sys.executable, '-c', code]).returncode == 0\n"
+            ),
+        },
+    )
+    project = opening(tmp_path)
+    verdict = project.oracle.judge(project.candidate("thing.py", "return 1", "return 2"), project.tests)
+    assert verdict.outcome is Outcome.NOT_EXECUTED
+    assert "thing.py" in verdict.detail and verdict.detail in project.notices
+
+
+BROKEN: list[tuple[dict[str, str], type[Exception], str]] = [
+    ({"thing.py": "x = 1\n"}, ProjectError, "no tests"),
+    ({"thing.py": "x = 1\n", "test_thing.py": "def test(): assert 0\n"}, ProjectError, "None of the project's 1 tests"),
+    ({"test_thing.py": "import nowhere_to_be_found\ndef test(): pass\n"}, TargetError, "nowhere_to_be_found"),
+    ({"test_thing.py": "def test(): pass\n", "conftest.py": "import nowhere_at_all\n"}, TargetError, "nowhere_at_all"),
+    ({"test_thing.py": "1 / 0\ndef test(): pass\n"}, ProjectError, "ZeroDivisionError"),
+    (
+        {"test_thing.py": "def test(): pass\n", "pytest.ini": "[pytest]\naddopts = -p nowhere_plugin\n"},
+        TargetError,
+        "nowhere",
+    ),
+    ({"test_thing.py": "import os\ndef test(): os._exit(3)\n"}, ProjectError, "test_thing.py::test"),
+]
+
+
+@pytest.mark.parametrize(("files", "error", "says"), BROKEN)
+def test_a_project_that_cannot_be_judged_says_why(
+    tmp_path: Path, opening: Open, files: dict[str, str], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says) as caught:
+        opening(write(tmp_path, files))
+    assert "Traceback" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_imported_is_left_out_and_said(tmp_path: Path, opening: Open) -> None:
+    write(shop(tmp_path), {"tests/test_other.py": "import nowhere_to_be_found\n"})
+    project = opening(tmp_path)
+    assert len(project.tests) == 10
+    assert any("test_other.py" in notice for notice in project.notices)
+    assert judged(project, "shop/basket.py", "RATE = 2", "RATE = 1 + 1") is Outcome.PASS
+
+
+def test_an_interpreter_without_pytest_is_refused_with_the_command(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / ".venv"], check=True)
+    oracle = open_oracle(open_codebase(shop(tmp_path)), OracleSettings(sandbox="bubblewrap", cache=False), print)
+    with pytest.raises(TargetError, match="has no pytest") as caught:
+        oracle.suite(lambda *_: None)
+    oracle.close()
+    assert f"{tmp_path / '.venv' / 'bin' / 'python'} -m pip install pytest" in caught.value.remedy
+
+
+def test_progress_is_heard_and_may_cancel(tmp_path: Path) -> None:
+    class Stop(Exception):
+        pass
+
+    stages: list[str] = []
+
+    def progress(stage: str, done: int, total: int) -> None:
+        stages.append(stage)
+        if stage == "tests, run 2":
+            raise Stop
+
+    oracle = open_oracle(open_codebase(shop(tmp_path)), OracleSettings(sandbox="bubblewrap", cache=False), print)
+    with pytest.raises(Stop):
+        oracle.suite(progress)
+    oracle.close()
+    assert stages[0] == "check" and "tests with coverage" in stages
+
+
+def test_a_second_opening_does_not_run_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = shop(tmp_path / "project")
+    first = Opened(root, cache=True, identity_runs=2)
+    first.oracle.close()
+    again = Opened(root, cache=True, identity_runs=2)
+    assert again.suite.cached and not first.suite.cached
+    assert again.suite.tests == first.suite.tests
+    assert again.suite.coverage == first.suite.coverage
+    assert judged(again, "shop/basket.py", "RATE = 2", "RATE = 3") is Outcome.FAIL
+    again.oracle.close()
+    (root / "data.txt").write_text("new")
+    changed = Opened(root, cache=True, identity_runs=2)
+    changed.oracle.close()
+    assert not changed.suite.cached
+    shutil.rmtree(tmp_path / "cache")
