@@ -1,7 +1,7 @@
 """Draws the README's pictures from a real database: `python scripts/screenshots.py DATABASE [RUN]`.
 
-The window is opened without a screen, one region that both passed and failed is chosen, and docs/images/ gets each
-view in both themes.
+The window is opened without a screen, one region that both passed and failed is chosen, and docs/images/ (or
+`--out`) gets each view in both themes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TABS = {"window": 0, "tests": 1, "prompt": 2, "run": 4}
 def main() -> int:
     options = _options()
     app = QApplication(["rtc-inspector"])
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
         window = _open(app, Remembered(settings), options.database, options.run)
@@ -42,7 +42,7 @@ def main() -> int:
             for name, tab in TABS.items():
                 window.parts.tabs.setCurrentIndex(tab)
                 _settle(app)
-                path = IMAGES / f"{name}-{theme}.png"
+                path = options.out / f"{name}-{theme}.png"
                 window.grab().save(str(path))
                 print(path)
         window.close()
@@ -53,6 +53,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("database", type=Path)
     parser.add_argument("run", type=int, nargs="?")
+    parser.add_argument("--out", type=Path, default=IMAGES)
     return parser.parse_args()
 
 
@@ -69,7 +70,17 @@ def _open(app: QApplication, remembered: Remembered, database: Path, run: int | 
     if item is not None:
         window.browsing.choose(item.id)
         _wait(app, lambda: bool(window.parts.roundtrip.cards))
+        _choose_failure(window)
     return window
+
+
+def _choose_failure(window: MainWindow) -> None:
+    """A reconstruction that failed tells more than one that is the original again."""
+    for card in window.parts.roundtrip.cards:
+        verdict = card.sample.verdict
+        if card.sample.role == "backward" and verdict is not None and verdict.outcome == "fail":
+            window.parts.roundtrip.select(card.sample.id)
+            return
 
 
 def _telling(items: tuple[ItemRow, ...]) -> ItemRow | None:

@@ -166,7 +166,6 @@ class MainWindow(QMainWindow):
         if geometry is not None:
             self.restoreGeometry(geometry)
         self.parts.arrange(self.size(), self.remembered)
-        self.parts.regions.table.setFocus()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
         """Qt: folders, model files and databases may be dropped."""

@@ -129,4 +129,7 @@ class WindowParts(QWidget):
 
     def show_views(self, wanted: bool) -> None:
         """Show the views, or the welcome page."""
-        self._pages.setCurrentIndex(1 if wanted else 0)
+        page = 1 if wanted else 0
+        if page != self._pages.currentIndex():
+            self._pages.setCurrentIndex(page)
+            (self.regions.table if wanted else self.welcome).setFocus()
