@@ -11,7 +11,8 @@ from rich.table import Table
 
 from app.events import as_json
 from core.store.reader import Reader
-from core.store.rows import FileRow, RunRow, Score
+from core.store.rows import FacetRow, FileRow, RunRow, Score
+from core.trips.tasks import task
 from core.types import Event, Notice, VerdictReady
 from core.types import Progress as Step
 
@@ -95,7 +96,10 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
     console.print(_scores_table(run))
     files = reader.files(run_id)
     if files:
-        console.print(_files_table(files))
+        console.print(_files_table(files, task(run.task).noun))
+    facets = reader.facets(run_id)
+    if facets:
+        console.print(_facets_table(facets, task(run.task).noun))
     console.print(f"Run {run.id} ({run.status}) is stored in {database}", markup=False, soft_wrap=True)
 
 
@@ -104,16 +108,29 @@ def _scores_table(run: RunRow) -> Table:
     for column in ("score", "value", "95 % interval"):
         table.add_column(column, justify="left" if column == "score" else "right")
     table.add_row("RTC pass", *_cells(run.rtc))
-    table.add_row("lift over `TODO: Implement.`", *_cells(run.lift, signed=True))
-    table.add_row("regions", str(run.items_complete), f"{run.items_dropped} dropped")
+    kind = task(run.task)
+    table.add_row(f"lift over `{kind.baseline}`", *_cells(run.lift, signed=True))
+    table.add_row(f"{kind.noun}s", str(run.items_complete), f"{run.items_dropped} dropped")
     table.add_row("samples", str(run.samples), f"{run.sandbox}")
     return table
 
 
-def _files_table(files: list[FileRow]) -> Table:
+def _facets_table(facets: list[FacetRow], noun: str) -> Table:
+    table = Table(title="by kind", title_justify="left")
+    table.add_column("facet")
+    table.add_column("value")
+    for column in (f"{noun}s", "RTC", "95 % interval", "lift"):
+        table.add_column(column, justify="right")
+    for row in facets:
+        cells = (*_cells(row.rtc), _number(row.lift.value, signed=True))
+        table.add_row(row.facet, row.value, str(row.items), *cells)
+    return table
+
+
+def _files_table(files: list[FileRow], noun: str) -> Table:
     table = Table(title="by file", title_justify="left")
     table.add_column("file")
-    for column in ("regions", "RTC", "lift"):
+    for column in (f"{noun}s", "RTC", "lift"):
         table.add_column(column, justify="right")
     for row in files:
         table.add_row(row.path, str(row.items), _number(row.rtc), _number(row.lift, signed=True))

@@ -58,4 +58,7 @@ def region_values(item: Item) -> dict[str, Any]:
         "tests": list(item.tests),
         "admitted": item.admitted,
         "reason": item.reason,
+        "old_text": item.old_text,
+        "facets": dict(item.facets),
+        "origin": dict(item.origin),
     }

@@ -16,13 +16,15 @@ from app.console import Display
 from app.events import region_values
 from core.errors import ProjectError, UserError
 from core.probe import judge_span, sample_items
+from core.trips.tasks import task
 from core.types import Item, Outcome, Span, Verdict
 
 
 def add_commands(commands: Any) -> None:
     """Add `sample` and `judge`."""
-    sample = commands.add_parser("sample", help="which regions a run would take, and which are dropped and why")
+    sample = commands.add_parser("sample", help="which regions or edits a run would take, and why others are dropped")
     shared.add_project(sample)
+    shared.add_task(sample)
     shared.add_sampling(sample)
     shared.add_oracle(sample)
     shared.add_json(sample)
@@ -39,34 +41,37 @@ def add_commands(commands: Any) -> None:
 
 
 def sample_command(options: argparse.Namespace) -> int:
-    """Print the regions a run with this seed would take."""
+    """Print the regions or edits a run with this seed would take."""
     found: list[Item] = []
     with Display(options.json) as display:
-        items = sample_items(options.project, shared.sampling_settings(options), display.notify, display.report)
+        settings = shared.sampling_settings(options)
+        items = sample_items(options.project, settings, display.notify, display.report)
         for item in items:
             found.append(item)
             if options.json:
                 print(json.dumps(region_values(item), ensure_ascii=False), flush=True)
     if not any(item.admitted for item in found):
         raise ProjectError(
-            f"No region was admitted, of {len(found)} drawn.",
-            "Add tests that check what the code does, or widen --min-characters and --max-characters.",
+            f"No {task(settings.task).noun} was admitted, of {len(found)} drawn.", task(settings.task).remedy
         )
     if not options.json:
-        _print_regions(found)
+        _print_items(found, task(settings.task).noun)
     return 0
 
 
-def _print_regions(found: list[Item]) -> None:
+def _print_items(found: list[Item], noun: str) -> None:
+    facets = list(dict.fromkeys(name for item in found for name in item.facets))
     table = Table()
-    for column in ("region", "characters", "tests", "admitted"):
+    for column in (noun, "characters", "tests", *facets, "admitted"):
         table.add_column(column, justify="right" if column in ("characters", "tests") else "left")
     for item in found:
         place = f"{item.path}:{item.start_line}-{item.end_line}"
-        table.add_row(place, str(len(item.text)), str(len(item.tests)), "yes" if item.admitted else item.reason)
+        known = (item.facets.get(name, "") for name in facets)
+        counts = str(len(item.text)), str(len(item.tests))
+        table.add_row(place, *counts, *known, "yes" if item.admitted else item.reason)
     console = Console(file=sys.stdout, highlight=False)
     console.print(table)
-    console.print(f"{sum(item.admitted for item in found)} of {len(found)} drawn regions admitted")
+    console.print(f"{sum(item.admitted for item in found)} of {len(found)} drawn {noun}s admitted")
 
 
 def judge_command(options: argparse.Namespace) -> int:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.settings import OracleSettings, RegionSettings, RunSettings
+from core.errors import UserError
+from core.settings import EditSettings, OracleSettings, RegionSettings, RunSettings
+from core.trips.tasks import TASKS, configured
+from core.types import Task
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
@@ -19,7 +22,7 @@ def positive(text: str) -> int:
 
 def add_project(parser: argparse.ArgumentParser) -> None:
     """The folder to look at."""
-    parser.add_argument("project", type=Path, metavar="PROJECT", help="folder of a Python project with tests")
+    parser.add_argument("project", type=Path, metavar="PROJECT", help="folder of the project")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -77,11 +80,53 @@ def region_settings(options: argparse.Namespace) -> RegionSettings:
     )
 
 
+def add_task(parser: argparse.ArgumentParser) -> None:
+    """The kind of round trip, and which edits an editing trip takes."""
+    defaults = EditSettings()
+    parser.add_argument("--task", choices=tuple(TASKS), help="kind of round trip (default: synthesis)")
+    group = parser.add_argument_group("sampling edits (--task editing)")
+    group.add_argument("--edits", type=Path, metavar="FILE", help="JSONL of old, new, comment; not the history")
+    group.add_argument("--revision", metavar="REV", help="read the history of this commit (default: checked out)")
+    group.add_argument("--since", metavar="DATE", help="author date, YYYY-MM-DD")
+    group.add_argument("--until", metavar="DATE", help="author date, YYYY-MM-DD")
+    group.add_argument("--only", action="append", default=[], metavar="PATH", help="file, folder, pattern; repeatable")
+    group.add_argument("--ending", action="append", default=[], metavar=".EXT", help="of file names; repeatable")
+    group.add_argument("--max-edit-characters", type=positive, default=defaults.max_characters, metavar="N")
+    group.add_argument("--max-edit-lines", type=positive, default=defaults.max_lines, metavar="N")
+    group.add_argument("--with-merges", action="store_true", help="merge commits too")
+    group.add_argument("--with-bulk", action="store_true", help="commits that reformat or touch many files too")
+    group.add_argument("--with-generated", action="store_true", help="generated and foreign files too")
+
+
+def edit_settings(options: argparse.Namespace) -> EditSettings:
+    """The settings those options stand for."""
+    return EditSettings(
+        file=str(options.edits.resolve()) if options.edits else None,
+        revision=options.revision,
+        since=options.since,
+        until=options.until,
+        paths=tuple(options.only),
+        endings=tuple(options.ending),
+        max_characters=options.max_edit_characters,
+        max_lines=options.max_edit_lines,
+        skip_merges=not options.with_merges,
+        skip_bulk=not options.with_bulk,
+        skip_generated=not options.with_generated,
+    )
+
+
 def sampling_settings(options: argparse.Namespace) -> RunSettings:
-    """What says which items are drawn, and how they are judged."""
-    return RunSettings(
+    """What says which items are drawn and how they are judged, with the defaults of the task. Raises UserError.
+
+    A file of edits is for editing, whether or not the task is named.
+    """
+    if options.edits and options.task == Task.SYNTHESIS:
+        raise UserError("--edits is for the task editing.", "Leave --task out, or say --task editing.")
+    settings = RunSettings(
         regions=options.regions,
         seed=options.seed,
         region=region_settings(options),
+        edit=edit_settings(options),
         oracle=oracle_settings(options),
     )
+    return configured(settings, options.task or (Task.EDITING if options.edits else Task.SYNTHESIS))

@@ -6,6 +6,7 @@ import argparse
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,7 +31,7 @@ _STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}
 def add_commands(commands: Any) -> None:
     """Add `run` and `demo`."""
     run = commands.add_parser("run", help="evaluate a model on a project")
-    run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of a Python project with tests")
+    run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of the project")
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
     _add_settings(run, regions=100)
     run.set_defaults(command=run_command)
@@ -42,7 +43,7 @@ def add_commands(commands: Any) -> None:
 
 def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     defaults = RunSettings()
-    parser.add_argument("--task", choices=("synthesis", "editing"), default=defaults.task)
+    shared.add_task(parser)
     parser.add_argument("--model", metavar="GGUF", default="", help="forward model (default: the bundled one)")
     parser.add_argument("--backward-model", metavar="GGUF", help="(default: the forward model)")
     parser.add_argument("--forward-samples", type=shared.positive, default=defaults.forward_samples, metavar="N")
@@ -60,32 +61,36 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
 def run_settings(options: argparse.Namespace) -> RunSettings:
     """The settings the options stand for."""
     backward = options.backward_model
-    return RunSettings(
-        task=options.task,
+    return replace(
+        shared.sampling_settings(options),
         model=str(Path(options.model).resolve()) if options.model else "",
         backward_model=str(Path(backward).resolve()) if backward else None,
-        regions=options.regions,
         forward_samples=options.forward_samples,
         backward_samples=options.backward_samples,
-        seed=options.seed,
-        region=shared.region_settings(options),
-        oracle=shared.oracle_settings(options),
         generation=ModelSettings(context_size=options.context, threads=options.threads),
     )
 
 
 def run_command(options: argparse.Namespace) -> int:
     """Start or resume a run in the terminal."""
-    if options.resume is None and options.project is None:
-        raise UserError("No project was named.", "Say `rtc-inspector run PROJECT`, or `--resume RUN --db FILE`.")
     settings = run_settings(options)
 
     def work(store: Store, emit: Emit, control: Control) -> RunFinished:
         if options.resume is not None:
             return resume(options.resume, store, emit, control)
-        return start(settings, options.project, store, emit, control)
+        return start(settings, _project(options), store, emit, control)
 
+    if options.resume is None:
+        _project(options)
     return _headless(work, options)
+
+
+def _project(options: argparse.Namespace) -> Path:
+    """The folder that was named; a file of edits stands for its own folder. Raises UserError."""
+    project: Path | None = options.project or (options.edits.resolve().parent if options.edits else None)
+    if project is None:
+        raise UserError("No project was named.", "Say `rtc-inspector run PROJECT`, or `--resume RUN --db FILE`.")
+    return project
 
 
 def demo_command(options: argparse.Namespace) -> int:

@@ -12,15 +12,14 @@ from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.regions.admission import admit
-from core.regions.candidates import enumerate_candidates
-from core.regions.coverage import cover
-from core.regions.sampling import draw, weigh
+from core.regions.finding import find_regions
+from core.regions.sampling import draw
 from core.settings import RegionSettings, RunSettings
 from core.source.codebase import content_fingerprint
 from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
-from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Region, Suite, Verdict
+from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Suite, Verdict
 
 
 class SynthesisTrip:
@@ -28,28 +27,23 @@ class SynthesisTrip:
 
     uninformative = UNINFORMATIVE
 
-    def __init__(self, codebase: Codebase, suite: Suite, oracle: Oracle, settings: RegionSettings) -> None:
+    def __init__(
+        self, codebase: Codebase, suite: Suite, oracle: Oracle, settings: RegionSettings, notify: Notify
+    ) -> None:
         """Hold what every step needs; nothing runs yet."""
         self._files = {source.path: source for source in codebase.files}
         self._suite = suite
         self._oracle = oracle
         self._settings = settings
-
-    def candidates(self, report: Report) -> list[Region]:
-        """Every covered candidate of the project, weighed."""
-        sources = [source for source in self._files.values() if not source.is_test]
-        found: list[Region] = []
-        for done, source in enumerate(sources):
-            report("finding regions", done, len(sources))
-            regions = enumerate_candidates(source, self._settings)
-            found += cover(regions, self._suite.coverage, self._settings, source)
-        return weigh(found)
+        self._notify = notify
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
         admitted = 0
-        regions = self.candidates(report)
-        for region in draw(regions, seed, self._settings.allow_overlap):
+        found = find_regions(tuple(self._files.values()), self._suite.coverage, self._settings, report)
+        for problem in found.problems:
+            self._notify(problem)
+        for region in draw(found.regions, seed, self._settings.allow_overlap):
             if admitted >= wanted:
                 return
             report("admitting regions", admitted, wanted)
@@ -116,7 +110,7 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     judged = open_judged(stack, project, settings.oracle, notify, report)
     codebase, oracle = judged.codebase, judged.oracle
     return Opened(
-        trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region),
+        trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region, notify),
         settings=settings,
         root=codebase.root,
         revision=codebase.revision,

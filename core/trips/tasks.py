@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from core.errors import UserError
 from core.settings import RunSettings
+from core.trips.editing import open_editing
 from core.trips.opening import Opener
 from core.trips.synthesis import open_synthesis
 from core.types import Task
@@ -19,6 +20,7 @@ class TaskKind:
 
     Attributes:
         noun: what one x is called.
+        remedy: what helps when not one was admitted.
         baseline: the uninformative utterance as a person reads it.
         forward_temperature, backward_temperature: the paper's.
         backward_max_tokens: room for an answer.
@@ -26,6 +28,7 @@ class TaskKind:
 
     name: str
     noun: str
+    remedy: str
     baseline: str
     forward_temperature: float
     backward_temperature: float
@@ -36,7 +39,28 @@ class TaskKind:
 TASKS: Mapping[str, TaskKind] = MappingProxyType(
     {
         kind.name: kind
-        for kind in (TaskKind(str(Task.SYNTHESIS), "region", "TODO: Implement.", 0.8, 0.1, 256, open_synthesis),)
+        for kind in (
+            TaskKind(
+                name=str(Task.SYNTHESIS),
+                noun="region",
+                remedy="Add tests that check what the code does, or widen --min-characters and --max-characters.",
+                baseline="TODO: Implement.",
+                forward_temperature=0.8,
+                backward_temperature=0.1,
+                backward_max_tokens=256,
+                open=open_synthesis,
+            ),
+            TaskKind(
+                name=str(Task.EDITING),
+                noun="edit",
+                remedy="Ask for other --ending, --since, --until or --only, or widen --max-edit-characters.",
+                baseline="Edit.",
+                forward_temperature=1.0,
+                backward_temperature=0.0,
+                backward_max_tokens=384,
+                open=open_editing,
+            ),
+        )
     }
 )
 

@@ -1,0 +1,80 @@
+"""Take the new code out of a raw answer, and record how; what is judged is the code, not its wrapping."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.types import Extraction
+
+_FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*[\w+#.-]*[ \t]*")
+_LABEL = re.compile(r"[ \t]*\[?new(?: code)?\]?:?[ \t]*", re.IGNORECASE)
+_NEWLINES = re.compile(r"\r\n|\r")
+
+
+def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
+    """The new code as it stands in its file.
+
+    `old` is the old code, whose line ends and indentation the new code takes; `prefill` what the answer already
+    started with. Steps: `label-dropped`, `fence`, `reindented`, `newlines`, `empty`.
+    """
+    steps: list[str] = []
+    lines = _NEWLINES.sub("\n", raw).split("\n")
+    lines = _unlabelled(lines, steps)
+    lines = _unfenced(lines, prefill, steps)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    text = "\n".join(_reindented(lines, _NEWLINES.sub("\n", old).split("\n"), steps))
+    if "\r\n" in old and "\n" in text:
+        text = text.replace("\n", "\r\n")
+        steps.append("newlines")
+    if not text.strip():
+        steps.append("empty")
+    return Extraction(text, tuple(steps))
+
+
+def _unlabelled(lines: list[str], steps: list[str]) -> list[str]:
+    """Without a first line that only repeats the prompt's mark."""
+    if lines and _LABEL.fullmatch(lines[0]) and lines[0].strip().startswith("["):
+        steps.append("label-dropped")
+        return lines[1:]
+    return lines
+
+
+def _unfenced(lines: list[str], prefill: str, steps: list[str]) -> list[str]:
+    """The inside of the code block; one that is never closed runs to the end."""
+    opened = _FENCE.fullmatch(prefill.strip())
+    start = next((i for i, line in enumerate(lines) if _FENCE.fullmatch(line)), None)
+    if opened and start is not None and any(line.strip() for line in lines[:start]):
+        start = None  # the code began at once: that fence ends it
+    if start is not None and any(line.strip() for line in lines[start + 1 :]):
+        opened = _FENCE.fullmatch(lines[start])  # an answer that opens its own block, prose before it or not
+        lines = lines[start + 1 :]
+    if not opened:
+        return lines
+    end = next((i for i, line in enumerate(lines) if _closes(line, opened[1])), len(lines))
+    if start is not None or end < len(lines):
+        steps.append("fence")
+    return lines[:end]
+
+
+def _closes(line: str, fence: str) -> bool:
+    return line.strip().startswith(fence) and not line.strip().strip("`")
+
+
+def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> list[str]:
+    """Shift an answer whose first line is the old code's first line, but for its indentation.
+
+    Models tend to move an indented piece to the margin; what is meant is still where the old code stood.
+    """
+    first = next((line for line in lines if line.strip()), "")
+    anchor = next((line for line in old if line.strip()), "")
+    missing = _indent(anchor).removesuffix(_indent(first))
+    if first.strip() != anchor.strip() or not missing or not _indent(anchor).endswith(_indent(first)):
+        return list(lines)
+    steps.append("reindented")
+    return [missing + line if line.strip() else line for line in lines]
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

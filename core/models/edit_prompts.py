@@ -1,0 +1,121 @@
+"""Three-shot prompts of EditingRTC: describe an edit, apply it again (RTC paper, Sec. 3.2 and 4).
+
+The words are data, in `resources/prompts/editing.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from core.errors import ModelError
+from core.types import Message, Prompt
+
+UNINFORMATIVE = "Edit."
+"""The utterance eps of the baseline."""
+
+Fits = Callable[[Prompt], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One worked example."""
+
+    old: str
+    new: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The texts of the resource file."""
+
+    system: str
+    forward: str
+    backward: str
+    shots: tuple[Shot, ...]
+
+
+@cache
+def wording() -> Wording:
+    """Read the resource file once."""
+    data = tomllib.loads(files("resources").joinpath("prompts/editing.toml").read_text(encoding="utf-8"))
+    shots = (Shot(shot["old"].strip("\n"), shot["new"].strip("\n"), shot["description"]) for shot in data["shots"])
+    return Wording(data["system"], data["forward"]["question"], data["backward"]["question"], tuple(shots))
+
+
+def edit_forward_prompt(old: str, new: str, fits: Fits) -> Prompt:
+    """Ask what differs between the old and the new code.
+
+    Where the window is too small shots are left out, and `truncated` says so. Raises ModelError when not even the
+    question fits.
+    """
+
+    def ask(shots: Sequence[Shot]) -> Prompt:
+        turns = [(_forward_question(shot.old, shot.new), shot.description) for shot in shots]
+        return Prompt(_messages(turns, _forward_question(old, new)), truncated=len(shots) < len(wording().shots))
+
+    return _fitted(ask, fits)
+
+
+def edit_backward_prompt(old: str, description: str, fits: Fits) -> Prompt:
+    """Ask for the new code, from the old code and the description of the edit alone. Raises ModelError as above."""
+    fence = fence_for(old)
+
+    def ask(shots: Sequence[Shot]) -> Prompt:
+        turns = []
+        for shot in shots:
+            inner = fence_for(shot.old)
+            turns.append((_backward_question(shot.old, shot.description), f"{inner}\n{shot.new}\n{inner}"))
+        return Prompt(
+            _messages(turns, _backward_question(old, description)),
+            truncated=len(shots) < len(wording().shots),
+            prefill=f"{fence}\n",
+            stop=(f"\n{fence}",),
+        )
+
+    return _fitted(ask, fits)
+
+
+def fence_for(text: str) -> str:
+    """A fence that the text does not hold."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return "`" * max(3, longest + 1)
+
+
+def _fitted(ask: Callable[[Sequence[Shot]], Prompt], fits: Fits) -> Prompt:
+    shots = wording().shots
+    for count in range(len(shots), -1, -1):
+        prompt = ask(shots[:count])
+        if fits(prompt):
+            return prompt
+    raise ModelError(
+        "An edit does not fit the model's context window, even without examples before it.",
+        "Use a larger context size, a model with a larger window, or a smaller --max-edit-characters.",
+    )
+
+
+def _messages(turns: Sequence[tuple[str, str]], question: str) -> tuple[Message, ...]:
+    messages = [Message("system", wording().system)]
+    for asked, answered in turns:
+        messages += [Message("user", asked), Message("assistant", answered)]
+    return (*messages, Message("user", question))
+
+
+def _forward_question(old: str, new: str) -> str:
+    old, new = _lines(old), _lines(new)
+    return wording().forward.strip().format(old=old, new=new, fence=fence_for(old + "\n" + new))
+
+
+def _backward_question(old: str, description: str) -> str:
+    words = description.strip()
+    return wording().backward.strip().format(old=_lines(old), description=words, fence=fence_for(old))
+
+
+def _lines(text: str) -> str:
+    """The text with the one kind of line end that models are used to."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,118 @@
+"""Edits out of a JSONL file: `old`, `new` and perhaps `comment` on each line, the form of CodeReviewer."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from core.errors import ProjectError
+from core.settings import EditSettings
+from core.source.edits import Edit, Report, once, rank
+from core.source.languages import UNKNOWN, language
+from core.types import Span
+
+_SHOWN = 20
+_OPTIONAL = ("comment", "path", "language")
+
+
+class EditFile:
+    """A file of edits, read whole."""
+
+    revision: str | None = None
+
+    def __init__(self, path: Path, settings: EditSettings) -> None:
+        """Raises ProjectError for a file that cannot be read, and names every line that is no edit."""
+        self._settings = settings
+        data = _read(path)
+        self.fingerprint = hashlib.sha256(data).hexdigest()
+        self.passed_over: Counter[str] = Counter()
+        self._edits = _parse(path, data)
+
+    def draw(self, seed: int, report: Report) -> Iterator[Edit]:
+        """The edits, shuffled."""
+        report("reading edits", len(self._edits), len(self._edits))
+        shuffled = sorted(self._edits, key=lambda edit: rank(seed, edit.key))
+        return once(iter(shuffled), self._settings, self.passed_over)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ProjectError(
+            f"{path} cannot be read: {error.strerror}.", "Name a JSONL file with an edit a line."
+        ) from error
+
+
+def _parse(path: Path, data: bytes) -> list[Edit]:
+    edits: list[Edit] = []
+    bad: list[str] = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                edits.append(_edit(path, number, _fields(line)))
+            except ValueError as error:
+                bad.append(f"{path.name}, line {number}: {error}.")
+    if bad:
+        more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
+        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those lines; nothing was run.")
+    if not edits:
+        raise ProjectError(f"{path} holds no edit.", "Write one JSON object with `old` and `new` on each line.")
+    return edits
+
+
+def _fields(line: bytes) -> dict[str, str]:
+    """The texts of one line. Raises ValueError that says what is wrong with it."""
+    try:
+        values: Any = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise ValueError("is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"is not JSON ({error.msg} at character {error.pos + 1})") from None
+    except RecursionError:
+        raise ValueError("is not JSON that can be read (nested too deeply)") from None
+    if not isinstance(values, dict):
+        raise ValueError("is not a JSON object")
+    for name in ("old", "new"):
+        if name not in values:
+            raise ValueError(f"has no `{name}`")
+    for name in ("old", "new", *_OPTIONAL):
+        if not isinstance(values.get(name) or "", str):
+            raise ValueError(f"`{name}` is not a text")
+    if not values["old"] or not values["new"]:
+        raise ValueError(f"`{'old' if not values['old'] else 'new'}` is empty")
+    return {name: values.get(name) or "" for name in ("old", "new", *_OPTIONAL)}
+
+
+def _edit(path: Path, number: int, fields: dict[str, str]) -> Edit:
+    old, new = (fields[name].removesuffix("\n").removesuffix("\r") for name in ("old", "new"))
+    removed, added = changed_lines(old, new)
+    return Edit(
+        key=f"{path.name}:{number}",
+        path=fields["path"] or path.name,
+        span=Span(0, len(new)),
+        start_line=number,
+        old=old,
+        new=new,
+        removed=removed,
+        added=added,
+        comment=fields["comment"].strip(),
+        language=fields["language"] or (language(fields["path"]) if fields["path"] else UNKNOWN),
+    )
+
+
+def changed_lines(old: str, new: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines that only the old text has, and those that only the new one has."""
+    before, after = old.splitlines(), new.splitlines()
+    removed: list[str] = []
+    added: list[str] = []
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            removed += before[a:b]
+            added += after[c:d]
+    return tuple(removed), tuple(added)

@@ -1,0 +1,158 @@
+"""Edits out of a repository's own history, read from git's objects alone: no work tree is ever looked at."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import pygit2
+from pygit2.enums import Option, SortMode
+
+from core.errors import ProjectError
+from core.settings import EditSettings
+from core.source.edits import Edit, Report, once, rank
+from core.source.edits_commit import Hunks, Place
+from core.source.edits_filter import CommitFilter, FileFilter
+
+_EVERY = 200
+_MAPPED = 128 * 2**20
+"""Bytes of pack files libgit2 may map at a time; its default is gigabytes."""
+_CACHED = 32 * 2**20
+_IGNORED_REVISIONS = ".git-blame-ignore-revs"
+"""Where projects list the commits that only reformat."""
+
+
+class EditHistory:
+    """The edits on the way to one commit."""
+
+    def __init__(self, repository: pygit2.Repository, tip: pygit2.Commit, prefix: str, settings: EditSettings) -> None:
+        """`prefix` leads from the repository's top to the project: empty, or ending in a slash."""
+        self._repository = repository
+        self._tip = tip
+        self._settings = settings
+        self.revision: str | None = str(tip.id)
+        self.fingerprint = hashlib.sha256(f"history\0{prefix}\0{tip.id}".encode()).hexdigest()
+        self.passed_over: Counter[str] = Counter()
+        self._commits = CommitFilter(settings, _listed_revisions(repository, tip))
+        self._hunks = Hunks(repository, FileFilter(settings, prefix), settings)
+
+    @classmethod
+    def of(cls, project: Path, settings: EditSettings) -> Self:
+        """The history of the project's folder, also in a bare repository. Raises ProjectError."""
+        repository = _repository(project)
+        return cls(repository, _tip(repository, project, settings.revision), _prefix(repository, project), settings)
+
+    @property
+    def shallow(self) -> bool:
+        """Whether older commits were never fetched."""
+        return bool(self._repository.is_shallow)
+
+    def draw(self, seed: int, report: Report) -> Iterator[Edit]:
+        """One edit of each commit, commits and edits shuffled, before a second one of any; and so on."""
+        return once(self._rounds(seed, report), self._settings, self.passed_over)
+
+    def _rounds(self, seed: int, report: Report) -> Iterator[Edit]:
+        names = self._names(seed, report)
+        turn = 0
+        while names:
+            more = []
+            for done, name in enumerate(names):
+                if done % _EVERY == 0:
+                    report("reading history", done, len(names))
+                found, left = self._nth(name, turn, seed)
+                if found is not None:
+                    yield found
+                if left:
+                    more.append(name)
+            names, turn = more, turn + 1
+
+    def _names(self, seed: int, report: Report) -> list[bytes]:
+        """Every commit's id, shuffled."""
+        names = []
+        try:
+            for done, commit in enumerate(self._repository.walk(self._tip.id, SortMode.NONE)):
+                if done % (_EVERY * 50) == 0:
+                    report("listing commits", done, 0)
+                names.append(commit.id.raw)
+        except (pygit2.GitError, KeyError):
+            self.passed_over["commits behind one that is missing"] += 1
+        return sorted(names, key=lambda name: rank(seed, name.hex()))
+
+    def _nth(self, name: bytes, turn: int, seed: int) -> tuple[Edit | None, bool]:
+        """The commit's edit of that turn, and whether there are more."""
+        passed_over: Counter[str] = Counter()
+        places: list[Place] = []
+        found: Edit | None = None
+        try:
+            commit = self._repository[pygit2.Oid(raw=name)].peel(pygit2.Commit)
+            reason = self._commits.reason(commit)
+            if not reason:
+                places = self._hunks.places(commit, passed_over)
+                places.sort(key=lambda place: rank(seed, f"{name.hex()}:{place.name}"))
+            found = self._hunks.edit(commit, places[turn]) if turn < len(places) else None
+        except (pygit2.GitError, KeyError, OSError):
+            reason, places = "commits with missing objects (a shallow or partial clone)", []
+        passed_over.update([reason] if reason else [])
+        if turn == 0:  # what a commit leaves out is counted once
+            self.passed_over.update(passed_over)
+        if found is None and places:
+            self.passed_over["edits that are not UTF-8 text"] += 1
+        return found, turn + 1 < len(places)
+
+
+def _repository(project: Path) -> pygit2.Repository:
+    """A repository of another owner is read all the same: nothing of it is ever executed."""
+    try:
+        pygit2.option(Option.SET_OWNER_VALIDATION, False)
+        pygit2.option(Option.SET_MWINDOW_MAPPED_LIMIT, _MAPPED)
+        pygit2.option(Option.SET_CACHE_MAX_SIZE, _CACHED)
+        found = pygit2.discover_repository(str(project))
+        if found:
+            return pygit2.Repository(found)
+    except (pygit2.GitError, OSError, ValueError) as error:
+        raise ProjectError(
+            f"The git repository of {project} cannot be read: {error}.", "Mend it with `git fsck`, or clone it again."
+        ) from error
+    raise ProjectError(
+        f"{project} is not in a git repository, so it has no edits.",
+        "Name a folder under git, or a file of edits with --edits FILE.",
+    )
+
+
+def _tip(repository: pygit2.Repository, project: Path, revision: str | None) -> pygit2.Commit:
+    if revision is None and repository.head_is_unborn:
+        raise ProjectError(
+            f"The history of {project} is empty: what is checked out has no commit yet.",
+            "Commit something, or name another branch with --revision.",
+        )
+    try:
+        return repository.revparse_single(revision or "HEAD").peel(pygit2.Commit)
+    except (pygit2.GitError, KeyError, ValueError) as error:
+        raise ProjectError(
+            f"The repository of {project} has no commit {revision or 'HEAD'}; its history may have been rewritten.",
+            "Bring that commit back, e.g. by fetching it, or start a new run.",
+        ) from error
+
+
+def _prefix(repository: pygit2.Repository, project: Path) -> str:
+    """Where the project lies in its repository; all of it where git's own folder was named, as of a bare one."""
+    project = project.resolve()
+    if repository.is_bare or not repository.workdir or project.is_relative_to(Path(repository.path).resolve()):
+        return ""
+    top = Path(repository.workdir).resolve()
+    inside = project.relative_to(top).as_posix() if project.is_relative_to(top) else "."
+    return "" if inside == "." else f"{inside}/"
+
+
+def _listed_revisions(repository: pygit2.Repository, tip: pygit2.Commit) -> frozenset[str]:
+    """The commits that the project itself asks blame to ignore."""
+    try:
+        blob = tip.tree[_IGNORED_REVISIONS]
+        text = blob.data.decode("utf-8", "replace") if isinstance(blob, pygit2.Blob) else ""
+    except (pygit2.GitError, KeyError):
+        return frozenset()
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    return frozenset(line for line in lines if line)

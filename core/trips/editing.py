@@ -1,0 +1,188 @@
+"""EditingRTC: edit -> description -> the same edit of the old code again (RTC paper, Sec. 3.2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+from core.errors import ProjectError
+from core.metrics.recitation import recitation
+from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
+from core.models.edit_answers import extract_edit
+from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt
+from core.models.extraction import extract_description
+from core.settings import RunSettings
+from core.source.changes import change_kind
+from core.source.edits import Edit, EditSource
+from core.source.edits_file import EditFile
+from core.source.edits_history import EditHistory
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Fits, Reference, Report
+from core.types import CoverageMap, Extraction, Item, Outcome, Prompt, Suite, Verdict
+
+ORACLE = "exact-match"
+_NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
+_SIZES = ((1, "1 line"), (5, "2-5 lines"), (20, "6-20 lines"))
+
+
+class EditingTrip:
+    """x is an edit, y its description, sim is that the old code edited by y equals the new code."""
+
+    uninformative = UNINFORMATIVE
+
+    def __init__(self, source: EditSource, notify: Notify) -> None:
+        """Nothing is read yet."""
+        self._source = source
+        self._notify = notify
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """Draw edits until there are as many as wanted; every edit drawn is admitted."""
+        for drawn, edit in enumerate(self._source.draw(seed, report), start=1):
+            yield known.get(edit.key) or edit_item(edit)
+            report("sampling edits", drawn, wanted)
+            if drawn == wanted:
+                break
+        reasons = "; ".join(f"{reason}: {count}" for reason, count in self._source.passed_over.most_common())
+        if reasons:
+            self._notify(f"Passed over on the way: {reasons}.")
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """Say when there are fewer edits than were asked for."""
+        if not admitted:
+            raise ProjectError(
+                "No edit could be sampled: every one was passed over.",
+                "Ask for other --ending, --since, --until or --only, or widen --max-edit-characters.",
+            )
+        return () if admitted >= wanted else (f"Only {admitted} of {wanted} edits could be sampled.",)
+
+    def references(self, item: Item) -> Sequence[Reference]:
+        """The words that came with the edit: a reviewer's comment, or the first line of the commit's message."""
+        return [Reference(name, _said(item, name)) for name in ("comment", "commit") if _said(item, name)]
+
+    def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
+        """Show the old and the new code."""
+        return edit_forward_prompt(_old(item), item.text, fits)
+
+    def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
+        """Show the old code and the description."""
+        return edit_backward_prompt(_old(item), description, fits)
+
+    def read_description(self, raw: str) -> Extraction:
+        """Drop labels and fences around the description."""
+        return extract_description(raw)
+
+    def read_code(self, item: Item, raw: str, prefill: str) -> Extraction:
+        """Take the new code, indented as the old code is."""
+        return extract_edit(raw, _old(item), prefill)
+
+    def recitation(self, item: Item, description: str) -> float:
+        """Share of the lines that the edit added which the description quotes; of a deletion, of those it took."""
+        before, after = set(_old(item).splitlines()), set(item.text.splitlines())
+        added = [line for line in item.text.splitlines() if line not in before]
+        removed = [line for line in _old(item).splitlines() if line not in after]
+        return recitation(description, "\n".join(added or removed))
+
+    def description_scores(self, item: Item, description: str) -> dict[str, float]:
+        """BLEU against what a person wrote (Sec. 5.2, Table 3)."""
+        references = self.references(item)
+        return {"description_bleu": bleu(description, references[0].text)} if references else {}
+
+    def judge(self, item: Item, text: str) -> Verdict:
+        """Exact match, white space at line ends and the end aside; the old code unchanged is told apart."""
+        started = time.perf_counter()
+        outcome = Outcome.PASS if exact_match(text, item.text) else Outcome.FAIL
+        detail = _detail(item, text)
+        return Verdict(outcome, time.perf_counter() - started, detail=detail, oracle=ORACLE)
+
+    def scores(self, item: Item, text: str) -> dict[str, float]:
+        """Exact match, strict too, EDIT-SIM, BLEU and chrF; and whether the old code came back unchanged."""
+        return {
+            "exact_match": exact_match(text, item.text),
+            "exact_match_strict": float(text == item.text),
+            "edit_sim": edit_similarity(text, item.text),
+            "bleu": bleu(text, item.text),
+            "chrf": chrf(text, item.text),
+            "unchanged": exact_match(text, _old(item)),
+        }
+
+
+def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """Open the project's history, or the file of edits that the settings name. Raises ProjectError, UserError.
+
+    The commit is fixed in the settings, so that a resumed run reads the same history whatever was committed since.
+    """
+    report("opening the history", 0, 1)
+    source: EditSource
+    if settings.edit.file is not None:
+        source = EditFile(Path(settings.edit.file), settings.edit)
+    else:
+        source = history = EditHistory.of(project, settings.edit)
+        if history.shallow:
+            notify("The clone is shallow: edits come from the commits it holds, older ones are missing.")
+        settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
+    return Opened(
+        trip=EditingTrip(source, notify),
+        settings=settings,
+        root=project.resolve(),
+        revision=source.revision,
+        dirty=False,
+        fingerprint=source.fingerprint,
+        oracle=ORACLE,
+        suite=_NO_TESTS,
+    )
+
+
+def edit_item(edit: Edit) -> Item:
+    """The edit as an item of a run; language, kind of change and size are what scores are split by."""
+    lines = max(len(edit.removed), len(edit.added))
+    origin = {"commit": edit.commit, "date": edit.date, _SAID[edit.author]: edit.comment}
+    return Item(
+        key=edit.key,
+        kind="edit",
+        path=edit.path,
+        span=edit.span,
+        start_line=edit.start_line,
+        end_line=edit.start_line + edit.new.count("\n"),
+        text=edit.new,
+        old_text=edit.old,
+        facets={
+            "language": edit.language,
+            "change": change_kind(edit.path, edit.old, edit.new, edit.removed, edit.added),
+            "size": next((name for most, name in _SIZES if lines <= most), "over 20 lines"),
+        },
+        origin={name: value for name, value in origin.items() if value},
+    )
+
+
+_SAID = {"commit": "message", "comment": "comment"}
+"""Under which name of `Item.origin` an author's words stand."""
+
+
+def _said(item: Item, author: str) -> str:
+    """What an author said of the edit; of a commit's message its first line."""
+    words = item.origin.get(_SAID[author], "").strip()
+    return words.partition("\n")[0].strip() if author == "commit" else words
+
+
+def _old(item: Item) -> str:
+    return item.old_text or ""
+
+
+def _detail(item: Item, text: str) -> str:
+    """One sentence: what the candidate is beside the new code."""
+    if text == item.text:
+        return "Equal to the new code."
+    found, wanted, old = (without_trailing_space(part) for part in (text, item.text, _old(item)))
+    if found == wanted:
+        return "Equal to the new code but for white space at line ends."
+    if found == old:
+        return "The old code came back unchanged."
+    if not found.strip():
+        return "The answer holds no code."
+    pairs = zip_longest(found.split("\n"), wanted.split("\n"))
+    line = next(number for number, (one, other) in enumerate(pairs, start=1) if one != other)
+    return f"Differs from the new code from line {line} on."
