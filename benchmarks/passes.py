@@ -134,8 +134,8 @@ def _loop(options: argparse.Namespace) -> None:
     import llama_cpp
 
     requests = json.loads(sys.stdin.read())
-    model = llama_cpp.Llama(str(options.model), n_ctx=8192, n_threads=options.threads, verbose=False)
-    model.n_threads_batch = options.threads
+    threads = {"n_threads": options.threads, "n_threads_batch": options.threads}
+    model = llama_cpp.Llama(str(options.model), n_ctx=8192, verbose=False, **threads)
     evaluated = 0
     evaluate = model.eval
 

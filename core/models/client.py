@@ -53,10 +53,11 @@ class LocalModel:
     def count_tokens(self, prompt: Prompt) -> int:
         """Tokens of the prompt after its template. Raises ModelError."""
         for _ in range(2):
+            worker = self._live_worker()
             try:
-                return self._count(prompt)
+                return self._count(worker, prompt)
             except WorkerDied:
-                self._drop()
+                self._drop(worker)
         raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
 
     def generate(
@@ -66,7 +67,12 @@ class LocalModel:
         on_progress: OnProgress | None = None,
     ) -> Iterator[Generation]:
         """Yield each sample as it finishes; see `core.types.Model.generate`."""
-        self._cancel.clear()
+        self._cancel.clear()  # here and not in the generator: a cancel between call and first sample counts
+        return self._generate(requests, on_text, on_progress)
+
+    def _generate(
+        self, requests: Sequence[Request], on_text: OnText | None, on_progress: OnProgress | None
+    ) -> Iterator[Generation]:
         open_requests = {r.id: r for r in requests}
         deaths = dict.fromkeys(open_requests, 0)
         sent_text = dict.fromkeys(open_requests, 0)
@@ -78,7 +84,6 @@ class LocalModel:
                     del open_requests[generation.id]
                     yield generation
             except WorkerDied as death:
-                self._drop()
                 for id_ in (started & open_requests.keys()) or set(open_requests):
                     deaths[id_] += 1
                     if deaths[id_] > 1:
@@ -104,18 +109,18 @@ class LocalModel:
 
     def _start(self) -> Wire:
         """A loaded worker; its `loaded` message. Raises ModelError."""
-        self._worker = WorkerProcess()
+        worker = self._worker = WorkerProcess()
         try:
-            self._worker.send("load", **self._options)
-            message = self._next(self._worker.inbox)
+            worker.send("load", **self._options)
+            message = self._next(worker, worker.inbox)
         except WorkerDied as death:
-            self._drop()
+            self._drop(worker)
             raise ModelError(
                 f"{self._header.path.name} cannot be loaded: {death.problem}",
                 "Try a smaller model or a smaller context size, and close other programs.",
             ) from None
         if message["event"] == "refused":
-            self._drop()
+            self._drop(worker)
             raise ModelError(message["problem"], message["remedy"])
         return message
 
@@ -127,26 +132,23 @@ class LocalModel:
         assert self._worker is not None
         return self._worker
 
-    def _drop(self) -> None:
-        """Forget the worker, by force."""
-        if self._worker is not None:
-            worker, self._worker = self._worker, None
-            worker.end()
+    def _drop(self, worker: WorkerProcess) -> None:
+        """End a worker by force; another may be there already."""
+        if self._worker is worker:
+            self._worker = None
+        worker.end()
 
-    def _count(self, prompt: Prompt) -> int:
-        worker = self._live_worker()
+    def _count(self, worker: WorkerProcess, prompt: Prompt) -> int:
         ticket = next(self._numbers)
         worker.send("count", ticket=ticket, prompt=pack_prompt(prompt))
-        while (message := self._next(worker.counts))["ticket"] != ticket:
+        while (message := self._next(worker, worker.counts))["ticket"] != ticket:
             pass
         if "problem" in message:
             raise ModelError(message["problem"], message["remedy"])
         return int(message["tokens"])
 
-    def _next(self, inbox: queue.Queue[Wire], cancellable: bool = False) -> Wire:
+    def _next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], cancellable: bool = False) -> Wire:
         """The next message. Raises WorkerDied when the worker ended or is silent; Cancelled."""
-        worker = self._worker
-        assert worker is not None
         while True:
             if cancellable and self._cancel.is_set():
                 raise Cancelled
@@ -168,10 +170,10 @@ class LocalModel:
         """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError."""
         worker = self._live_worker()
         run = next(self._numbers)
-        worker.send("generate", run=run, requests=[pack_request(r) for r in requests])
         done = False
         try:
-            while (message := self._next(worker.inbox, cancellable=True))["event"] != "idle":
+            worker.send("generate", run=run, requests=[pack_request(r) for r in requests])
+            while (message := self._next(worker, worker.inbox, cancellable=True))["event"] != "idle":
                 match message["event"]:
                     case "started":
                         started.add(message["id"])
@@ -185,6 +187,9 @@ class LocalModel:
                         raise ModelError(message["problem"], message["remedy"])
             done = True
             self.counters = dict(message["counters"])
+        except WorkerDied:
+            self._drop(worker)
+            raise
         finally:
             if not done and self._worker is worker:
                 self._stop_run(worker, run)
@@ -200,7 +205,7 @@ class LocalModel:
                     break
                 if message["event"] == "idle" and message["run"] == run:
                     return
-        self._drop()
+        self._drop(worker)
 
     # ------------------------------------------------------------------ what is recorded
 

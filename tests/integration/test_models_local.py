@@ -301,3 +301,14 @@ def test_a_worker_short_of_memory_says_so() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert "cannot be loaded" in done.stdout and "Traceback" not in done.stderr, done.stdout + done.stderr
+
+
+def test_counting_between_samples_survives_a_kill(model: LocalModel, together: dict[str, Generation]) -> None:
+    """A consumer counts tokens while a generation is suspended, and the worker dies just then."""
+    samples = model.generate((A, C))
+    first = next(samples)
+    assert model.worker_pid is not None
+    os.kill(model.worker_pid, signal.SIGKILL)
+    assert model.count_tokens(A.prompt) == together["a"].prompt_tokens
+    rest = list(samples)
+    assert {g.id: g.text for g in (first, *rest)} == {k: together[k].text for k in "ac"}
