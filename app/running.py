@@ -48,6 +48,8 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     parser.add_argument("--backward-model", metavar="GGUF", help="(default: the forward model)")
     parser.add_argument("--forward-samples", type=shared.positive, default=defaults.forward_samples, metavar="N")
     parser.add_argument("--backward-samples", type=shared.positive, default=defaults.backward_samples, metavar="N")
+    parser.add_argument("--forward-max-tokens", type=shared.positive, metavar="N", help="room for a description")
+    parser.add_argument("--backward-max-tokens", type=shared.positive, metavar="N", help="room for the code")
     parser.add_argument("--context", type=shared.positive, metavar="TOKENS", help="context window to use")
     parser.add_argument(
         "--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)"
@@ -61,12 +63,15 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
 def run_settings(options: argparse.Namespace) -> RunSettings:
     """The settings the options stand for."""
     backward = options.backward_model
+    settings = shared.sampling_settings(options)
     return replace(
-        shared.sampling_settings(options),
+        settings,
         model=str(Path(options.model).resolve()) if options.model else "",
         backward_model=str(Path(backward).resolve()) if backward else None,
         forward_samples=options.forward_samples,
         backward_samples=options.backward_samples,
+        forward_max_tokens=options.forward_max_tokens or settings.forward_max_tokens,
+        backward_max_tokens=options.backward_max_tokens or settings.backward_max_tokens,
         generation=ModelSettings(context_size=options.context, threads=options.threads),
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from projects import write_shop
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -42,22 +43,4 @@ def inspector(own_folders: dict[str, str]) -> Run:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A small tested project."""
-    root = tmp_path / "shop"
-    (root / "tests").mkdir(parents=True)
-    (root / "shop.py").write_text(
-        '"""Prices."""\n\n\n'
-        "def total(prices, discount):\n"
-        "    subtotal = 0\n"
-        "    for price in prices:\n"
-        "        subtotal += price\n"
-        "    if discount > 0:\n"
-        "        subtotal -= subtotal * discount // 100\n"
-        "    return subtotal\n"
-    )
-    (root / "tests" / "test_shop.py").write_text(
-        "from shop import total\n\n\n"
-        "def test_sum():\n    assert total([1, 2, 3], 0) == 6\n\n\n"
-        "def test_discount():\n    assert total([100, 100], 10) == 180\n"
-    )
-    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\n')
-    return root
+    return write_shop(tmp_path / "shop")

@@ -1,4 +1,4 @@
-"""Whole runs on the bundled model and the demo project: their record, and what survives being killed."""
+"""Whole runs on the bundled model: their record, and what survives being killed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from projects import write_shop
 
-SMALL = ("--regions", "2", "--forward-samples", "1", "--seed", "3")
+SMALL = ("--regions", "2", "--forward-samples", "1", "--seed", "3", "--context", "1024")
+SHORT = ("--forward-max-tokens", "32", "--backward-max-tokens", "48")
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "XDG_CACHE_HOME": str(base / "cache"),
         "PYTHONPATH": str(base / "hook"),
         "RTC_TEST_ATTEMPTS": str(base / "attempts.txt"),
+        "RTC_TEST_PROJECT": str(write_shop(base / "shop")),
     }
 
 
@@ -59,7 +62,7 @@ def traces(database: Path) -> set[tuple[object, ...]]:
 def uninterrupted(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database of a small run that nothing disturbed."""
     database = tmp_path_factory.mktemp("reference") / "runs.sqlite"
-    arguments = command("demo", "--headless", *SMALL, "--db", database, "--json")
+    arguments = command("run", environment["RTC_TEST_PROJECT"], *SMALL, *SHORT, "--db", database, "--json")
     result = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     events = [json.loads(line) for line in result.stdout.splitlines()]
@@ -98,7 +101,7 @@ def test_nothing_leaves_the_machine(uninterrupted: Path, environment: dict[str, 
 
 
 def started(environment: dict[str, str], database: Path) -> subprocess.Popen[str]:
-    arguments = command("demo", "--headless", *SMALL, "--db", database, "--json")
+    arguments = command("run", environment["RTC_TEST_PROJECT"], *SMALL, *SHORT, "--db", database, "--json")
     return subprocess.Popen(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -206,3 +209,11 @@ def test_report_and_export_of_a_run(uninterrupted: Path, environment: dict[str, 
     lines = subprocess.run(export, env=environment, capture_output=True, text=True, timeout=60).stdout.splitlines()
     assert len(lines) == 4
     assert all(json.loads(line)["outcome"] for line in lines)
+
+
+def test_headless_demo_ends_with_its_table(environment: dict[str, str], tmp_path: Path) -> None:
+    arguments = ("demo", "--headless", "--regions", 1, "--forward-samples", 1, *SHORT, "--db", tmp_path / "runs.sqlite")
+    result = subprocess.run(command(*arguments), env=environment, capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert "RTC pass" in result.stdout
+    assert "pocketlab" in result.stdout
