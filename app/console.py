@@ -93,7 +93,9 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
     """The closing table: scores of the run and of its files."""
     run = reader.run(run_id)
     console = Console(file=sys.stdout, highlight=False)
-    console.print(_scores_table(run))
+    table = _scores_table(run)
+    _add_beside(table, reader, run)
+    console.print(table)
     files = reader.files(run_id)
     if files:
         console.print(_files_table(files, task(run.task).noun))
@@ -113,6 +115,18 @@ def _scores_table(run: RunRow) -> Table:
     table.add_row(f"{kind.noun}s", str(run.items_complete), f"{run.items_dropped} dropped")
     table.add_row("samples", str(run.samples), f"{run.sandbox}")
     return table
+
+
+def _add_beside(table: Table, reader: Reader, run: RunRow) -> None:
+    """What the task shows beside its score, and what people's words make possible."""
+    stored = reader.metrics(run.id)
+    for metric, words in task(run.task).metrics.items():
+        if metric in stored:
+            table.add_row(words, *_cells(reader.score(run.id, metric)[0]))
+    supervised = reader.supervised(run.id)
+    if supervised is not None:
+        table.add_row("passes from people's words", *_cells(supervised.from_reference))
+        table.add_row("BLEU of descriptions against them", *_cells(supervised.description_bleu))
 
 
 def _facets_table(facets: list[FacetRow], noun: str) -> Table:

@@ -30,13 +30,16 @@ from core.store.rows import (
     RunRow,
     SampleRow,
     Score,
+    SupervisedRow,
     TestRow,
 )
 from core.store.scores import (
+    DESCRIPTION_VALUES,
     FACET_VALUES,
     FILE_SCORES,
     ITEM_SCORES,
     METRIC_VALUES,
+    REFERENCE_VALUES,
     Bounds,
     Standing,
     Value,
@@ -180,6 +183,15 @@ class Reader:
         rows = self._rows(FACET_VALUES, run_id)
         groups = groupby(rows, key=lambda row: (str(row["facet"]), str(row["value"])))
         return [self._facet_row(facet, value, list(part)) for (facet, value), part in groups]
+
+    def supervised(self, run_id: int) -> SupervisedRow | None:
+        """Figures against words by people; None when the run's items came with none."""
+        made, said = (
+            [float(row["value"]) for row in self._rows(sql, run_id)] for sql in (REFERENCE_VALUES, DESCRIPTION_VALUES)
+        )
+        if not made and not said:
+            return None
+        return SupervisedRow(len(made), self._bounds.score(made), self._bounds.score(said))
 
     def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
         """RTC and lift of a run: by the tests (`pass`), or by a stored metric."""

@@ -39,6 +39,27 @@ FACET_VALUES = """
 """
 """One row for each facet of each admitted item of a run."""
 
+REFERENCE_VALUES = """
+    SELECT i.id AS item_id, avg(v.outcome = 'pass') AS value
+    FROM items i
+    JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.author NOT IN ('model', 'human')
+    JOIN samples s ON s.parent_id = d.id
+    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE i.run_id = ? AND i.admitted AND v.outcome <> 'infrastructure'
+    GROUP BY i.id
+"""
+"""How often the code made from words that came with the item passes, item by item."""
+
+DESCRIPTION_VALUES = """
+    SELECT i.id AS item_id, avg(c.value) AS value
+    FROM items i
+    JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.counted
+    JOIN scores c ON c.sample_id = d.id AND c.reference_id IS NULL AND c.metric = 'description_bleu'
+    WHERE i.run_id = ? AND i.admitted
+    GROUP BY i.id
+"""
+"""Mean BLEU of each item's descriptions against those words."""
+
 METRIC_VALUES = """
     SELECT item_id, rtc, rtc - baseline AS lift FROM (
         SELECT i.id AS item_id,

@@ -22,6 +22,7 @@ class TaskKind:
         noun: what one x is called.
         remedy: what helps when not one was admitted.
         baseline: the uninformative utterance as a person reads it.
+        metrics: those shown beside the score, each with what it says.
         forward_temperature, backward_temperature: the paper's.
         backward_max_tokens: room for an answer.
     """
@@ -33,6 +34,7 @@ class TaskKind:
     forward_temperature: float
     backward_temperature: float
     backward_max_tokens: int
+    metrics: Mapping[str, str]
     open: Opener
 
 
@@ -48,6 +50,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                 forward_temperature=0.8,
                 backward_temperature=0.1,
                 backward_max_tokens=256,
+                metrics={},
                 open=open_synthesis,
             ),
             TaskKind(
@@ -58,6 +61,10 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                 forward_temperature=1.0,
                 backward_temperature=0.0,
                 backward_max_tokens=384,
+                metrics={
+                    "exact_match_strict": "exact match, white space too",
+                    "unchanged": "old code came back unchanged",
+                },
                 open=open_editing,
             ),
         )
