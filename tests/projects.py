@@ -15,9 +15,23 @@ def total(prices, discount):
     if discount > 0:
         subtotal -= subtotal * discount // 100
     return subtotal
+
+
+def cheapest(prices):
+    best = None
+    for name, price in prices.items():
+        if best is None or price < prices[best]:
+            best = name
+    return best
+
+
+def receipt(prices):
+    lines = [f"{name}: {price}" for name, price in sorted(prices.items())]
+    lines.append(f"total: {total(prices.values(), 0)}")
+    return "\\n".join(lines)
 '''
 TESTS = """\
-from shop import total
+from shop import cheapest, receipt, total
 
 
 def test_sum():
@@ -26,11 +40,19 @@ def test_sum():
 
 def test_discount():
     assert total([100, 100], 10) == 180
+
+
+def test_cheapest():
+    assert cheapest({"tea": 3, "milk": 1, "rice": 2}) == "milk"
+
+
+def test_receipt():
+    assert receipt({"tea": 3, "milk": 1}) == "milk: 1\\ntea: 3\\ntotal: 4"
 """
 
 
 def write_shop(root: Path) -> Path:
-    """A project of one module and two tests; every statement matters to them."""
+    """A project of one module and four tests; every statement matters to them."""
     (root / "tests").mkdir(parents=True)
     (root / "shop.py").write_text(SHOP)
     (root / "tests" / "test_shop.py").write_text(TESTS)
