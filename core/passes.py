@@ -80,6 +80,23 @@ class Passes:
         for _ in self._generate(self._run.parts.backward, backward):
             self._judging.drain()
 
+    def describe(self, work: Work, reference: Reference) -> None:
+        """Backward samples from what a person wrote of x now. Raises Cancelled, ModelError when it does not fit."""
+        index = self._free_index(work)
+        prompt = self._backward_prompt(work.item, _Description(0, index, reference.text))
+        written = _Description(self._write(work, reference, index), index, reference.text)
+        slots = [
+            self._slot(work, Role.BACKWARD, at, written, prompt) for at in range(self._run.settings.backward_samples)
+        ]
+        for _ in self._generate(self._run.parts.backward, slots):
+            self._judging.drain()
+
+    def _free_index(self, work: Work) -> int:
+        """The place after every description there is, and after those the run itself may still make."""
+        own = self._run.settings.forward_samples + len(self._run.parts.trip.references(work.item))
+        taken = (row.index + 1 for row in work.samples if row.role == Role.FORWARD)
+        return max([own, *taken])
+
     def _judge_again(self, work: Work) -> None:
         """Code that was written but not judged before the run was interrupted."""
         for row in (*_whole(work, Role.BACKWARD), *_whole(work, Role.BASELINE)):

@@ -6,22 +6,22 @@ on the sample's place alone, so a resumed run has the results the uninterrupted 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from core import __version__
 from core.control import Control
-from core.errors import Cancelled, InspectorError, ProjectError, StoreError
+from core.errors import Cancelled, InspectorError, StoreError
 from core.judging import Judging
-from core.parts import Parts, open_parts
+from core.parts import Parts
 from core.passes import Passes, Work
+from core.reopening import open_run_parts, reopen, reporter
 from core.run import Emit, Pace, Run
 from core.settings import RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
-from core.types import ItemReady, Model, Notice, Progress, RunFinished, RunStarted
+from core.types import ItemReady, Notice, RunFinished, RunStarted
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:
@@ -30,38 +30,17 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     Raises UserError when something must be mended first, Cancelled when stopped; what is stored can be resumed.
     """
     with ExitStack() as stack:
-        parts = _open(stack, project, settings, emit, control)
+        parts = open_run_parts(stack, project, settings, emit, control)
         run = Run(_record(store, parts), parts.opened.settings, parts, store, emit, control)
         return _see_through(run, resumed=False)
 
 
 def resume(run_id: int, store: Store, emit: Emit, control: Control) -> RunFinished:
     """Go on with a stored run. Raises StoreError when unknown, ProjectError when the project changed since."""
-    settings = store.reader.settings(run_id)
-    row = store.reader.run(run_id)
     with ExitStack() as stack:
-        parts = _open(stack, Path(row.project_root), settings, emit, control)
-        _require_same(parts, store.reader.fingerprint(run_id), json.loads(row.model_json), run_id)
+        run = reopen(stack, run_id, store, emit, control)
         store.take_up(run_id)
-        return _see_through(Run(run_id, settings, parts, store, emit, control), resumed=True)
-
-
-def _open(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:
-    def notify(text: str) -> None:
-        emit(Notice(text))
-
-    def cancel_with(model: Model) -> None:
-        control.on_stop(model.cancel)
-
-    return open_parts(stack, project, settings, notify, _reporter(emit, control), cancel_with)
-
-
-def _reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
-    def report(stage: str, done: int, total: int) -> None:
-        control.checkpoint()
-        emit(Progress(stage, done, total))
-
-    return report
+        return _see_through(run, resumed=True)
 
 
 def _record(store: Store, parts: Parts) -> int:
@@ -121,28 +100,13 @@ def _items(run: Run) -> Iterator[Work]:
     """Store every item as it is drawn; yield the admitted ones."""
     existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
     known = {key: found.item for key, found in existing.items()}
-    report = _reporter(run.emit, run.control)
+    report = reporter(run.emit, run.control)
     for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
         found = existing.get(item.key)
         item_id = found.id if found else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))
         if item.admitted:
             yield Work(item_id, item, found.samples if found else ())
-
-
-def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, str]], run_id: int) -> None:
-    """A resumed run must go on with the same code and the same models."""
-    if parts.opened.fingerprint != fingerprint:
-        raise ProjectError(
-            f"The project's files have changed since run {run_id} began.",
-            "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
-        )
-    for role, model in (("forward", parts.forward), ("backward", parts.backward)):
-        if models[role]["sha256"] != model.info.sha256:
-            raise ProjectError(
-                f"The {role} model file is not the one run {run_id} began with.",
-                "Put the same file back, or start a new run.",
-            )
 
 
 def _started(run: Run, resumed: bool) -> RunStarted:

@@ -25,7 +25,6 @@ class Browsing(QObject):
         self._parts, self._inspection, self._project = parts, inspection, project
         self.follow = False
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
-        parts.roundtrip.describe.hide()  # the engine cannot yet run a backward pass on a person's words
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
         inspection.item_chosen.connect(self._show_item)

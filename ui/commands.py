@@ -62,6 +62,7 @@ class Commands(QObject):
                 "stop": window.control.coordinator.stop,
                 "settings": self.ask_settings,
                 "runs": self.show_runs,
+                "describe": parts.roundtrip.write_description,
                 "follow": self._toggle_follow,
                 "go-to": parts.bar.search.enter,
                 "next-region": partial(code.go, 1),

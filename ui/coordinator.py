@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core import pipeline
+from core import describing, pipeline
 from core.control import Control
 from core.errors import Cancelled
 from core.results import open_store
@@ -22,7 +22,8 @@ from ui.gateway import Gateway
 BATCH = 100
 """Milliseconds between two batches."""
 
-Job = Callable[[Callable[[Event], None], Control], RunFinished]
+Job = Callable[[Callable[[Event], None], Control], object]
+"""Runs in a thread of its own; what it returns goes to `answered`."""
 
 
 class RunState(StrEnum):
@@ -54,6 +55,16 @@ def resumed_run(run_id: int, database: Path) -> Job:
     return job
 
 
+def described(run_id: int, item_id: int, text: str, author: str, database: Path) -> Job:
+    """The backward pass on a person's words."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> None:
+        with open_store(database) as store:
+            describing.describe(run_id, item_id, text, author, store, emit, control)
+
+    return job
+
+
 class _RunThread(threading.Thread):
     """Works the job off; what it says waits in `events` until the window fetches it."""
 
@@ -63,10 +74,11 @@ class _RunThread(threading.Thread):
         self.control = Control()
         self.events: deque[Event] = deque()
         self.error: Exception | None = None
+        self.answer: object = None
 
     def run(self) -> None:
         try:
-            self._job(self.events.append, self.control)
+            self.answer = self._job(self.events.append, self.control)
         except Exception as error:
             self.error = error
 
@@ -78,13 +90,15 @@ class Coordinator(QObject):
     """One run at a time.
 
     `events` carries a batch (list of Event), texts of one sample joined; `state_changed` a RunState; `finished` the
-    RunFinished, or None when the run ended before it began; `failed` the exception that ended it.
+    RunFinished, or None when the run ended before it began; `failed` the exception that ended it; `answered` what the
+    job returned, when it did.
     """
 
     events = Signal(object)
     state_changed = Signal(object)
     finished = Signal(object)
     failed = Signal(object)
+    answered = Signal(object)
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
         """Start idle."""
@@ -160,6 +174,8 @@ class Coordinator(QObject):
         self._become(RunState.IDLE)
         if thread.error is not None and not isinstance(thread.error, Cancelled):
             self.failed.emit(thread.error)
+        elif thread.error is None:
+            self.answered.emit(thread.answer)
         self.finished.emit(self._end)
 
 

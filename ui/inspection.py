@@ -229,12 +229,13 @@ class Inspection(QObject):
         if overview.run is not None and _run_id(before) != overview.run.id:
             self.run_chosen.emit(overview.run)
         self.overview_changed.emit(overview)
-        self._follow_item(old_items)
+        self._follow_item(before, old_items)
 
-    def _follow_item(self, before: dict[int, ItemRow]) -> None:
-        """Read the chosen region's trace again when something came to it."""
-        item = self.item
-        if item is not None and (before.get(item.id) != item or item.state == "running"):
+    def _follow_item(self, before: Overview | None, items: dict[int, ItemRow]) -> None:
+        """Read the chosen region's trace again when something may have come to it, counted or not."""
+        item, run = self.item, self.run
+        stored = run is not None and (before is None or before.run is None or before.run.changes != run.changes)
+        if item is not None and (stored or items.get(item.id) != item or item.state == "running"):
             self._read_trace(item.id)
 
     def _fail(self, error: Exception) -> None:

@@ -76,6 +76,7 @@ class MainWindow(QMainWindow):
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
         self.control.coordinator.state_changed.connect(self._show_state)
+        self.parts.roundtrip.description_written.connect(self.describe_item)
         self.welcome.folder_asked.connect(self.commands.ask_project)
         self.welcome.database_asked.connect(self.commands.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
@@ -114,6 +115,12 @@ class MainWindow(QMainWindow):
         database = self.inspection.database
         if database is not None and self.control.resume(run_id, database):
             self.inspection.choose_run(Wanted(run_id))
+
+    def describe_item(self, item_id: int, text: str) -> None:
+        """Run the backward pass on the user's own description of a region of the run that is shown."""
+        run, database = self.inspection.run, self.inspection.database
+        if run is not None and database is not None and self.control.describe(run.id, item_id, text, database):
+            self.parts.roundtrip.own.leave()
 
     def _show_started(self, run_id: int) -> None:
         self.project.reload()

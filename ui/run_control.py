@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import ProjectError, UserError
 from core.settings import RunSettings
 from core.types import Event, Notice, Progress, RunFinished, RunStarted
-from ui.coordinator import Coordinator, RunState, new_run, resumed_run
+from ui.coordinator import Coordinator, Job, RunState, described, new_run, resumed_run
 from ui.gateway import Gateway
 from ui.shell.notices import NoticeBar, NoticeText
 from ui.shell.remembered import Remembered
@@ -63,6 +63,16 @@ class RunControl(QObject):
     def resume(self, run_id: int, database: Path) -> bool:
         """Take a stored run up again."""
         return self.coordinator.begin(resumed_run(run_id, database))
+
+    def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
+        """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""
+        return self._besides(described(run_id, item_id, text, self._remembered.annotator, database))
+
+    def _besides(self, job: Job) -> bool:
+        if not self.coordinator.begin(job):
+            self._notices.report(UserError("A run is at work.", "Stop it, or wait for its end, then try again."))
+            return False
+        return True
 
     def _take(self, events: Sequence[Event]) -> None:
         latest: Progress | None = None

@@ -24,6 +24,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("stop", "&Stop", "Ctrl+."),
         ("settings", "Run se&ttings…", "Ctrl+,"),
         ("runs", "&All runs…", "Ctrl+E"),
+        ("describe", "&Describe the region myself…", "Ctrl+D"),
         ("follow", "&Follow the run", "Ctrl+L"),
     ),
     "Go": (

@@ -151,6 +151,12 @@ class Reader:
         with self._snapshot():
             return [ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id))) for row in self.items(run_id)]
 
+    def existing_item(self, item_id: int) -> ExistingItem:
+        """One item with everything made of it. Raises Bug when there is none."""
+        with self._snapshot():
+            row = self.item(item_id)
+            return ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id)))
+
     def tests(self, verdict_id: int) -> list[TestRow]:
         """The tests of a verdict in the order they ran."""
         rows = self._rows("SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id", verdict_id)

@@ -15,6 +15,7 @@ from waiting import wait_until
 
 from ui.panels import RoundTripPanel
 from ui.panels.badge import Badge
+from ui.panels.code_peek import level
 from ui.panels.sample_cards import CARET, SampleCard, WritingCard
 from ui.theme import DARK, LIGHT
 
@@ -181,14 +182,58 @@ def test_the_header_names_place_scores_and_tests(panel: RoundTripPanel, stored: 
     assert [badge.text for badge in header._badges] == ["RTC 0.33", "lift -0.25", "3 tests", ""]
 
 
-def test_describing_by_hand_is_an_intent(panel: RoundTripPanel, stored: StoredRun) -> None:
-    asked: list[bool] = []
-    panel.describe_requested.connect(lambda: asked.append(True))
+def test_describing_by_hand_begins_from_the_chosen_words(panel: RoundTripPanel, stored: StoredRun) -> None:
+    asked: list[tuple[int, str]] = []
+    panel.description_written.connect(lambda number, text: asked.append((number, text)))
     item = stored.admitted()
-    panel.set_trace(item, stored.samples(item))
+    samples = stored.samples(item)
+    panel.set_trace(item, samples)
     panel.describe.setFocus()
     QTest.keyClick(panel.describe, Qt.Key.Key_Space)
-    assert asked == [True]
+    assert panel.own.text.hasFocus()
+    assert panel.own.text.toPlainText() == samples[0].text
+    QTest.keyClicks(panel.own.text, "Clamp it.")
+    QTest.keyClick(panel.own.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert asked == [(item.id, "Clamp it.")]
+    QTest.keyClick(panel.own.text, Qt.Key.Key_Escape)
+    assert not panel.own.isVisible()
+    assert panel.cards[1].hasFocus()
+
+
+def test_nothing_written_cannot_be_sent_and_a_dropped_region_not_described(
+    panel: RoundTripPanel, stored: StoredRun
+) -> None:
+    item = stored.admitted()
+    panel.set_trace(item, stored.samples(item))
+    panel.write_description()
+    panel.own.text.setPlainText("  ")
+    assert not panel.own.go.isEnabled()
+    panel.set_trace(stored.dropped(), [])
+    assert not panel.own.isVisible()
+    assert not panel.describe.isEnabled()
+
+
+def test_a_persons_words_stand_after_the_models_and_say_so(panel: RoundTripPanel, stored: StoredRun) -> None:
+    item = stored.admitted()
+    samples = stored.samples(item)
+    own = replace(samples[0], id=9001, index=3, author="Ann", finish_reason="written")
+    panel.set_trace(item, [*samples[:-1], own, samples[-1]])
+    assert badges(panel.cards[6]) == ["✎ by Ann"]
+    assert panel.cards[6]._cost.text() == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("if a:\n            b()", ["if a:", "    b()"]),
+        ("a = [\n            1,\n        ]", ["a = [", "    1,", "]"]),
+        ("if a:\n            b()\n        else:\n            c()", ["if a:", "    b()", "else:", "    c()"]),
+        ("a = 1\n        if a:\n            b()", ["a = 1", "if a:", "    b()"]),
+        ("with a:\n            b()\n        c()", ["with a:", "    b()", "c()"]),
+    ],
+)
+def test_the_first_line_stands_where_it_belongs(text: str, shown: list[str]) -> None:
+    assert level(tuple(text.split("\n"))) == shown
 
 
 def test_long_texts_never_widen_the_panel(panel: RoundTripPanel, stored: StoredRun) -> None:

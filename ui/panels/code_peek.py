@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from ui.diff.indentation import lost_indentation
 from ui.diff.lines import split
 from ui.diff.spans import Span, lexer_for, spans_by_line
 from ui.fonts import fixed_font
@@ -72,8 +73,10 @@ class CodePeek(QWidget):
 
 def level(texts: tuple[str, ...]) -> list[str]:
     """Lines dedented together; a region's first line lacks the indentation that the others have."""
-    if len(texts) < 2 or texts[0][:1].isspace():
-        return textwrap.dedent("\n".join(texts)).split("\n")
+    whole = "\n".join(texts)
+    lost = lost_indentation(whole)
+    if lost or len(texts) < 2 or texts[0][:1].isspace():
+        return textwrap.dedent(lost + whole).split("\n")
     rest = textwrap.dedent("\n".join(texts[1:])).split("\n")
     step = "    " if texts[0].rstrip().endswith((":", "(", "[", "{")) else ""
     return [texts[0], *(step + line if line else line for line in rest)]

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.controls import button, column, label
 from ui.panels.card import CardScroll
+from ui.panels.describe_card import DescribeCard
 from ui.panels.empty import EmptyState
 from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import SampleCard, WritingCard
@@ -26,11 +27,12 @@ class RoundTripPanel(QWidget):
 
     `sample_selected(id)` is emitted when another sample becomes current: by the user, or because `set_trace` showed
     an item whose samples do not hold the current one (then the first reconstruction is chosen, else the first
-    description). Up, Down, Home and End move between cards.
+    description). Up, Down, Home and End move between cards. `description_written(item_id, text)` asks for the
+    backward pass on a person's words.
     """
 
     sample_selected = Signal(int)
-    describe_requested = Signal()
+    description_written = Signal(int, str)
 
     def __init__(self, theme: Theme) -> None:
         """Empty until `set_trace`."""
@@ -44,7 +46,11 @@ class RoundTripPanel(QWidget):
         self._writing: dict[Place, WritingCard] = {}
         self._lit = True
         tip = "Write a description by hand and run the backward pass on it"
-        self.describe = button("✎ Describe", tip, self.describe_requested.emit, flat=False)
+        self.describe = button("✎ Describe", tip, self.write_description, flat=False)
+        self.own = DescribeCard()
+        self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
+        self.own.written.connect(self._ask_backward)
+        self.own.left.connect(self._back_to_cards)
         self._header = RoundTripHeader(theme, self.describe)
         self._empty = EmptyState("No region selected", "Pick a region in the code or in the list of regions.")
         self._state = label(role="muted", wrap=True)
@@ -61,7 +67,7 @@ class RoundTripPanel(QWidget):
         self._layout.addWidget(self._state)
         self._layout.addStretch(1)
         self._scroll = CardScroll(self._list)
-        column(self._empty, self._header, self._scroll, owner=self)
+        column(self._empty, self._header, self.own, self._scroll, owner=self)
 
     @property
     def selected(self) -> int | None:
@@ -80,6 +86,7 @@ class RoundTripPanel(QWidget):
         self._empty.setVisible(item is None)
         self._header.setVisible(item is not None)
         self._scroll.setVisible(item is not None)
+        self.describe.setEnabled(item is not None and item.admitted)
         if fresh:
             self._clear()
         if item is None:
@@ -114,6 +121,11 @@ class RoundTripPanel(QWidget):
         if changed:
             self.sample_selected.emit(sample_id)
 
+    def write_description(self) -> None:
+        """Let the user write a description, beginning from the one that is chosen."""
+        if self._item is not None and self._item.admitted:
+            self.own.start(self._chosen_words())
+
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
@@ -137,12 +149,30 @@ class RoundTripPanel(QWidget):
         self.select(order[target])
         self._cards[order[target]].setFocus(Qt.FocusReason.TabFocusReason)
 
+    def _chosen_words(self) -> str:
+        """The chosen description, or the one the chosen reconstruction was made from."""
+        card = self._cards.get(self._selected) if self._selected is not None else None
+        if card is not None and not card.describes and card.sample.parent_id is not None:
+            card = self._cards.get(card.sample.parent_id)
+        return card.sample.text if card is not None and card.describes else ""
+
+    def _ask_backward(self, text: str) -> None:
+        if self._item is not None:
+            self.description_written.emit(self._item.id, text)
+
+    def _back_to_cards(self) -> None:
+        """Focus goes where it came from."""
+        card = self._cards.get(self._selected) if self._selected is not None else None
+        (card or self.describe).setFocus(Qt.FocusReason.OtherFocusReason)
+
     # ---- cards
 
     def _clear(self) -> None:
         for card in (*self._cards.values(), *self._writing.values()):
             _remove(self._layout, card)
         self._cards, self._writing, self._selected = {}, {}, None
+        self.own.hide()
+        self.own.text.clear()
         self._scroll.verticalScrollBar().setValue(0)
 
     def _show_samples(self, samples: Sequence[SampleRow], item: ItemRow) -> None:

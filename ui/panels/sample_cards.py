@@ -162,6 +162,8 @@ def _ending(sample: SampleRow, theme: Theme) -> tuple[str, str, str]:
 
 def _figures(sample: SampleRow) -> str:
     """Likeness to the original where it is known, tokens, seconds."""
+    if sample.finish_reason == "written":
+        return ""
     likeness = sample.scores.get("edit_sim")
     exact = sample.scores.get("exact_match") == 1.0
     parts = ["as the original"] if exact else [] if likeness is None else [f"sim {likeness:.2f}"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import json
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
@@ -27,6 +29,15 @@ class Remembered:
     @theme.setter
     def theme(self, choice: str) -> None:
         self._settings.setValue("theme", choice)
+
+    @property
+    def annotator(self) -> str:
+        """Under which name labels and descriptions are stored; at first the account's."""
+        return self._text("annotator") or _account()
+
+    @annotator.setter
+    def annotator(self, name: str) -> None:
+        self._settings.setValue("annotator", name)
 
     def projects(self) -> list[Path]:
         """Recent project folders that still exist, the last one first."""
@@ -86,3 +97,10 @@ class Remembered:
     def _add(self, key: str, path: Path) -> None:
         paths = [path, *(each for each in self._paths(key) if each != path)][:RECENT]
         self._settings.setValue(f"recent/{key}", json.dumps([str(each) for each in paths]))
+
+
+def _account() -> str:
+    """Who is logged in; empty where nobody knows."""
+    with suppress(OSError, KeyError, ImportError):
+        return getpass.getuser()
+    return ""

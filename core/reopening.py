@@ -1,0 +1,65 @@
+"""Opening what a run works with: for its start, and again later to go on with it or to try something on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from core.control import Control
+from core.errors import ProjectError
+from core.parts import Parts, open_parts
+from core.run import Emit, Run
+from core.settings import RunSettings
+from core.store.writer import Store
+from core.types import Model, Notice, Progress
+
+
+def open_run_parts(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:
+    """Models and project, telling how far it is and stopping when `control` says so. Raises UserError, Cancelled."""
+
+    def notify(text: str) -> None:
+        emit(Notice(text))
+
+    def cancel_with(model: Model) -> None:
+        control.on_stop(model.cancel)
+
+    return open_parts(stack, project, settings, notify, reporter(emit, control), cancel_with)
+
+
+def reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
+    """Tells every step and is where a stop is heard."""
+
+    def report(stage: str, done: int, total: int) -> None:
+        control.checkpoint()
+        emit(Progress(stage, done, total))
+
+    return report
+
+
+def reopen(stack: ExitStack, run_id: int, store: Store, emit: Emit, control: Control) -> Run:
+    """A stored run with the models and the project it began with.
+
+    Raises StoreError when unknown, ProjectError when the project or a model changed since, and any UserError.
+    """
+    settings = store.reader.settings(run_id)
+    row = store.reader.run(run_id)
+    parts = open_run_parts(stack, Path(row.project_root), settings, emit, control)
+    _require_same(parts, store.reader.fingerprint(run_id), json.loads(row.model_json), run_id)
+    return Run(run_id, settings, parts, store, emit, control)
+
+
+def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, str]], run_id: int) -> None:
+    """What is added to a run must come of the same code and the same models."""
+    if parts.opened.fingerprint != fingerprint:
+        raise ProjectError(
+            f"The project's files have changed since run {run_id} began.",
+            "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
+        )
+    for role, model in (("forward", parts.forward), ("backward", parts.backward)):
+        if models[role]["sha256"] != model.info.sha256:
+            raise ProjectError(
+                f"The {role} model file is not the one run {run_id} began with.",
+                "Put the same file back, or start a new run.",
+            )
