@@ -11,6 +11,11 @@ from core.settings import OracleSettings
 from core.types import CoverageMap, Suite, TestCase
 
 
+def file_of(node_id: str) -> str:
+    """The file a test is collected from."""
+    return node_id.split("::", 1)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A suite, and what judging needs beside it.
@@ -22,7 +27,6 @@ class Baseline:
         allowed: what the project does to the framework by itself.
         code_swap: whether the collected suite, forked, gives the same results as a fresh one.
         fresh_only: tests that pass in a fresh process but not in the collected one.
-        standing_alone: test files that can be collected without the others.
     """
 
     suite: Suite
@@ -32,7 +36,6 @@ class Baseline:
     allowed: Allowances
     code_swap: bool
     fresh_only: frozenset[str]
-    standing_alone: frozenset[str]
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -45,9 +48,12 @@ class Baseline:
         spent = self.overhead + sum(known.get(test, 0.0) for test in tests)
         return settings.total_timeout_floor + settings.total_timeout_factor * spent
 
-    def stand_alone(self, tests: Sequence[str]) -> bool:
-        """Whether a fresh run of `tests` may collect only their files."""
-        return self.standing_alone.issuperset(test.split("::", 1)[0] for test in tests)
+    def by_file(self) -> dict[str, list[str]]:
+        """Test file -> its trusted tests."""
+        found: dict[str, list[str]] = {}
+        for test in self.suite.tests:
+            found.setdefault(file_of(test.node_id), []).append(test.node_id)
+        return found
 
     def learned(self, settings: OracleSettings) -> dict[str, Any]:
         """What a zygote is told once."""
@@ -80,7 +86,6 @@ class Baseline:
             "events": sorted(map(list, self.allowed.events)),
             "code_swap": self.code_swap,
             "fresh_only": sorted(self.fresh_only),
-            "standing_alone": sorted(self.standing_alone),
         }
 
     @classmethod
@@ -103,7 +108,6 @@ class Baseline:
             Allowances(frozenset(data["changes"]), events),
             bool(data["code_swap"]),
             frozenset(data["fresh_only"]),
-            frozenset(data["standing_alone"]),
         )
 
     def as_cached(self) -> Baseline:

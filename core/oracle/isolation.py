@@ -1,9 +1,9 @@
-"""Which tests stand alone: each in a process of its own, and each test file collected without the others."""
+"""Which tests pass only in the company of others."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from core.oracle.messages import headline
@@ -16,7 +16,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def budget(plain_seconds: float) -> float:
-    """Seconds to spend on one of the two questions, by the time a plain run takes."""
+    """Seconds to spend on it, by the time a plain run takes."""
     return max(LEAST_BUDGET, BUDGET_FACTOR * plain_seconds)
 
 
@@ -33,23 +33,6 @@ def failing_alone(zygote: Zygote, tests: Sequence[str], seconds: float, progress
         if outcome != "passed":
             found[test] = message
     return found
-
-
-def standing_alone(zygote: Zygote, tests: Iterable[str], seconds: float, progress: Progress) -> frozenset[str]:
-    """Files whose tests all pass when only that file is collected.
-
-    `zygote`: for fresh imports. Files not reached within `seconds` are left out, which costs time later, not truth.
-    """
-    by_file: dict[str, list[str]] = {}
-    for test in tests:
-        by_file.setdefault(test.split("::", 1)[0], []).append(test)
-    found = set()
-    for number, file in enumerate(_within(sorted(by_file), seconds)):
-        progress("test files alone", number, len(by_file))
-        outcomes = _outcomes(zygote, by_file[file])
-        if all(outcomes.get(test, ("missing", ""))[0] == "passed" for test in by_file[file]):
-            found.add(file)
-    return frozenset(found)
 
 
 def _within(names: Sequence[str], seconds: float) -> Iterator[str]:

@@ -78,7 +78,7 @@ class ProjectOracle:
         return baseline
 
     def _hire(self, baseline: Baseline) -> None:
-        plan = ready_plan(self._plan, baseline.ignored, baseline.preload)
+        plan = ready_plan(self._plan, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
         for _ in range(max(1, self._settings.workers)):
             worker = Worker(self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
             self._workers.append(worker)

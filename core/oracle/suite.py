@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from core.errors import ProjectError
 from core.oracle.baseline import Baseline
 from core.oracle.identity import IdentityRun, Progress, coverage_map, orders, untrusted
 from core.oracle.identity_runner import IdentityRunner
-from core.oracle.isolation import budget, failing_alone, standing_alone
+from core.oracle.isolation import budget, failing_alone
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
 from core.oracle.zygote import Zygote
@@ -50,7 +50,7 @@ class SuiteRun:
         progress("check", 0, 1)
         first = self._first_run(progress)
         ignored = tuple(dict.fromkeys(where for where, _ in first.errors if where))
-        plan = ready_plan(self._plan, ignored, tuple(first.modules))
+        plan = ready_plan(self._plan, ignored, first.modules, first.import_lines)
         with ExitStack() as stack:
             fresh = stack.enter_context(closing(self._runner.start(plan)))
             plain = self._plain_runs(fresh, progress)
@@ -62,13 +62,12 @@ class SuiteRun:
             swap = self._try_code_swap(plan, fresh, trusted, seconds, progress)
             excluded |= swap.order_dependent
             trusted = [node for node in trusted if node not in excluded]
-            standing = standing_alone(fresh, trusted, budget(seconds), progress)
         tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
         suite = Suite(tests, excluded, coverage_map(first, trusted), seconds, self._python)
         overhead = max(run.overhead for run in plain)
         allowed = _allowances([*plain, *([swap.run] if swap.run is not None else [])])
         modules = tuple(first.modules)
-        return Baseline(suite, overhead, ignored, modules, allowed, swap.run is not None, swap.fresh_only, standing)
+        return Baseline(suite, overhead, ignored, modules, allowed, swap.run is not None, swap.fresh_only)
 
     def _first_run(self, progress: Progress) -> IdentityRun:
         with closing(self._runner.start(self._plan)) as zygote:
@@ -103,10 +102,12 @@ class SuiteRun:
         return _CodeSwap(run, fresh_only, _order_dependent(really))
 
 
-def ready_plan(plan: SessionPlan, ignored: tuple[str, ...], preload: tuple[str, ...]) -> SessionPlan:
-    """The plan for judging: broken test files left out, foreign modules imported beforehand."""
+def ready_plan(
+    plan: SessionPlan, ignored: Sequence[str], preload: Sequence[str], sources: Iterable[str]
+) -> SessionPlan:
+    """The plan for judging: broken test files left out, foreign modules imported and own files compiled beforehand."""
     arguments = [*plan.config["pytest_args"], *(f"--ignore={plan.config['root']}/{path}" for path in ignored)]
-    return plan.with_config(pytest_args=arguments, preload=list(preload))
+    return plan.with_config(pytest_args=arguments, preload=list(preload), sources=sorted(sources))
 
 
 def _order_dependent(alone: Mapping[str, str]) -> dict[str, str]:

@@ -45,6 +45,12 @@ class Observation:
         """Whether such a frame came."""
         return kind in self.frames
 
+    @property
+    def green(self) -> bool:
+        """Whether every test that was collected ran and passed, as far as the reports go."""
+        tests = self.all("test")
+        return "end" in self and bool(tests) and all(values[1] == "passed" for values in tests)
+
     def all(self, kind: str) -> list[list[Any]]:
         """The frames of a kind, in order."""
         return self.frames.get(kind, [])

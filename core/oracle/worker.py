@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import SandboxError
-from core.oracle.baseline import Baseline
+from core.oracle.baseline import Baseline, file_of
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Observation, conclude
@@ -68,6 +68,8 @@ class Worker:
         self._oracle = oracle
         self._closed = closed
         self._zygotes: dict[bool, Zygote] = {}
+        self._by_file = baseline.by_file()
+        self._stands_alone: dict[str, bool] = {}
 
     def judge(self, trial: Trial) -> Verdict:
         """A verdict; INFRASTRUCTURE when our own processes failed twice."""
@@ -92,7 +94,6 @@ class Worker:
     def _attempt(self, trial: Trial, started: float) -> Verdict:
         total = self._baseline.total_limit(trial.tests, self._settings)
         request = trial.request(total)
-        request["whole"] = trial.whole or not self._baseline.stand_alone(trial.tests)
         observed = self._observe(trial, request)
         seconds = time.monotonic() - started
         limit = self._settings.output_kib << 10
@@ -105,7 +106,27 @@ class Worker:
             observed = Observation.of(self._zygote(collected=True).run(request))
             if "fallback" not in observed:
                 return observed
-        return Observation.of(self._zygote(collected=False).run(request))
+        return self._observe_fresh(trial, request)
+
+    def _observe_fresh(self, trial: Trial, request: Mapping[str, Any]) -> Observation:
+        """Collect only the files of the tests, unless one of them needs the company of others."""
+        zygote = self._zygote(collected=False)
+        files = {file_of(test) for test in trial.tests}
+        if trial.whole or any(self._stands_alone.get(file) is False for file in files):
+            return Observation.of(zygote.run({**request, "whole": True}))
+        observed = Observation.of(zygote.run(request))
+        if "syntax" in observed or observed.green or all(self._stands(file) for file in files):
+            return observed
+        return Observation.of(zygote.run({**request, "whole": True}))
+
+    def _stands(self, file: str) -> bool:
+        """Whether a file's tests pass on the unmodified project when only that file is collected; asked once."""
+        known = self._stands_alone.get(file)
+        if known is None:
+            tests = tuple(self._by_file.get(file, ()))
+            known = not tests or self._passes(self._zygote(collected=False), tests)
+            self._stands_alone[file] = known
+        return known
 
     def _sound(self) -> bool:
         """Whether the unmodified project still passes in every process that runs."""

@@ -63,9 +63,13 @@ class Zygote:
 
     def _preload(self, names: list[str]) -> str:
         """Import foreign modules that the tests will need anyway; a child meets and reports what fails here."""
+        from .memory import remember
+
         for name in names:
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
+        root = self._config["root"]
+        remember([os.path.join(root, path) for path in self._config.get("sources", [])])
         return ""
 
     def _collect(self) -> str:
