@@ -63,17 +63,27 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> list[str]:
-    """Shift an answer whose first line is the old code's first line, but for its indentation.
+    """Put back the indentation that all of the old code has, where the answer was moved to the margin.
 
-    Models tend to move an indented piece to the margin; what is meant is still where the old code stood.
+    Models tend to do that; what is meant is still where the old code stood. Lines that both have must agree on it.
     """
-    first = next((line for line in lines if line.strip()), "")
-    anchor = next((line for line in old if line.strip()), "")
-    missing = _indent(anchor).removesuffix(_indent(first))
-    if first.strip() != anchor.strip() or not missing or not _indent(anchor).endswith(_indent(first)):
+    missing = _common_indent(old).removesuffix(_common_indent(lines))
+    places: dict[str, set[str]] = {}
+    for line in old:
+        places.setdefault(line.strip(), set()).add(_indent(line))
+    kept = [line for line in lines if line.strip() and line.strip() in places]
+    if not missing or not kept or any(missing + _indent(line) not in places[line.strip()] for line in kept):
         return list(lines)
     steps.append("reindented")
     return [missing + line if line.strip() else line for line in lines]
+
+
+def _common_indent(lines: Sequence[str]) -> str:
+    indents = [_indent(line) for line in lines if line.strip()]
+    common = min(indents, key=len, default="")
+    while not all(indent.startswith(common) for indent in indents):
+        common = common[:-1]
+    return common
 
 
 def _indent(line: str) -> str:

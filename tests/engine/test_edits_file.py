@@ -1,0 +1,111 @@
+"""Edits out of JSONL files, with one clear sentence for each bad line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.errors import ProjectError
+from core.settings import EditSettings
+from core.source.edits import Edit
+from core.source.edits_file import EditFile, changed_lines
+
+OLD = "def f(x):\n    return x + 1\n"
+NEW = "def f(x):\n    return x + 2\n"
+
+
+def written(folder: Path, *lines: str | bytes) -> Path:
+    file = folder / "edits.jsonl"
+    file.write_bytes(b"\n".join(line.encode() if isinstance(line, str) else line for line in lines))
+    return file
+
+
+def line(**fields: object) -> str:
+    return json.dumps({"old": OLD, "new": NEW} | fields)
+
+
+def drawn(file: Path, seed: int = 0) -> list[Edit]:
+    return list(EditFile(file, EditSettings()).draw(seed, lambda *_: None))
+
+
+def test_an_edit_with_all_that_may_stand_beside_it(tmp_path: Path) -> None:
+    (edit,) = drawn(written(tmp_path, line(comment=" Add two. ", path="lib/f.py"), ""))
+    assert (edit.old, edit.new) == (OLD.rstrip(), NEW.rstrip())
+    assert (edit.key, edit.path, edit.language) == ("edits.jsonl:1", "lib/f.py", "Python")
+    assert (edit.comment, edit.author) == ("Add two.", "comment")
+    assert (edit.removed, edit.added) == (("    return x + 1",), ("    return x + 2",))
+
+
+def test_what_is_not_there_is_not_made_up(tmp_path: Path) -> None:
+    (edit,) = drawn(written(tmp_path, line(comment=None)))
+    assert (edit.comment, edit.path, edit.language) == ("", "edits.jsonl", "unknown")
+
+
+def test_the_seed_shuffles(tmp_path: Path) -> None:
+    file = written(tmp_path, *(line(new=f"{NEW}# {number}") for number in range(20)))
+    orders = [[edit.key for edit in drawn(file, seed)] for seed in (1, 1, 2)]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == sorted(orders[2])
+
+
+def test_repetitions_and_unfit_edits_are_counted(tmp_path: Path) -> None:
+    spaced = "def f(x):\n        return x + 1\n"
+    source = EditFile(written(tmp_path, line(), line(), line(new=spaced), line(new="x" * 900)), EditSettings())
+    assert len(list(source.draw(0, lambda *_: None))) == 1
+    assert source.passed_over == {
+        "edits that repeat another one": 1,
+        "edits of white space alone": 1,
+        "edits longer than 800 characters": 1,
+    }
+
+
+def test_every_bad_line_is_named(tmp_path: Path) -> None:
+    bad = [
+        "{not json",
+        '"text"',
+        json.dumps({"new": NEW}),
+        json.dumps({"old": OLD}),
+        line(old=7),
+        line(new=""),
+        line(comment=["x"]),
+        b'{"old": "\xff", "new": "y"}',
+        "[" * 100_000,
+    ]
+    with pytest.raises(ProjectError) as caught:
+        EditFile(written(tmp_path, line(), *bad), EditSettings())
+    said = caught.value.problem.split("\n")
+    assert [text.split(":")[0] for text in said] == [f"edits.jsonl, line {n}" for n in range(2, 11)]
+    for text, words in zip(
+        said,
+        (
+            "is not JSON", "not a JSON object", "has no `old`", "has no `new`", "`old` is not a text", "`new` is empty",
+            "`comment` is not a text", "is not UTF-8", "is not JSON",
+        ),
+        strict=True,
+    ):  # fmt: skip
+        assert words in text
+
+
+def test_many_bad_lines_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError) as caught:
+        EditFile(written(tmp_path, *["{"] * 50), EditSettings())
+    assert caught.value.problem.split("\n")[-1] == "And 30 more."
+
+
+def test_no_file_and_an_empty_one(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="cannot be read"):
+        EditFile(tmp_path / "none.jsonl", EditSettings())
+    with pytest.raises(ProjectError, match="holds no edit"):
+        EditFile(written(tmp_path, "", " "), EditSettings())
+
+
+def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
+    first = EditFile(written(tmp_path, line()), EditSettings()).fingerprint
+    assert EditFile(written(tmp_path, line()), EditSettings()).fingerprint == first
+    assert EditFile(written(tmp_path, line(comment="Other")), EditSettings()).fingerprint != first
+
+
+def test_changed_lines_are_those_of_one_side(tmp_path: Path) -> None:
+    assert changed_lines("a\nb\nc", "a\nc\nd") == (("b",), ("d",))

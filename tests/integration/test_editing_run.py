@@ -1,0 +1,150 @@
+"""Editing runs on the bundled model, through the command line: their record, and going on with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pygit2
+import pytest
+
+OLD = "def area(w, h):\n    return w * h\n\n\ndef edge(w, h):\n    return 2 * (w + h)\n"
+EDITS = (("area", "surface"), ("2 *", "2.0 *"), ("w + h", "h + w"))
+
+
+def run_app(*arguments: object, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "app", *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    base = tmp_path_factory.mktemp("editing")
+    return {**os.environ, "XDG_DATA_HOME": str(base / "data"), "XDG_CACHE_HOME": str(base / "cache")}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with three edits and no tests: none are needed."""
+    root = tmp_path_factory.mktemp("project")
+    repository = pygit2.init_repository(str(root), initial_head="main")
+    text = OLD
+    commit(repository, text, "Begin")
+    for old, new in EDITS:
+        text = text.replace(old, new)
+        commit(repository, text, f"Put {new} for {old}\n\nA longer story.")
+    return root
+
+
+def commit(repository: pygit2.Repository, text: str, message: str) -> None:
+    (Path(repository.workdir) / "shapes.py").write_text(text)
+    repository.index.add_all()
+    repository.index.write()
+    ada = pygit2.Signature("Ada", "ada@example.org", 1_700_000_000, 0)
+    parents = [] if repository.head_is_unborn else [repository.head.target]
+    repository.create_commit("HEAD", ada, ada, message, repository.index.write_tree(), parents)
+
+
+@pytest.fixture(scope="module")
+def first(project: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a small run; its events lie beside it."""
+    database = tmp_path_factory.mktemp("runs") / "runs.sqlite"
+    arguments = ("--task", "editing", "--regions", 2, "--forward-samples", 1, "--db", database, "--json")
+    result = run_app("run", project, *arguments, environment=environment)
+    assert result.returncode == 0, result.stderr
+    (database.parent / "events.jsonl").write_text(result.stdout)
+    return database
+
+
+def test_every_sample_is_accounted_for(first: Path, project: Path) -> None:
+    events = [json.loads(line) for line in (first.parent / "events.jsonl").read_text().splitlines()]
+    assert events[-1]["status"] == "finished"
+    assert (events[-1]["items"], events[-1]["samples"]) == (2, 6)
+    items = [event for event in events if event["event"] == "item"]
+    assert {item["kind"] for item in items} == {"edit"}
+    assert all(item["old_text"] != item["text"] and item["origin"]["commit"] for item in items)
+    with sqlite3.connect(first) as connection:
+        rows = connection.execute(
+            "SELECT role, author, counted, count(*) FROM samples GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+        )
+        assert rows.fetchall() == [
+            ("backward", "model", 0, 2),
+            ("backward", "model", 1, 2),
+            ("baseline", "model", 1, 2),
+            ("forward", "commit", 0, 2),
+            ("forward", "model", 1, 2),
+        ]
+        judged = connection.execute("SELECT DISTINCT oracle, outcome IN ('pass', 'fail') FROM verdicts")
+        assert judged.fetchall() == [("exact-match", 1)]
+        assert connection.execute("SELECT count(*) FROM scores WHERE metric = 'unchanged'").fetchone() == (6,)
+        head = str(pygit2.Repository(str(project)).head.target)
+        assert connection.execute("SELECT revision FROM projects").fetchall() == [(head,)]
+    connection.close()
+
+
+def test_it_goes_on_with_the_same_history_after_new_commits(
+    first: Path, project: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    database = tmp_path / "runs.sqlite"
+    with sqlite3.connect(first) as source, sqlite3.connect(database) as target:
+        source.backup(target)
+        dropped = target.execute(
+            "DELETE FROM samples WHERE id = (SELECT max(id) FROM samples) RETURNING text"
+        ).fetchone()
+    source.close()
+    target.close()
+    commit(pygit2.Repository(str(project)), "# all gone\n", "Start over")
+    result = run_app("run", "--resume", 1, "--db", database, "--json", environment=environment)
+    assert result.returncode == 0, result.stderr
+    made = [json.loads(line) for line in result.stdout.splitlines() if '"event": "sample"' in line]
+    assert [sample["text"] for sample in made] == list(dropped)
+
+
+def test_sample_prints_what_a_run_takes(first: Path, environment: dict[str, str]) -> None:
+    with sqlite3.connect(first) as connection:
+        root, revision = connection.execute("SELECT root, revision FROM projects").fetchone()
+        keys = [row[0] for row in connection.execute("SELECT key FROM items ORDER BY id")]
+    connection.close()
+    arguments = ("--task", "editing", "--revision", revision, "--regions", 2, "--json")
+    result = run_app("sample", root, *arguments, environment=environment)
+    assert result.returncode == 0, result.stderr
+    printed = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [item["key"] for item in printed] == keys
+    assert {"language", "change", "size"} == set(printed[0]["facets"])
+
+
+def test_a_file_of_edits_needs_no_project(environment: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "edits.jsonl"
+    file.write_text(json.dumps({"old": OLD, "new": OLD.replace("2 *", "3 *")}) + "\n")
+    database = tmp_path / "runs.sqlite"
+    arguments = ("--edits", file, "--forward-samples", 1, "--db", database, "--json")
+    result = run_app("run", *arguments, environment=environment)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout.splitlines()[-1])["items"] == 1
+    file.write_text(json.dumps({"old": OLD, "new": "changed since"}) + "\n")
+    again = run_app("run", "--resume", 1, "--db", database, environment=environment)
+    assert again.returncode == 2
+    assert "have changed since run 1 began" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--task", "editing"), "is not in a git repository"),
+        (("--edits", "none.jsonl"), "cannot be read"),
+        (("--task", "editing", "--since", "soon"), "is not"),
+        (("--task", "synthesis", "--edits", "none.jsonl"), "--edits is for the task editing"),
+    ],
+)
+def test_refusals_are_two_lines(
+    environment: dict[str, str], tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    result = run_app("sample", tmp_path, *arguments, environment=environment)
+    assert result.returncode == 2
+    assert words in result.stderr
+    said = [line for line in result.stderr.splitlines() if not line.endswith("...")]
+    assert len(said) == 2
