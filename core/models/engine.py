@@ -19,6 +19,10 @@ STEP = 32
 """Prompt tokens a batch where the batch's shape must not vary."""
 MOST = 512
 """Prompt tokens a batch at most."""
+SMALL_LOSS = 48
+"""Cached tokens that are not worth an idle row between busy streams."""
+FADING = 0.95
+"""What a cached token is still worth after one more request."""
 WORTH_COPYING = 16
 """Tokens from which on copying a cached prefix beats evaluating it."""
 
@@ -209,7 +213,15 @@ class Engine:
 
     def _place(self, job: Job, free: Sequence[Stream], source: Stream, shared: int) -> Stream:
         """The stream the job will use, holding exactly the shared prefix."""
-        target = max(free, key=lambda s: (self._reusable(s, job), -s.last_use, -s.number))
+        self._clock += 1
+        source.last_use = self._clock
+        busy = [s.number for s in self._streams if s.job]
+
+        def cost(stream: Stream) -> tuple[int, int, int, int]:
+            apart = min((abs(stream.number - n) for n in busy), default=0)
+            return (int(self._loss(stream, job)) // SMALL_LOSS, apart, -self._reusable(stream, job), stream.last_use)
+
+        target = min(free, key=cost)
         own = self._reusable(target, job)
         if shared > own + WORTH_COPYING:
             self.native.copy(source.number, target.number)
@@ -217,6 +229,12 @@ class Engine:
             own = shared
         self._truncate(target, own)
         return target
+
+    def _loss(self, stream: Stream, job: Job) -> float:
+        """Evaluated tokens that nobody else holds and that would be lost to the job, fading with age."""
+        others = [common_prefix(stream.held, s.held, stream.clean) for s in self._streams if s is not stream]
+        kept = max(self._reusable(stream, job), *others, 0)
+        return max(0, stream.clean - kept) * FADING ** (self._clock - stream.last_use)
 
     def _truncate(self, stream: Stream, length: int) -> None:
         if length < len(stream.held) or length == 0:
@@ -228,7 +246,6 @@ class Engine:
 
     def _prefill(self, stream: Stream, job: Job, listener: Listener) -> None:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
-        self._clock += 1
         stream.job, stream.last_use, stream.started, stream.written = job, self._clock, time.monotonic(), 0
         stream.answer = TextStream(job.stop)
         stream.sampler = self.native.open_sampler(job.temperature, job.seed)
@@ -297,9 +314,14 @@ class Engine:
                 yield end
 
     def _step_rows(self, busy: Sequence[Stream]) -> list[Row]:
-        """Rows for a gapless range of streams (llama.cpp splits a batch at a gap), padded to the step's multiple."""
-        if self.shape is None:
-            return [self._step_row(s) for s in busy]
+        """Rows for the busy streams, and for idle ones between them: llama.cpp splits a batch at a gap.
+
+        A wide gap is left: then the split costs less than the idle rows. A step's multiple needs the whole range.
+        """
+        if self.shape is None or self.shape.step == 1:
+            numbers = {s.number for s in busy}
+            numbers |= {n + 1 for n in numbers if n + 2 in numbers}
+            return [self._step_row(self._streams[n]) for n in sorted(numbers)]
         low, high = busy[0].number, busy[-1].number + 1
         width = self.shape.whole_steps(high - low)
         low = min(low, len(self._streams) - width)
