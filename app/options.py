@@ -93,6 +93,7 @@ def add_task(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--ending", action="append", default=[], metavar=".EXT", help="of file names; repeatable")
     group.add_argument("--max-edit-characters", type=positive, default=defaults.max_characters, metavar="N")
     group.add_argument("--max-edit-lines", type=positive, default=defaults.max_lines, metavar="N")
+    group.add_argument("--edit-tests", action="store_true", help="judge by the tests of each edit's commit too")
     group.add_argument("--with-merges", action="store_true", help="merge commits too")
     group.add_argument("--with-bulk", action="store_true", help="commits that reformat or touch many files too")
     group.add_argument("--with-generated", action="store_true", help="generated and foreign files too")
@@ -109,6 +110,7 @@ def edit_settings(options: argparse.Namespace) -> EditSettings:
         endings=tuple(options.ending),
         max_characters=options.max_edit_characters,
         max_lines=options.max_edit_lines,
+        tests=options.edit_tests,
         skip_merges=not options.with_merges,
         skip_bulk=not options.with_bulk,
         skip_generated=not options.with_generated,

@@ -85,6 +85,8 @@ class EditSettings:
         max_lines: removed, or added, whichever are more.
         context: unchanged lines shown around a change.
         max_files: a commit that touches more is a bulk change.
+        tests: edits are judged by the project's own tests at their commit too, and only those that tests notice are
+            admitted; without it by exact match alone.
     """
 
     file: str | None = None
@@ -101,6 +103,7 @@ class EditSettings:
     skip_merges: bool = True
     skip_bulk: bool = True
     skip_generated: bool = True
+    tests: bool = False
 
 
 @dataclass(frozen=True, slots=True)

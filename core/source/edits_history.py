@@ -15,6 +15,7 @@ from core.errors import ProjectError
 from core.settings import EditSettings
 from core.source.edits import Edit, Report, once, rank
 from core.source.edits_commit import Hunks, Place
+from core.source.edits_export import export_commit
 from core.source.edits_filter import CommitFilter, FileFilter
 
 _EVERY = 200
@@ -33,6 +34,7 @@ class EditHistory:
         self._repository = repository
         self._tip = tip
         self._settings = settings
+        self._prefix = prefix
         self.revision: str | None = str(tip.id)
         self.fingerprint = hashlib.sha256(f"history\0{prefix}\0{tip.id}".encode()).hexdigest()
         self.passed_over: Counter[str] = Counter()
@@ -49,6 +51,11 @@ class EditHistory:
     def shallow(self) -> bool:
         """Whether older commits were never fetched."""
         return bool(self._repository.is_shallow)
+
+    def export(self, commit: str, folder: Path) -> Path:
+        """Write a commit's files to a new `folder`; gives the project's own folder in it. Raises ProjectError."""
+        export_commit(self._repository, commit, folder)
+        return folder / self._prefix
 
     def draw(self, seed: int, report: Report) -> Iterator[Edit]:
         """One edit of each commit, commits and edits shuffled, before a second one of any; and so on."""

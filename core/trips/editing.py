@@ -9,17 +9,18 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
-from core.errors import ProjectError
+from core.errors import ProjectError, UserError
 from core.metrics.recitation import recitation
 from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
 from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt
 from core.models.extraction import extract_description
-from core.settings import RunSettings
+from core.settings import OracleSettings, RunSettings
 from core.source.changes import change_kind
 from core.source.edits import Edit, EditSource
 from core.source.edits_file import EditFile
 from core.source.edits_history import EditHistory
+from core.trips.edit_tests import CommitTests
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
 from core.types import CoverageMap, Extraction, Item, Outcome, Prompt, Suite, Verdict
@@ -34,21 +35,28 @@ class EditingTrip:
 
     uninformative = UNINFORMATIVE
 
-    def __init__(self, source: EditSource, notify: Notify) -> None:
-        """Nothing is read yet."""
+    def __init__(self, source: EditSource, notify: Notify, tests: CommitTests | None = None) -> None:
+        """Nothing is read yet. With `tests`, what is no exact match may still pass."""
         self._source = source
         self._notify = notify
+        self._tests = tests
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw edits until there are as many as wanted; every edit drawn is admitted."""
-        for drawn, edit in enumerate(self._source.draw(seed, report), start=1):
-            yield known.get(edit.key) or edit_item(edit)
-            report("sampling edits", drawn, wanted)
-            if drawn == wanted:
+        """Draw edits until enough are admitted: all, or with tests those that tests notice."""
+        admitted = 0
+        for edit in self._source.draw(seed, report):
+            item = known.get(edit.key) or self._admit(edit_item(edit))
+            yield item
+            admitted += item.admitted
+            report("sampling edits", admitted, wanted)
+            if admitted == wanted:
                 break
         reasons = "; ".join(f"{reason}: {count}" for reason, count in self._source.passed_over.most_common())
         if reasons:
             self._notify(f"Passed over on the way: {reasons}.")
+
+    def _admit(self, item: Item) -> Item:
+        return self._tests.admit(item) if self._tests is not None else item
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer edits than were asked for."""
@@ -92,11 +100,16 @@ class EditingTrip:
         return {"description_bleu": bleu(description, references[0].text)} if references else {}
 
     def judge(self, item: Item, text: str) -> Verdict:
-        """Exact match, white space at line ends and the end aside; the old code unchanged is told apart."""
+        """Exact match, white space at line ends and the end aside; the old code unchanged is told apart.
+
+        With tests they have the word on every other candidate that holds code.
+        """
         started = time.perf_counter()
-        outcome = Outcome.PASS if exact_match(text, item.text) else Outcome.FAIL
-        detail = _detail(item, text)
-        return Verdict(outcome, time.perf_counter() - started, detail=detail, oracle=ORACLE)
+        same, copied = exact_match(text, item.text), exact_match(text, _old(item))
+        if self._tests is not None and not same and not copied and text.strip():
+            return self._tests.judge(item, text)
+        outcome = Outcome.PASS if same else Outcome.FAIL
+        return Verdict(outcome, time.perf_counter() - started, detail=_detail(item, text), oracle=ORACLE)
 
     def scores(self, item: Item, text: str) -> dict[str, float]:
         """Exact match, strict too, EDIT-SIM, BLEU and chrF; and whether the old code came back unchanged."""
@@ -117,23 +130,42 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
     """
     report("opening the history", 0, 1)
     source: EditSource
+    tests: CommitTests | None = None
     if settings.edit.file is not None:
+        _refuse_tests(settings)
         source = EditFile(Path(settings.edit.file), settings.edit)
     else:
         source = history = EditHistory.of(project, settings.edit)
         if history.shallow:
             notify("The clone is shallow: edits come from the commits it holds, older ones are missing.")
+        if settings.edit.tests:
+            tests = CommitTests(history.export, _interpreter(project, settings.oracle), notify, report)
+            stack.callback(tests.close)
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
     return Opened(
-        trip=EditingTrip(source, notify),
+        trip=EditingTrip(source, notify, tests),
         settings=settings,
         root=project.resolve(),
         revision=source.revision,
         dirty=False,
         fingerprint=source.fingerprint,
-        oracle=ORACLE,
+        oracle=ORACLE if tests is None else f"{ORACLE}, tests/{settings.oracle.sandbox}",
         suite=_NO_TESTS,
     )
+
+
+def _refuse_tests(settings: RunSettings) -> None:
+    if settings.edit.tests:
+        raise UserError(
+            "Edits out of a file have no commit whose tests could judge them.",
+            "Leave --edit-tests out, or sample the edits of a project's history.",
+        )
+
+
+def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:
+    """The project's own virtual environment for its exported commits, which carry none."""
+    own = next((project / name for name in (".venv", "venv") if (project / name / "bin" / "python").exists()), None)
+    return settings if settings.python or own is None else replace(settings, python=str(own))
 
 
 def edit_item(edit: Edit) -> Item:

@@ -1,0 +1,126 @@
+"""The stronger oracle of an edit: the project's own tests as they were at the edit's commit, on an export of it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.errors import Cancelled, InspectorError
+from core.regions.coverage import cover
+from core.settings import OracleSettings, RegionSettings
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify
+from core.trips.protocol import Report
+from core.types import Candidate, Item, Outcome, Region, SourceFile, Verdict
+
+Export = Callable[[str, Path], Path]
+"""Writes a commit's files under a folder; gives the project's own folder in it."""
+
+_ANY = RegionSettings(coverage="any")
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """The commit whose tests are ready to run."""
+
+    commit: str
+    judged: Judged
+    stack: ExitStack
+
+
+class CommitTests:
+    """Admits and judges edits by tests. One commit is open at a time; calls from several threads take turns."""
+
+    def __init__(self, export: Export, settings: OracleSettings, notify: Notify, report: Report) -> None:
+        """Nothing is written or run yet. Close it when done."""
+        self._export = export
+        self._settings = settings
+        self._notify = notify
+        self._report = report
+        self._folder = tempfile.TemporaryDirectory(prefix="rtc-commits-")
+        self._current: _Opened | None = None
+        self._turn = threading.Lock()
+
+    def admit(self, item: Item) -> Item:
+        """The item with the tests that cover its new code, or dropped with the reason.
+
+        Admitted is an edit that tests tell from its absence: with the new code they pass, with the old they do not.
+        Raises Cancelled.
+        """
+        with self._turn:
+            try:
+                file, tests, judged = self._place(item, self._notify, self._report)
+            except Cancelled:
+                raise
+            except InspectorError as error:
+                return _dropped(item, f"the tests of its commit cannot be used: {error.problem}")
+            if file is None:
+                return _dropped(item, "its file is no Python code that tests judge")
+            if not tests:
+                return _dropped(item, "no test of its commit covers it")
+            item = replace(item, tests=tuple(tests))
+            new = judged.oracle.judge(Candidate(file, item.span, item.text), tests)
+            old = judged.oracle.judge(Candidate(file, item.span, item.old_text or ""), tests)
+        if new.outcome is not Outcome.PASS:
+            return _dropped(item, f"its own tests do not pass with it ({new.outcome}): {new.detail}")
+        if old.outcome in (Outcome.PASS, Outcome.NOT_EXECUTED, Outcome.INFRASTRUCTURE):
+            return _dropped(item, f"its tests do not notice when it is undone ({old.outcome})")
+        return item
+
+    def judge(self, item: Item, text: str) -> Verdict:
+        """Run the tests that cover the edit with `text` in the place of the new code."""
+        with self._turn:
+            try:
+                file, _, judged = self._place(item, _unheard, _unheard)
+            except InspectorError as error:
+                return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error.problem, oracle="tests")
+            if file is None:
+                return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail="The edit's file is gone.", oracle="tests")
+            return judged.oracle.judge(Candidate(file, item.span, text), item.tests)
+
+    def close(self) -> None:
+        """Stop what runs and remove what was written."""
+        with self._turn:
+            self._leave()
+            self._folder.cleanup()
+
+    def _place(self, item: Item, notify: Notify, report: Report) -> tuple[SourceFile | None, Sequence[str], Judged]:
+        """The file with the edit in it, the tests that cover it, and the commit's project. Raises UserError."""
+        judged = self._open(item.origin["commit"], notify, report)
+        file = next((file for file in judged.codebase.files if file.path == item.path and not file.is_test), None)
+        if file is None or file.text[item.span.start : item.span.end] != item.text:
+            return None, (), judged
+        region = Region(item.path, item.span, item.start_line, item.end_line, item.text)
+        covered = cover([region], judged.suite.coverage, _ANY, file)
+        return file, covered[0].tests if covered else (), judged
+
+    def _open(self, commit: str, notify: Notify, report: Report) -> Judged:
+        """What was learned of a commit's suite is cached, so that coming back to it is quick."""
+        if self._current is None or self._current.commit != commit:
+            self._leave()
+            folder = Path(self._folder.name) / commit
+            with ExitStack() as stack:
+                stack.callback(shutil.rmtree, folder, ignore_errors=True)
+                project = self._export(commit, folder)
+                judged = open_judged(stack, project, self._settings, notify, report)
+                self._current = _Opened(commit, judged, stack.pop_all())
+        assert self._current is not None
+        return self._current.judged
+
+    def _leave(self) -> None:
+        if self._current is not None:
+            self._current.stack.close()
+            self._current = None
+
+
+def _unheard(*_: object) -> None:
+    """Judges work beside the run's own thread, which alone may tell of what goes on."""
+
+
+def _dropped(item: Item, reason: str) -> Item:
+    return replace(item, admitted=False, reason=reason)
