@@ -58,7 +58,7 @@ def write_report(reader: Reader, run_id: int, out: Path) -> None:
 def render(reader: Reader, run_id: int) -> str:
     """The page as text."""
     run = reader.run(run_id)
-    done = [item for item in reader.items(run_id) if item.rtc is not None]
+    done = [item for item in reader.items(run_id) if item.rtc is not None and not item.extra]
     ranked = sorted(done, key=lambda item: (item.rtc or 0.0, item.lift or 0.0, item.path, item.start))
     worst = [item for item in ranked if (item.rtc or 0.0) < 1][:SHOWN]
     best = [item for item in reversed(ranked) if (item.rtc or 0.0) > 0][:SHOWN]

@@ -10,16 +10,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from core import __version__
 from core.control import Control
 from core.errors import Cancelled, InspectorError, StoreError
 from core.judging import Judging
-from core.parts import Parts
 from core.passes import Passes, Work
-from core.reopening import open_run_parts, reopen, reporter
+from core.reopening import open_run_parts, record, reopen, reporter
 from core.run import Emit, Pace, Run
 from core.settings import RunSettings
-from core.source.naming import project_name
 from core.store.writer import Store
 from core.types import ItemReady, Notice, RunFinished, RunStarted
 
@@ -31,7 +28,7 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     """
     with ExitStack() as stack:
         parts = open_run_parts(stack, project, settings, emit, control)
-        run = Run(_record(store, parts), parts.opened.settings, parts, store, emit, control)
+        run = Run(record(store, parts), parts.opened.settings, parts, store, emit, control)
         return _see_through(run, resumed=False)
 
 
@@ -41,23 +38,6 @@ def resume(run_id: int, store: Store, emit: Emit, control: Control) -> RunFinish
         run = reopen(stack, run_id, store, emit, control)
         store.take_up(run_id)
         return _see_through(run, resumed=True)
-
-
-def _record(store: Store, parts: Parts) -> int:
-    """Store the project and the run with all that is needed to know it again."""
-    opened = parts.opened
-    project_id = store.add_project(opened.root, project_name(opened.root), opened.revision, opened.dirty)
-    return store.start_run(
-        project_id,
-        opened.settings,
-        parts.forward.info,
-        parts.backward.info,
-        sandbox=opened.oracle,
-        image_digest=opened.image_digest,
-        app_version=__version__,
-        fingerprint=opened.fingerprint,
-        suite=opened.suite,
-    )
 
 
 def _see_through(run: Run, resumed: bool) -> RunFinished:
@@ -99,11 +79,11 @@ def _work(run: Run) -> None:
 def _items(run: Run) -> Iterator[Work]:
     """Store every item as it is drawn; yield the admitted ones."""
     existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
-    known = {key: found.item for key, found in existing.items()}
+    known = {key: found.item for key, found in existing.items() if not found.item.extra}
     report = reporter(run.emit, run.control)
     for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
         found = existing.get(item.key)
-        item_id = found.id if found else run.store.add_item(run.id, item)
+        item_id = found.id if item.key in known and found else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))
         if item.admitted:
             yield Work(item_id, item, found.samples if found else ())

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from core import __version__
 from core.control import Control
 from core.errors import ProjectError
 from core.parts import Parts, open_parts
 from core.run import Emit, Run
 from core.settings import RunSettings
+from core.source.naming import project_name
 from core.store.writer import Store
 from core.types import Model, Notice, Progress
 
@@ -36,6 +38,23 @@ def reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
         emit(Progress(stage, done, total))
 
     return report
+
+
+def record(store: Store, parts: Parts) -> int:
+    """Store the project and a new run with all that is needed to know it again; claims the run."""
+    opened = parts.opened
+    project_id = store.add_project(opened.root, project_name(opened.root), opened.revision, opened.dirty)
+    return store.start_run(
+        project_id,
+        opened.settings,
+        parts.forward.info,
+        parts.backward.info,
+        sandbox=opened.oracle,
+        image_digest=opened.image_digest,
+        app_version=__version__,
+        fingerprint=opened.fingerprint,
+        suite=opened.suite,
+    )
 
 
 def reopen(stack: ExitStack, run_id: int, store: Store, emit: Emit, control: Control) -> Run:

@@ -116,6 +116,7 @@ class Item:
         admitted: False when dropped; `reason` then says why.
         facets: what scores are split by, e.g. `language` -> `Go`; few values each.
         origin: where it comes from, e.g. `commit`, `date`, `message`; for people to read.
+        extra: a person chose it, nobody sampled it: shown with its run, never in the run's scores.
     """
 
     key: str
@@ -131,6 +132,7 @@ class Item:
     old_text: str | None = None
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
+    extra: bool = False
 
 
 # --------------------------------------------------------------------------- tests and verdicts

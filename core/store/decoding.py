@@ -85,6 +85,7 @@ def item_row(row: Row) -> ItemRow:
         recitation=row["recitation"],
         facets=json.loads(row["facets"]),
         origin=json.loads(row["origin"]),
+        extra=bool(row["extra"]),
     )
 
 
@@ -104,6 +105,7 @@ def item(row: ItemRow) -> Item:
         old_text=row.old_text,
         facets=row.facets,
         origin=row.origin,
+        extra=row.extra,
     )
 
 

@@ -92,6 +92,7 @@ def item_row(run_id: int, item: Item) -> Row:
         "reason": item.reason,
         "facets": json.dumps(dict(item.facets), ensure_ascii=False),
         "origin": json.dumps(dict(item.origin), ensure_ascii=False),
+        "extra": int(item.extra),
         "added_at": now(),
     }
 

@@ -80,6 +80,7 @@ def _item_columns(item: ItemRow) -> Row:
         "covering_tests": list(item.tests),
         "facets": dict(item.facets),
         "origin": dict(item.origin),
+        "extra": item.extra,
     }
 
 

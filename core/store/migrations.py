@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
-from core.store.schema import FACETS, INDICES, TABLES, VIEWS
+from core.store.schema import EXTRA, FACETS, INDICES, TABLES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
@@ -39,7 +39,12 @@ def _m004_facets(db: Database) -> None:
     _run(db, FACETS)
 
 
-MIGRATIONS: tuple[Step, ...] = (_m001_tables, _m002_indices, _m003_score_views, _m004_facets)
+def _m005_extra_items(db: Database) -> None:
+    """Items that a person tried by hand stand beside the sampled ones and out of the scores."""
+    _run(db, EXTRA)
+
+
+MIGRATIONS: tuple[Step, ...] = (_m001_tables, _m002_indices, _m003_score_views, _m004_facets, _m005_extra_items)
 
 
 def version(db: Database) -> int:

@@ -85,7 +85,7 @@ class ItemRow:
         baseline: mean outcome of its judged baseline samples.
         passes, judged: of backward samples.
         recitation: the largest among its forward samples.
-        facets, origin: as in `core.types.Item`.
+        facets, origin, extra: as in `core.types.Item`.
     """
 
     id: int
@@ -111,6 +111,7 @@ class ItemRow:
     recitation: float | None
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
+    extra: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,3 +200,56 @@ VIEWS = (
         SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.annotator = l.annotator
     )""",
 )
+
+EXTRA = (
+    "ALTER TABLE items ADD COLUMN extra INTEGER NOT NULL DEFAULT 0",
+    *(f"DROP VIEW {name}" for name in ("facet_scores", "run_scores", "file_scores", "item_scores", "item_counts")),
+    """CREATE VIEW item_counts AS
+    SELECT i.run_id, i.id AS item_id, i.path, i.admitted, i.extra,
+        r.forward_samples AS forward_wanted, r.backward_samples AS backward_wanted,
+        count(s.id) AS samples,
+        count(CASE WHEN s.role = 'forward' AND s.error = '' THEN 1 END) AS forward,
+        count(CASE WHEN s.role = 'backward' AND v.outcome <> 'infrastructure' THEN 1 END) AS judged,
+        count(CASE WHEN s.role = 'backward' AND v.outcome = 'pass' THEN 1 END) AS passes,
+        count(CASE WHEN s.role = 'baseline' AND v.outcome <> 'infrastructure' THEN 1 END) AS baseline_judged,
+        count(CASE WHEN s.role = 'baseline' AND v.outcome = 'pass' THEN 1 END) AS baseline_passes,
+        max(CASE WHEN s.role = 'forward' THEN s.recitation END) AS recitation,
+        max(CASE WHEN v.outcome <> 'infrastructure' THEN v.id END) AS last_verdict_id
+    FROM items i
+    JOIN runs r ON r.id = i.run_id
+    LEFT JOIN samples s ON s.item_id = i.id AND s.counted
+    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    GROUP BY i.run_id, i.id""",
+    """CREATE VIEW item_scores AS
+    SELECT run_id, item_id, path, admitted, extra, samples, forward, judged, passes, baseline_judged,
+        baseline_passes, recitation, last_verdict_id,
+        CASE
+            WHEN NOT admitted THEN 'dropped'
+            WHEN samples = 0 THEN 'waiting'
+            WHEN forward >= forward_wanted AND judged >= forward_wanted * backward_wanted
+                AND baseline_judged >= backward_wanted THEN 'done'
+            ELSE 'running'
+        END AS state,
+        CASE WHEN admitted THEN 1.0 * passes / nullif(judged, 0) END AS rtc,
+        CASE WHEN admitted THEN 1.0 * baseline_passes / nullif(baseline_judged, 0) END AS baseline,
+        CASE WHEN admitted THEN
+            1.0 * passes / nullif(judged, 0) - 1.0 * baseline_passes / nullif(baseline_judged, 0)
+        END AS lift
+    FROM item_counts""",
+    """CREATE VIEW file_scores AS
+    SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores WHERE NOT extra GROUP BY run_id, path""",
+    """CREATE VIEW run_scores AS
+    SELECT run_id, sum(admitted) AS items_admitted, sum(NOT admitted) AS items_dropped,
+        sum(state = 'done') AS items_complete, sum(samples) AS samples, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores WHERE NOT extra GROUP BY run_id""",
+    """CREATE VIEW facet_scores AS
+    SELECT s.run_id, f.key AS facet, f.value AS value, sum(s.admitted) AS items, sum(s.state = 'done') AS done,
+        avg(s.rtc) AS rtc, avg(s.lift) AS lift
+    FROM item_scores s
+    JOIN items i ON i.id = s.item_id
+    JOIN json_each(i.facets) f
+    WHERE NOT s.extra
+    GROUP BY s.run_id, f.key, f.value""",
+)
+"""Items tried by hand: shown, not scored."""

@@ -20,13 +20,13 @@ _RESAMPLES_BEFORE_THE_LAST = 2_000
 
 ITEM_SCORES = """
     SELECT item_id, admitted, state, samples, rtc, lift FROM item_scores
-    WHERE run_id = ? ORDER BY last_verdict_id
+    WHERE run_id = ? AND NOT extra ORDER BY last_verdict_id
 """
 """One row an item, in the order the last verdicts came."""
 
 FILE_SCORES = """
     SELECT path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
-    FROM item_scores WHERE run_id = ? GROUP BY path ORDER BY path
+    FROM item_scores WHERE run_id = ? AND NOT extra GROUP BY path ORDER BY path
 """
 """The view `file_scores` for one run; SQLite does not push a run's id through two levels of groups."""
 
@@ -35,14 +35,14 @@ FACET_VALUES = """
     FROM item_scores s
     JOIN items i ON i.id = s.item_id
     JOIN json_each(i.facets) f
-    WHERE s.run_id = ? AND s.admitted ORDER BY f.key, f.value, s.item_id
+    WHERE s.run_id = ? AND s.admitted AND NOT s.extra ORDER BY f.key, f.value, s.item_id
 """
 """One row for each facet of each admitted item of a run."""
 
 REFERENCE_VALUES = """
     SELECT i.id AS item_id, avg(v.outcome = 'pass') AS value
     FROM items i
-    JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.author NOT IN ('model', 'human')
+    JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.author IN ('commit', 'comment')
     JOIN samples s ON s.parent_id = d.id
     JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
     WHERE i.run_id = ? AND i.admitted AND v.outcome <> 'infrastructure'
@@ -68,7 +68,7 @@ METRIC_VALUES = """
         FROM items i
         JOIN samples s ON s.item_id = i.id AND s.counted
         JOIN scores c ON c.sample_id = s.id AND c.reference_id IS NULL AND c.metric = ?2
-        WHERE i.run_id = ?1 AND i.admitted
+        WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra
         GROUP BY i.id
     )
 """

@@ -164,13 +164,20 @@ class Store:
     # ---- what a run makes
 
     def add_item(self, run_id: int, item: Item) -> int:
-        """Store an item; the same id when the run has one with its key already."""
+        """Store an item; the same id when the run has one with its key already.
+
+        One that a person tried becomes the run's own when the run samples it, never the other way.
+        """
         row = encoding.item_row(run_id, item)
         with self._transaction():
             found = self._db.execute(
-                "SELECT id FROM items WHERE run_id = ? AND key = ?", (run_id, row["key"])
+                "SELECT id, extra FROM items WHERE run_id = ? AND key = ?", (run_id, row["key"])
             ).fetchone()
             if found:
+                if found[1]:
+                    self._count_change("id = ?", run_id)
+                    del row["added_at"]
+                    self._db.table("items").update(found[0], row)
                 return int(found[0])
             self._count_change("id = ?", run_id)
             return self._insert("items", row)

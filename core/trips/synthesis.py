@@ -19,7 +19,8 @@ from core.source.codebase import content_fingerprint
 from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
-from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Suite, Verdict
+from core.trips.selected import selected_item
+from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Span, Suite, Verdict
 
 
 class SynthesisTrip:
@@ -51,6 +52,10 @@ class SynthesisTrip:
             item = known.get(key) or admit(region, self._files[region.path], self._oracle)
             admitted += item.admitted
             yield item
+
+    def select(self, path: str, span: Span) -> Item:
+        """The statements around what a person selected, as an extra item. Raises UserError."""
+        return selected_item(self._files, self._suite, self._oracle, path, span)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""

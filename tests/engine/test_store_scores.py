@@ -215,3 +215,31 @@ def test_scores_kept_with_a_finished_run_give_way_to_later_verdicts(store: Store
     with Reader.open(tmp_path / "runs.db", interval) as fresh:
         assert fresh.runs()[0].rtc == store.reader.score(run.id)[0]
         assert fresh.runs()[0].items_admitted == 2
+
+
+def test_what_a_person_tried_is_shown_and_never_scored(store: Store, run: Run) -> None:
+    run.judged(run.item("a.py", "1"), [PASS, FAIL], FAIL)
+    before = store.reader.run(run.id)
+    item = Item("2", "region", "a.py", Span(0, 4), 1, 1, "text", facets={"size": "1 line"}, extra=True)
+    tried = store.add_item(run.id, item)
+    run.judged(tried, [PASS, PASS], FAIL)
+    after = store.reader.run(run.id)
+    assert replace(after, changes=before.changes) == before
+    row = store.reader.item(tried)
+    assert (row.extra, row.rtc, row.lift, row.state) == (True, 1.0, 1.0, "done")
+    assert [(file.items, file.rtc) for file in store.reader.files(run.id)] == [(1, 0.5)]
+    assert store.reader.score(run.id) == (before.rtc, before.lift)
+    assert len(store.reader.running(run.id)) == 1
+    assert store.reader.facets(run.id) == []
+    rows = store._db.query("SELECT items_admitted, rtc FROM run_scores WHERE run_id = ?", (run.id,))
+    assert list(rows) == [{"items_admitted": 1, "rtc": 0.5}]
+
+
+def test_what_was_tried_becomes_the_runs_own_when_it_is_sampled(store: Store, run: Run) -> None:
+    tried = store.add_item(run.id, Item("1", "region", "a.py", Span(0, 4), 1, 1, "text", ("t",), extra=True))
+    run.judged(tried, [PASS, PASS], FAIL)
+    sampled = Item("1", "region", "a.py", Span(0, 4), 1, 1, "text", ("t", "u"))
+    assert store.add_item(run.id, sampled) == tried
+    assert store.reader.run(run.id).rtc.value == 1.0
+    assert store.add_item(run.id, replace(sampled, extra=True)) == tried
+    assert (store.reader.item(tried).extra, store.reader.item(tried).tests) == (False, ("t", "u"))

@@ -1,0 +1,32 @@
+"""From lines a person selected to an item: whole statements, the tests that cover them, whether deleting is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from core.errors import UserError
+from core.regions.admission import admit
+from core.regions.coverage import cover
+from core.regions.snapping import snap
+from core.settings import RegionSettings
+from core.types import Item, Oracle, SourceFile, Span, Suite
+
+
+def selected_item(files: Mapping[str, SourceFile], suite: Suite, oracle: Oracle, path: str, span: Span) -> Item:
+    """The statements around `span`, of whatever length, covered when some line of them runs; `extra` is set.
+
+    Raises UserError when no statement of the project's own code is selected, ProjectError when they cannot be located.
+    """
+    source = files.get(path)
+    if source is None:
+        raise UserError(
+            f"The project has no Python file {path} to use.", "Read the files again, then select once more."
+        )
+    if source.is_test:
+        raise UserError(f"{path} belongs to the tests, which are never sampled.", "Select lines of the code they test.")
+    region = snap(source, span)
+    if region is None:
+        raise UserError("No statement is selected.", "Select lines that hold code.")
+    covered = cover([region], suite.coverage, RegionSettings(coverage="any"), source)
+    return replace(admit(covered[0] if covered else region, source, oracle), extra=True)

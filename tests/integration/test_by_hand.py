@@ -1,0 +1,146 @@
+"""A person's own words and a person's own selection, on a real run of the bundled model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from projects import write_shop
+
+from core import describing, pipeline, selection
+from core.control import Control
+from core.errors import ProjectError, UserError
+from core.results import open_store
+from core.settings import ModelSettings, OracleSettings, RunSettings
+from core.store.rows import SampleRow
+from core.store.writer import Store
+from core.types import Event, Item, ItemReady, Span, TextStreamed
+
+SETTINGS = RunSettings(
+    regions=1,
+    forward_samples=1,
+    forward_max_tokens=8,
+    backward_max_tokens=8,
+    seed=3,
+    generation=ModelSettings(context_size=1024),
+)
+WHOLE = ("shop.py", "    best = None\n    for name")
+TEST = ("tests/test_shop.py", "assert total([1")
+
+
+@dataclass
+class Finished:
+    """A run of one region, and what was said while something was tried on it."""
+
+    root: Path
+    store: Store
+    id: int
+    said: list[Event] = field(default_factory=list)
+
+    def describe(self, text: str, author: str = "Ann") -> list[SampleRow]:
+        item = next(item for item in self.store.reader.items(self.id) if item.admitted and not item.extra)
+        describing.describe(self.id, item.id, text, author, self.store, self.said.append, Control())
+        return self.store.reader.samples(item.id)
+
+    def probe(self, path: str, words: str) -> Item:
+        return selection.probe(self.id, path, self.span(path, words), self.store, self.said.append, Control())
+
+    def span(self, path: str, words: str) -> Span:
+        start = (self.root / path).read_text().index(words)
+        return Span(start, start + len(words))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
+    folder = tmp_path_factory.mktemp("by-hand")
+    with pytest.MonkeyPatch.context() as patch, open_store(folder / "runs.sqlite") as store:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        root = write_shop(folder / "shop")
+        end = pipeline.start(SETTINGS, root, store, lambda event: None, Control())
+        yield Finished(root, store, end.run_id)
+
+
+def test_own_words_are_written_again_judged_and_not_counted(finished: Finished) -> None:
+    before = finished.store.reader.run(finished.id)
+    samples = finished.describe(" Add the prices up. ")
+    own = next(sample for sample in samples if sample.author == "Ann")
+    assert (own.role, own.text, own.finish_reason, own.index) == ("forward", "Add the prices up.", "written", 1)
+    (code,) = [sample for sample in samples if sample.parent_id == own.id]
+    assert (code.role, code.author) == ("backward", "model")
+    assert code.verdict is not None and code.scores
+    assert "Add the prices up." in finished.store.reader.prompt(code.prompt_hash)
+    streamed = [event for event in finished.said if isinstance(event, TextStreamed)]
+    assert streamed and {event.parent for event in streamed} == {own.index}
+    after = finished.store.reader.run(finished.id)
+    assert replace(after, changes=before.changes) == before
+
+
+def test_every_own_description_has_a_place_of_its_own(finished: Finished) -> None:
+    indices = [sample.index for sample in finished.describe("Two.") if sample.role == "forward"]
+    assert indices == list(range(len(indices)))
+    assert len(indices) >= 2
+
+
+def test_the_models_name_and_empty_words_are_refused(finished: Finished) -> None:
+    with pytest.raises(UserError, match="name of the model"):
+        finished.describe("Add up.", "Model")
+    with pytest.raises(UserError, match="empty"):
+        finished.describe(" \n")
+
+
+def test_a_selection_is_tried_as_an_extra_of_the_run(finished: Finished) -> None:
+    before = finished.store.reader.run(finished.id)
+    finished.said.clear()
+    item = finished.probe(*WHOLE)
+    assert item.admitted, item.reason
+    assert item.tests
+    ready = next(event for event in finished.said if isinstance(event, ItemReady))
+    row = finished.store.reader.item(ready.item_id)
+    assert (row.extra, row.state, row.judged) == (True, "done", 1)
+    after = finished.store.reader.run(finished.id)
+    assert replace(after, changes=before.changes) == before
+    made = len(finished.store.reader.samples(ready.item_id))
+    assert finished.probe(*WHOLE) == item
+    assert len(finished.store.reader.samples(ready.item_id)) == made, "nothing is made twice"
+
+
+def test_checking_asks_no_model(finished: Finished) -> None:
+    path, words = WHOLE
+    item = selection.check(finished.root, path, finished.span(path, words), OracleSettings(), ignore, Control())
+    assert item.admitted and item.extra and item.tests
+
+
+def test_tests_and_blank_lines_cannot_be_selected(finished: Finished) -> None:
+    with pytest.raises(UserError, match="belongs to the tests"):
+        finished.probe(*TEST)
+    path, _ = WHOLE
+    blank = (finished.root / path).read_text().index("\n\n") + 1
+    with pytest.raises(UserError, match="No statement"):
+        selection.check(finished.root, path, Span(blank, blank), OracleSettings(), ignore, Control())
+
+
+def test_a_changed_project_takes_nothing_more(finished: Finished) -> None:
+    file = finished.root / WHOLE[0]
+    text = file.read_text()
+    file.write_text(text + "\n# changed\n")
+    try:
+        with pytest.raises(ProjectError, match="have changed"):
+            finished.describe("Add up.")
+    finally:
+        file.write_text(text)
+
+
+def test_without_a_run_a_selection_gets_one_of_its_own(finished: Finished) -> None:
+    path, words = WHOLE
+    span = finished.span(path, words)
+    item = selection.probe_alone(SETTINGS, finished.root, path, span, finished.store, ignore, Control())
+    run = finished.store.reader.runs()[-1]
+    assert (run.name, run.status, run.items_admitted, run.rtc.value) == (selection.NAME, "finished", 0, None)
+    (row,) = finished.store.reader.items(run.id)
+    assert (row.key, row.extra, row.state) == (item.key, True, "done")
+
+
+def ignore(event: Event) -> None:
+    """Nobody listens."""
