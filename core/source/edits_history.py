@@ -19,8 +19,9 @@ from core.source.edits_export import export_commit
 from core.source.edits_filter import CommitFilter, FileFilter
 
 _EVERY = 200
-_MAPPED = 128 * 2**20
-"""Bytes of pack files libgit2 may map at a time; its default is gigabytes."""
+_MAPPED = 96 * 2**20
+_WINDOW = 8 * 2**20
+"""Bytes of pack files libgit2 may map at a time, and in one piece; its own limits are beyond any pack's size."""
 _CACHED = 32 * 2**20
 _IGNORED_REVISIONS = ".git-blame-ignore-revs"
 """Where projects list the commits that only reformat."""
@@ -114,6 +115,7 @@ def _repository(project: Path) -> pygit2.Repository:
     """A repository of another owner is read all the same: nothing of it is ever executed."""
     try:
         pygit2.option(Option.SET_OWNER_VALIDATION, False)
+        pygit2.option(Option.SET_MWINDOW_SIZE, _WINDOW)
         pygit2.option(Option.SET_MWINDOW_MAPPED_LIMIT, _MAPPED)
         pygit2.option(Option.SET_CACHE_MAX_SIZE, _CACHED)
         found = pygit2.discover_repository(str(project))
