@@ -15,7 +15,7 @@ from pathlib import Path
 import llama_cpp.llama_cpp as lib
 from llama_cpp import __version__ as binding_version
 
-from core.models.engine import Aborted, Row
+from core.models.jobs import Aborted, Row
 
 TOP_K = 40
 TOP_P = 0.95

@@ -17,6 +17,8 @@ from core.models.wire import Wire, decode, encode
 
 ENDED = "ended"
 """Event put into the inbox when the process closed its pipe."""
+START_GRACE = 60.0
+"""Seconds more that the first sign of life may take: libraries are loaded before it."""
 
 
 class WorkerProcess:
@@ -36,7 +38,7 @@ class WorkerProcess:
         self.inbox: queue.Queue[Wire] = queue.Queue()
         self.counts: queue.Queue[Wire] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=20)
-        self.last_sign = time.monotonic()
+        self.last_sign = time.monotonic() + START_GRACE
         self._threads = [
             threading.Thread(target=self._listen, args=(self._process.stdout,), name="model-events", daemon=True),
             threading.Thread(target=self._collect, args=(self._process.stderr,), name="model-log", daemon=True),
@@ -97,7 +99,7 @@ class WorkerProcess:
 
     def _listen(self, pipe: IO[bytes]) -> None:
         for line in pipe:
-            self.last_sign = time.monotonic()
+            self.last_sign = time.monotonic() + START_GRACE
             message = decode(line)
             if message["event"] == "counted":
                 self.counts.put(message)

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core.errors import ModelError
-from core.models.engine import Aborted, Counters, Engine, Job, Listener, Shape
+from core.models.engine import Engine
+from core.models.jobs import Aborted, Counters, Job, Listener, Shape
 from core.models.memory import available_memory
 from core.models.native import LogTail, NativeModel
 from core.models.probe import find_shape

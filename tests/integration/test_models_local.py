@@ -187,7 +187,7 @@ def test_a_worker_that_dies_twice_fails_the_sample_readably(model: LocalModel) -
 
 
 def test_a_stopped_worker_counts_as_dead() -> None:
-    patient = LocalModel(bundled_model(), SETTINGS, silence=3.0)
+    patient = LocalModel(bundled_model(), SETTINGS, silence=6.0)
     try:
         stopped: list[int] = []
 
@@ -259,7 +259,8 @@ def test_closing_twice_and_using_after_it() -> None:
 
 FIXED_STEPS = """
 from core.models.discovery import bundled_model
-from core.models.engine import Counters, Engine, Job, Listener
+from core.models.engine import Engine
+from core.models.jobs import Counters, Job, Listener
 from core.models.native import NativeModel
 
 native = NativeModel(bundled_model(), 0, 1)
@@ -312,3 +313,18 @@ def test_counting_between_samples_survives_a_kill(model: LocalModel, together: d
     assert model.count_tokens(A.prompt) == together["a"].prompt_tokens
     rest = list(samples)
     assert {g.id: g.text for g in (first, *rest)} == {k: together[k].text for k in "ac"}
+
+
+def test_two_phases_do_not_drive_each_other_out_of_the_cache(model: LocalModel) -> None:
+    """Forward and backward prompts begin differently; going back and forth evaluates only what is new."""
+    phases = [Prompt((Message("system", name), Message("user", CODE[:1200]))) for name in ("Describe.", "Write.")]
+
+    def evaluated(round_: int) -> int:
+        before = model.counters["evaluated"]
+        for prompt in phases:
+            turns = (*prompt.messages, Message("assistant", "Yes."), Message("user", f"Part {round_}?"))
+            draw(model, *(Request(f"{i}", Prompt(turns), 0.8, i, 2) for i in range(3)))
+        return model.counters["evaluated"] - before
+
+    first, second = evaluated(1), evaluated(2)
+    assert first > 500 and second < 60

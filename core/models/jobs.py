@@ -1,0 +1,99 @@
+"""The values between the scheduler and llama.cpp: rows, jobs, answers, and the protocol of the native layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+class Aborted(Exception):
+    """The abort flag was seen in mid-evaluation."""
+
+
+class Row(NamedTuple):
+    """One token of a batch. `wanted`: its logits are read."""
+
+    token: int
+    position: int
+    stream: int
+    wanted: bool
+
+
+class Native(Protocol):
+    """What the scheduler needs of llama.cpp."""
+
+    @property
+    def can_rewind(self) -> bool: ...  # noqa: D102
+
+    def open_context(self, tokens: int, streams: int) -> None: ...  # noqa: D102
+    def decode(self, rows: Sequence[Row]) -> None: ...  # noqa: D102
+    def forget(self, stream: int, start: int) -> None: ...  # noqa: D102
+    def copy(self, source: int, target: int) -> None: ...  # noqa: D102
+    def logits(self, row: int) -> bytes: ...  # noqa: D102
+    def open_sampler(self, temperature: float, seed: int) -> int: ...  # noqa: D102
+    def sample(self, sampler: int, row: int) -> int: ...  # noqa: D102
+    def close_sampler(self, sampler: int) -> None: ...  # noqa: D102
+    def piece(self, token: int) -> bytes: ...  # noqa: D102
+    def ends(self, token: int) -> bool: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Batch sizes at which a row's numbers do not depend on its neighbours (found by core.models.probe).
+
+    Attributes:
+        prompt: prompt batches are padded to a multiple of this.
+        step: batches of one token a stream are padded to a multiple of this.
+    """
+
+    prompt: int
+    step: int
+
+    def whole_steps(self, streams: int) -> int:
+        """`streams` rounded up to what a step needs."""
+        return max(1, -(-streams // self.step)) * self.step
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request as tokens."""
+
+    id: str
+    tokens: tuple[int, ...]
+    temperature: float
+    seed: int
+    max_tokens: int
+    stop: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """One answer. `finish_reason`: stop, length or context."""
+
+    id: str
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish_reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Callbacks of one run; each gets the job's id first."""
+
+    started: Callable[[str], None]
+    text: Callable[[str, str], None]
+    progress: Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class Counters:
+    """What was evaluated, for benchmarks: the reason behind the speed."""
+
+    prompt_tokens: int = 0
+    evaluated: int = 0
+    padding: int = 0
+    generated: int = 0
+    steps: int = 0
