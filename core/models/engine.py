@@ -15,6 +15,8 @@ from core.models.textstream import TextStream
 
 MARGIN = 16
 """Cache cells of a stream kept free for padding rows."""
+LEAST = 64
+"""Prompt tokens a batch at least, where the batch's shape may vary: smaller ones cost a tenth more."""
 MOST = 512
 """Prompt tokens a batch at most."""
 
@@ -91,7 +93,7 @@ class Engine:
         """Tokens for about a third of a second, so that progress and cancel stay quick on slow models."""
         if self.shape is None:
             return STEP
-        return max(STEP, min(MOST, int(self._speed / 3) // STEP * STEP))
+        return max(LEAST, min(MOST, int(self._speed / 3) // STEP * STEP))
 
     def _evaluate(self, stream: Stream, tokens: Sequence[int], last: int) -> None:
         start = len(stream.held)
