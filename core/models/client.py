@@ -212,7 +212,7 @@ class LocalModel:
     def _describe(self, loaded: Wire) -> ModelInfo:
         header = self._header
         return ModelInfo(
-            name=header.name,
+            name=header.label,
             path=str(header.path),
             sha256=fingerprint(header.files),
             template_sha256=loaded["template_sha256"],

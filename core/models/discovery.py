@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from core.errors import ModelError
-from core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, read_header
+from core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, file_label, read_header
 from core.models.ollama import ollama_models
 
 
@@ -90,7 +90,7 @@ def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
         folders.sort()
         for name in sorted(names):
             if name.lower().endswith(".gguf") and _is_first_part(name):
-                yield _entry(Path(place, name), _shown_name(name), source)
+                yield _entry(Path(place, name), file_label(name), source)
 
 
 def _ollama(folder: Path) -> Iterator[GgufEntry]:
@@ -114,11 +114,6 @@ def _entry(path: Path, name: str, source: str) -> GgufEntry:
     except ModelError as error:
         return GgufEntry(path, name, source, header, error.problem)
     return GgufEntry(path, name, source, header)
-
-
-def _shown_name(name: str) -> str:
-    match = SPLIT_NAME.match(name)
-    return match["stem"] if match else name[: -len(".gguf")]
 
 
 def _is_first_part(name: str) -> bool:

@@ -59,9 +59,20 @@ class GgufHeader:
     file_bytes: int
 
     @property
+    def label(self) -> str:
+        """What people call it: the file's name, which tells quantizations apart; a blob is called by its header."""
+        return file_label(self.path.name) if self.path.suffix.lower() == ".gguf" else self.name
+
+    @property
     def template_sha256(self) -> str:
         """Hash of the chat template; empty without one."""
         return hashlib.sha256(self.chat_template.encode()).hexdigest() if self.chat_template else ""
+
+
+def file_label(name: str) -> str:
+    """A GGUF file's name without its ending and without the number of its part."""
+    match = SPLIT_NAME.match(name)
+    return match["stem"] if match else name[: -len(".gguf")]
 
 
 def read_header(path: Path) -> GgufHeader:
