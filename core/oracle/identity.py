@@ -179,9 +179,12 @@ def needs(names: Sequence[str], interpreter: Interpreter, root: Path) -> TargetE
 REVERSED = -1
 
 
-def orders(runs: int) -> list[int | None]:
-    """The order of each identity run: as collected, reversed (it breaks every need for one earlier test), shuffled."""
-    return [None, REVERSED, *range(1, max(1, runs - 1))]
+def orders(runs: int) -> list[int]:
+    """The order of each identity run after the first: reversed (it breaks every need for one earlier test), shuffled.
+
+    One fewer than asked for: forks of the collected suite run all tests once more.
+    """
+    return [REVERSED, *range(1, max(1, runs - 2))]
 
 
 Progress = Callable[[str, int, int], None]

@@ -79,7 +79,7 @@ class SuiteRun:
 
     def _plain_runs(self, zygote: Zygote, progress: Progress) -> list[IdentityRun]:
         """In other orders, untraced: their times are the baseline."""
-        seeds = enumerate(orders(self._identity_runs)[1:], start=2)
+        seeds = enumerate(orders(self._identity_runs), start=2)
         return [self._runner.run(zygote, f"tests, run {n}", progress, shuffle=seed) for n, seed in seeds]
 
     def _try_code_swap(
@@ -89,17 +89,26 @@ class SuiteRun:
         with closing(self._runner.start(plan.with_config(collect=True))) as zygote:
             if zygote.greeting["trouble"]:
                 self._notice(f"Candidates are judged by fresh imports only: {zygote.greeting['trouble']}.")
-                alone = failing_alone(fresh, trusted, budget(seconds), progress)
-                return _CodeSwap(None, frozenset(), _order_dependent(alone))
+                return self._without_code_swap(fresh, trusted, seconds, progress)
             run = self._runner.run(zygote, "tests, collected once", progress, tests=list(trusted), shuffle=0)
-            passing = [node for node in trusted if run.outcomes.get(node, ("missing",))[0] == "passed"]
+            failing = untrusted([run])
+            passing = [node for node in trusted if node in run.outcomes and node not in failing]
             alone = failing_alone(zygote, passing, budget(seconds), progress)
-        really = failing_alone(fresh, list(alone), budget(seconds), progress)
-        fresh_only = frozenset(trusted) - frozenset(passing) | frozenset(alone) - frozenset(really)
-        if len(fresh_only) > len(trusted) * MOST_FRESH_ONLY:
-            self._notice(f"Candidates are judged by fresh imports only: {len(fresh_only)} tests need them.")
-            return _CodeSwap(None, frozenset(), _order_dependent(really))
-        return _CodeSwap(run, fresh_only, _order_dependent(really))
+        suspects = [node for node in trusted if node in alone or node not in passing]
+        if len(suspects) > len(trusted) * MOST_FRESH_ONLY:
+            self._notice(f"Candidates are judged by fresh imports only: {len(suspects)} tests need them.")
+            return self._without_code_swap(fresh, trusted, seconds, progress)
+        really = failing_alone(fresh, suspects, budget(seconds), progress)
+        return _CodeSwap(run, frozenset(suspects) - frozenset(really), _order_dependent(really))
+
+    def _without_code_swap(
+        self, fresh: Zygote, trusted: Sequence[str], seconds: float, progress: Progress
+    ) -> _CodeSwap:
+        """The last identity run and the runs alone, by fresh imports."""
+        run = self._runner.run(fresh, "tests, shuffled", progress, tests=list(trusted), shuffle=0)
+        flaky = untrusted([run])
+        alone = failing_alone(fresh, [node for node in trusted if node not in flaky], budget(seconds), progress)
+        return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(alone)})
 
 
 def ready_plan(

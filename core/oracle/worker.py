@@ -149,6 +149,9 @@ class Worker:
             plan = self._plan.with_config(collect=True) if collected else self._plan
             zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings))
             self._zygotes[collected] = zygote
+            if self._closed():
+                self.stop()
+                raise ZygoteDied("the oracle was closed")
         return zygote
 
     def stop(self) -> None:
