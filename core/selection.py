@@ -17,7 +17,8 @@ from core.store.writer import Store
 from core.trips.judged import open_judged
 from core.trips.selected import selected_item
 from core.trips.synthesis import SynthesisTrip
-from core.types import Item, ItemReady, Notice, Span
+from core.trips.tasks import configured
+from core.types import Item, ItemReady, Notice, Span, Task
 
 NAME = "tried by hand"
 """Of a run made only to hold what a person tried."""
@@ -51,6 +52,8 @@ def probe_alone(
     settings: RunSettings, project: Path, path: str, span: Span, store: Store, emit: Emit, control: Control
 ) -> Item:
     """The same in a new run that samples nothing itself. Raises UserError, Cancelled."""
+    if settings.task != Task.SYNTHESIS:
+        settings = configured(settings, Task.SYNTHESIS)
     with ExitStack() as stack:
         parts = open_run_parts(stack, project, replace(settings, regions=0), emit, control)
         run_id = record(store, parts)

@@ -8,10 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 
 from core.store.rows import ItemRow, RunRow
-from core.types import Codebase, Event, TextStreamed
-from ui.inspection import Inspection, Overview
+from core.types import Codebase, Event, ItemReady, TextStreamed
+from ui.inspection import Inspection, Overview, Wanted
 from ui.open_project import OpenProject
 from ui.project_nodes import listed_files
+from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
 from ui.window_parts import WindowParts
 
@@ -24,6 +25,7 @@ class Browsing(QObject):
         super().__init__(parts)
         self._parts, self._inspection, self._project = parts, inspection, project
         self.follow = False
+        self._awaits, self._awaited = False, -1
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
@@ -35,18 +37,38 @@ class Browsing(QObject):
         parts.regions.item_chosen.connect(self.choose)
         parts.code.item_chosen.connect(self.choose)
         parts.run.region_activated.connect(self.choose)
+        parts.run.export_failed.connect(self._say_not_written)
 
     def choose(self, item_id: int) -> None:
         """The user picked a region: show it, and do not jump to another one while the run goes on."""
         self.follow = False
         self._inspection.choose_item(item_id)
 
+    def await_item(self, awaited: bool) -> None:
+        """Whether the next item that a job of this window stores is to be shown as soon as it can be."""
+        self._awaits = awaited
+
+    def _say_not_written(self, problem: str) -> None:
+        self._parts.notices.say(NoticeText(problem, bad=True))
+
     def take(self, events: Sequence[Event]) -> None:
         """Show what a run of this window is doing."""
+        for event in events:
+            if self._awaits and isinstance(event, ItemReady):
+                self._awaits, self._awaited = False, event.item_id
+                self._show_run_of(event)
         written = [event for event in events if isinstance(event, TextStreamed)]
         if self.follow and written:
             self._go_along(written[-1].item_id)
         self.trace.stream(events)
+
+    def _show_run_of(self, ready: ItemReady) -> None:
+        """An item tried by hand may have got a run of its own."""
+        run = self._inspection.run
+        if run is None or run.id != ready.run_id:
+            self._inspection.choose_run(Wanted(ready.run_id))
+        else:
+            self._inspection.refresh()
 
     def _go_along(self, item_id: int) -> None:
         item = self._inspection.item
@@ -58,12 +80,16 @@ class Browsing(QObject):
         parts.tree.set_rows(overview.files)
         parts.regions.set_items(overview.items)
         parts.code.set_items(overview.items)
-        parts.run.set_run(overview.run, overview.points, overview.files)
+        sampled = [item for item in overview.items if not item.extra]
+        parts.run.set_run(overview.run, overview.points, overview.files, sampled)
         parts.status.show_run(overview.run)
         if overview.run is not None:
             parts.show_views(True)
         if not parts.code.path and overview.items:
             parts.code.open_file(overview.items[0].path)
+        if self._inspection.knows(self._awaited):
+            item_id, self._awaited = self._awaited, -1
+            self._inspection.choose_item(item_id)
 
     def _show_item(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)

@@ -62,6 +62,8 @@ class Commands(QObject):
                 "stop": window.control.coordinator.stop,
                 "settings": self.ask_settings,
                 "runs": self.show_runs,
+                "check": code.selecting.check,
+                "probe": code.selecting.probe,
                 "describe": parts.roundtrip.write_description,
                 "follow": self._toggle_follow,
                 "go-to": parts.bar.search.enter,

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core import describing, pipeline
+from core import describing, pipeline, selection
 from core.control import Control
 from core.errors import Cancelled
 from core.results import open_store
-from core.settings import RunSettings
-from core.types import Event, RunFinished, RunStarted, TextStreamed
+from core.settings import OracleSettings, RunSettings
+from core.types import Event, Item, RunFinished, RunStarted, Span, TextStreamed
 from ui.gateway import Gateway
 
 BATCH = 100
@@ -61,6 +61,35 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path)
     def job(emit: Callable[[Event], None], control: Control) -> None:
         with open_store(database) as store:
             describing.describe(run_id, item_id, text, author, store, emit, control)
+
+    return job
+
+
+def checked(project: Path, path: str, span: Span, settings: OracleSettings) -> Job:
+    """What the tests say of selected code; the answer is an Item."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> Item:
+        return selection.check(project, path, span, settings, emit, control)
+
+    return job
+
+
+def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
+    """The round trip on selected code, beside a stored run's regions; the answer is an Item."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> Item:
+        with open_store(database) as store:
+            return selection.probe(run_id, path, span, store, emit, control)
+
+    return job
+
+
+def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, database: Path) -> Job:
+    """The same in a run of its own."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> Item:
+        with open_store(database) as store:
+            return selection.probe_alone(settings, project, path, span, store, emit, control)
 
     return job
 

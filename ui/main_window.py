@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 import resources
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.types import Event
+from core.types import Event, Item, Span, Task
 from ui.appearance import Appearance
 from ui.browsing import Browsing
 from ui.commands import Commands
@@ -76,7 +76,11 @@ class MainWindow(QMainWindow):
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
         self.control.coordinator.state_changed.connect(self._show_state)
+        self.control.coordinator.answered.connect(self._take_answer)
+        self.control.ended.connect(self._end_job)
         self.parts.roundtrip.description_written.connect(self.describe_item)
+        self.parts.code.selecting.check_asked.connect(self.check_selection)
+        self.parts.code.selecting.probe_asked.connect(self.probe_selection)
         self.welcome.folder_asked.connect(self.commands.ask_project)
         self.welcome.database_asked.connect(self.commands.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
@@ -121,6 +125,32 @@ class MainWindow(QMainWindow):
         run, database = self.inspection.run, self.inspection.database
         if run is not None and database is not None and self.control.describe(run.id, item_id, text, database):
             self.parts.roundtrip.own.leave()
+
+    def check_selection(self, path: str, start: int, end: int) -> None:
+        """Ask whether tests cover selected code and notice its deletion."""
+        codebase = self.project.codebase
+        if codebase is None or not self.control.check(codebase.root, path, Span(start, end)):
+            self.parts.code.selecting.settle()
+
+    def probe_selection(self, path: str, start: int, end: int) -> None:
+        """Run the round trip on selected code, beside the regions of the run that is shown."""
+        run, codebase, database = self.inspection.run, self.project.codebase, self.inspection.database
+        if codebase is None or database is None:
+            return
+        fits = run is not None and run.project_root == str(codebase.root) and run.task == Task.SYNTHESIS
+        run_id = run.id if run is not None and fits else None
+        begun = self.control.probe(run_id, codebase.root, path, Span(start, end), database)
+        self.browsing.await_item(begun)
+        if not begun:
+            self.parts.code.selecting.settle()
+
+    def _take_answer(self, answer: object) -> None:
+        if isinstance(answer, Item):
+            self.parts.code.selecting.show_answer(answer)
+
+    def _end_job(self) -> None:
+        self.browsing.await_item(False)
+        self.parts.code.selecting.settle()
 
     def _show_started(self, run_id: int) -> None:
         self.project.reload()

@@ -46,13 +46,22 @@ _KEYS: tuple[Callable[[ItemRow], Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class RegionFilter:
-    """Which regions are listed: `words` in path or code, all of them; `states` empty means any but dropped."""
+    """Which regions are listed.
+
+    Attributes:
+        words: in path or code, all of them.
+        states: empty means any but dropped.
+        extra: only those that a person tried.
+    """
 
     words: str = ""
     states: frozenset[RegionState] = frozenset()
+    extra: bool = False
 
     def passes(self, item: ItemRow) -> bool:
         """Whether the region is listed."""
+        if self.extra and not item.extra:
+            return False
         state = region_state(item)
         if state not in self.states if self.states else state is RegionState.DROPPED:
             return False
@@ -158,7 +167,8 @@ class RegionModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
             return self._icons[region_state(item)]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{item.path}:{item.start_line}–{item.end_line}\n{state_words(item)}"
+            tried = "\ntried by hand, not counted" if item.extra else ""
+            return f"{item.path}:{item.start_line}–{item.end_line}\n{state_words(item)}{tried}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return state_words(item) if column == STATE else _text(item, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 from core.store.rows import ItemRow
@@ -68,3 +69,8 @@ def number(value: float | None, sign: bool = False) -> str:
     if value is None:
         return "–"
     return f"{value:+.2f}" if sign else f"{value:.2f}"
+
+
+def tests_said(tests: Sequence[str]) -> str:
+    """How many tests cover something, as the beginning of a sentence."""
+    return f"{len(tests)} test{'s cover' if len(tests) != 1 else ' covers'} it"

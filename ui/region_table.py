@@ -32,6 +32,7 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("In work", frozenset({S.RUNNING, S.WAITING})),
     ("Unjudged", frozenset({S.UNJUDGED})),
     ("Dropped", frozenset({S.DROPPED})),
+    ("By hand", frozenset(S)),
 )
 WIDTHS = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
 NARROWEST_FILE = 124
@@ -143,8 +144,8 @@ class RegionTable(QWidget):
         column.addWidget(self.table, 1)
 
     def _apply_filter(self) -> None:
-        states = STATES[self.states.currentIndex()][1]
-        self.regions.set_filter(RegionFilter(self.words.text(), states))
+        name, states = STATES[self.states.currentIndex()]
+        self.regions.set_filter(RegionFilter(self.words.text(), states, name == "By hand"))
 
     def _count(self) -> None:
         shown, known = len(self.regions.shown), len(self.regions.all_items)

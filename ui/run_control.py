@@ -10,8 +10,18 @@ from PySide6.QtCore import QObject, Signal
 
 from core.errors import ProjectError, UserError
 from core.settings import RunSettings
-from core.types import Event, Notice, Progress, RunFinished, RunStarted
-from ui.coordinator import Coordinator, Job, RunState, described, new_run, resumed_run
+from core.types import Event, Notice, Progress, RunFinished, RunStarted, Span
+from ui.coordinator import (
+    Coordinator,
+    Job,
+    RunState,
+    checked,
+    described,
+    new_run,
+    probed,
+    probed_alone,
+    resumed_run,
+)
 from ui.gateway import Gateway
 from ui.shell.notices import NoticeBar, NoticeText
 from ui.shell.remembered import Remembered
@@ -67,6 +77,16 @@ class RunControl(QObject):
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
         """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""
         return self._besides(described(run_id, item_id, text, self._remembered.annotator, database))
+
+    def check(self, project: Path, path: str, span: Span) -> bool:
+        """Ask the tests about selected code; False, and a notice, while something else is at work."""
+        return self._besides(checked(project, path, span, self.settings.oracle))
+
+    def probe(self, run_id: int | None, project: Path, path: str, span: Span, database: Path) -> bool:
+        """Try the round trip on selected code, beside a run's regions or alone; False as above."""
+        if run_id is None:
+            return self._besides(probed_alone(self.settings, project, path, span, database))
+        return self._besides(probed(run_id, path, span, database))
 
     def _besides(self, job: Job) -> bool:
         if not self.coordinator.begin(job):

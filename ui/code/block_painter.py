@@ -51,6 +51,17 @@ def paint_block(painter: QPainter, canvas: Canvas, block: Block, theme: Theme, s
     painter.drawRoundedRect(rect, RADIUS, RADIUS)
 
 
+def paint_outline(painter: QPainter, canvas: Canvas, lines: range, theme: Theme) -> None:
+    """Draw which whole lines a selection comes to: a bar at the left and a dashed frame."""
+    top, height = canvas.top + lines.start * canvas.line_height, len(lines) * canvas.line_height
+    frame = QRectF(canvas.left - 3, top + 0.5, canvas.width - canvas.left - 4, height - 1)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(QPen(QColor(theme.accent), 1.2, Qt.PenStyle.DashLine))
+    painter.drawRoundedRect(frame, RADIUS, RADIUS)
+    painter.fillRect(QRectF(canvas.left - 4, top, 3, height), QColor(theme.accent))
+
+
 def paint_tag(painter: QPainter, canvas: Canvas, block: Block, theme: Theme, font: QFont, text_right: float) -> None:
     """Draw mark and tag at the right end of the block's first line, unless its code reaches there."""
     rect = canvas.rect(block)

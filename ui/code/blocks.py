@@ -64,9 +64,8 @@ def _block(item: ItemRow, at: int, source: SourceText) -> Block:
 
 
 def _tag(item: ItemRow) -> str:
-    if item.judged:
-        return f"{item.passes}/{item.judged}"
-    return "" if item.state == "waiting" else item.state
+    said = f"{item.passes}/{item.judged}" if item.judged else item.state.replace("waiting", "")
+    return f"by hand {said}".rstrip() if item.extra else said
 
 
 def at_line(blocks: Sequence[Block], line: int) -> Block | None:

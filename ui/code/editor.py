@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from core.store.rows import ItemRow
-from ui.code.block_painter import Canvas, paint_block, paint_tag
+from ui.code.block_painter import Canvas, paint_block, paint_outline, paint_tag
 from ui.code.blocks import TAB, Block, at_line
 from ui.code.gutter import Gutter
 from ui.code.heat_strip import HeatStrip
@@ -43,6 +43,7 @@ class CodeEditor(QPlainTextEdit):
         self.blocks: Sequence[Block] = ()
         self.first_number = 1
         self._selected: int | None = None
+        self._outlined = range(0)
         self._hovered: Block | None = None
         self._gutter, self._strip = Gutter(self), HeatStrip(self)
         self._card = HoverCard(self.viewport())
@@ -90,7 +91,7 @@ class CodeEditor(QPlainTextEdit):
 
     def show_text(self, text: str, first_number: int = 1) -> None:
         """Show a text whose first line has this number; regions and colours come after."""
-        self.blocks = ()
+        self.blocks, self._outlined = (), range(0)
         self.first_number = first_number
         self._highlight.set_tokens(())
         self._card.hide()
@@ -110,6 +111,12 @@ class CodeEditor(QPlainTextEdit):
         """Draw one region as the selected one."""
         self._selected = item_id
         self._repaint()
+
+    def outline(self, lines: range) -> None:
+        """Mark lines (from 0) as what a selection comes to; an empty range marks none."""
+        if lines != self._outlined:
+            self._outlined = lines
+            self._repaint()
 
     def selected_line(self) -> int:
         """Where going to the next region starts: the selected region, else the text cursor."""
@@ -153,6 +160,8 @@ class CodeEditor(QPlainTextEdit):
         painter = QPainter(self.viewport())
         for block in blocks:
             paint_block(painter, canvas, block, self.theme, block.item.id == self._selected)
+        if self._outlined:
+            paint_outline(painter, canvas, self._outlined, self.theme)
         painter.end()
         super().paintEvent(event)
         painter = QPainter(self.viewport())

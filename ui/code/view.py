@@ -11,11 +11,13 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.store.rows import ItemRow
-from core.types import Codebase
+from core.types import Codebase, SourceFile
 from ui.code.blocks import Block, Placed, neighbour, place
 from ui.code.editor import CodeEditor
 from ui.code.find_bar import FindBar
 from ui.code.header import CodeHeader
+from ui.code.probe_bar import ProbeBar
+from ui.code.selecting import Selecting
 from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
 from ui.gateway import Gateway
@@ -32,6 +34,7 @@ class CodeView(QWidget):
         """Start without a file."""
         super().__init__(parent)
         self._gateway = gateway
+        self._files: dict[str, SourceFile] = {}
         self._texts: dict[str, str] = {}
         self._by_path: dict[str, list[ItemRow]] = {}
         self._path = ""
@@ -40,6 +43,8 @@ class CodeView(QWidget):
         self.header = CodeHeader(theme)
         self.editor = CodeEditor(theme)
         self.find_bar = FindBar(self.editor, theme)
+        self.probe_bar = ProbeBar()
+        self.selecting = Selecting(self.editor, self.probe_bar, gateway, self._open_file)
         self._lay_out()
         self._connect()
 
@@ -48,6 +53,7 @@ class CodeView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
+        column.addWidget(self.probe_bar)
         column.addWidget(self.editor, 1)
         column.addWidget(self.find_bar)
         self.setFocusProxy(self.editor)
@@ -79,7 +85,8 @@ class CodeView(QWidget):
 
     def set_codebase(self, codebase: Codebase | None) -> None:
         """Take the project's texts; the open file is shown again if the project still has it."""
-        self._texts = {each.path: each.text for each in codebase.files} if codebase else {}
+        self._files = {each.path: each for each in codebase.files} if codebase else {}
+        self._texts = {path: each.text for path, each in self._files.items()}
         path, self._path = self._path, ""
         if path in self._texts:
             self.open_file(path)
@@ -146,6 +153,9 @@ class CodeView(QWidget):
             if found is not None:
                 return found.item
         return None
+
+    def _open_file(self) -> tuple[SourceFile | None, SourceText, Sequence[ItemRow]]:
+        return self._files.get(self._path), self._source, self._by_path.get(self._path, [])
 
     def _missing(self) -> bool:
         return bool(self._path) and self._path not in self._texts

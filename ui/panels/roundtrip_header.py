@@ -27,8 +27,8 @@ class RoundTripHeader(QWidget):
         self._theme = theme
         self._item: ItemRow | None = None
         self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
-        self._rtc, self._lift, self._tests, self._state = (Badge(theme) for _ in range(4))
-        self._badges = (self._rtc, self._lift, self._tests, self._state)
+        self._rtc, self._lift, self._tests, self._state, self._extra = (Badge(theme) for _ in range(5))
+        self._badges = (self._rtc, self._lift, self._tests, self._state, self._extra)
         self._peek = CodePeek(theme, 4)
         top = row(self._place, action)
         top.setStretch(0, 1)
@@ -64,6 +64,7 @@ class RoundTripHeader(QWidget):
         count = len(item.tests)
         tests = f"{count} test{'' if count == 1 else 's'}" if count else "whole suite"
         self._tests.show_text(tests, theme.neutral, _tests_tip(item))
+        self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
 
     def _lift_colour(self, item: ItemRow) -> str:
@@ -72,6 +73,9 @@ class RoundTripHeader(QWidget):
 
 
 _LIFT = "How much better the model writes the code with its description than without (eps)"
+
+
+_EXTRA = "You selected this code; it stands beside the run's sampled regions and is left out of its scores"
 
 
 def _tests_tip(item: ItemRow) -> str:

@@ -1,0 +1,119 @@
+"""Follows the selection in the code: snaps it to whole statements, in the background, and shows which they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.errors import ProjectError
+from core.regions.snapping import snap
+from core.store.rows import ItemRow
+from core.types import Item, Region, SourceFile, Span
+from ui.code.editor import CodeEditor
+from ui.code.probe_bar import ProbeBar
+from ui.code.source_text import Place, SourceText
+from ui.gateway import Gateway
+from ui.region_state import state_words
+
+REST = 150
+"""Milliseconds a selection stays as it is before it is looked at."""
+KEY = "selection"
+
+Shown = Callable[[], tuple[SourceFile | None, SourceText, Sequence[ItemRow]]]
+"""The open file, its text as shown and the run's regions in it."""
+
+
+class Selecting(QObject):
+    """`check_asked` and `probe_asked` carry the path and the character offsets of whole statements."""
+
+    check_asked = Signal(str, int, int)
+    probe_asked = Signal(str, int, int)
+
+    def __init__(self, editor: CodeEditor, bar: ProbeBar, gateway: Gateway, shown: Shown) -> None:
+        """Watch `editor`."""
+        super().__init__(editor)
+        self._editor, self._bar, self._gateway, self._shown = editor, bar, gateway, shown
+        self.region: Region | None = None
+        self._waiting = False
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._look)
+        editor.selectionChanged.connect(self._rest.start)
+        bar.check_asked.connect(self.check)
+        bar.probe_asked.connect(self.probe)
+
+    def check(self) -> None:
+        """Ask what the tests say of the selection."""
+        if self.region is not None:
+            self._waiting = True
+            self._bar.say("Asking the tests…")
+            self.check_asked.emit(self.region.path, self.region.span.start, self.region.span.end)
+
+    def probe(self) -> None:
+        """Ask for the round trip on the selection."""
+        if self.region is not None:
+            self._waiting = True
+            self._bar.say("The round trip is on its way…")
+            self.probe_asked.emit(self.region.path, self.region.span.start, self.region.span.end)
+
+    def show_answer(self, item: Item) -> None:
+        """Say what the tests say, if this is still what is selected."""
+        region = self.region
+        if region is not None and (region.path, region.span) == (item.path, item.span):
+            self._waiting = False
+            self._bar.show_answer(item)
+
+    def settle(self) -> None:
+        """What was asked is over; without an answer a notice said why, or the user stopped it."""
+        if self._waiting and self.region is not None:
+            self._bar.say(self._known(self.region))
+        self._waiting = False
+
+    def _look(self) -> None:
+        cursor = self._editor.textCursor()
+        file, text, _ = self._shown()
+        if file is None or not cursor.hasSelection():
+            self._gateway.cancel(KEY)
+            self._drop()
+            return
+        span = Span(self._offset(cursor.selectionStart(), text), self._offset(cursor.selectionEnd(), text))
+        self._gateway.submit(KEY, partial(_snapped, file, span), self._take)
+
+    def _offset(self, position: int, text: SourceText) -> int:
+        block = self._editor.document().findBlock(position)
+        return text.offset(Place(block.blockNumber(), position - block.position()))
+
+    def _take(self, answer: Region | str) -> None:
+        if isinstance(answer, str):
+            self._drop()
+            self._bar.show_region(None, answer)
+            return
+        same = self.region == answer and self._bar.isVisible()
+        self.region = answer
+        self._editor.outline(range(answer.start_line - 1, answer.end_line))
+        if not same:
+            self._bar.show_region(answer, self._known(answer))
+
+    def _known(self, region: Region) -> str:
+        _, _, items = self._shown()
+        own = next((each for each in items if (each.start, each.end) == (region.span.start, region.span.end)), None)
+        return f"A region of this run: {state_words(own)}." if own else KNOWN_BY_KEY
+
+    def _drop(self) -> None:
+        self.region = None
+        self._editor.outline(range(0))
+        self._bar.hide()
+
+
+KNOWN_BY_KEY = "Whole statements. F6 asks the tests, F7 runs the round trip."
+
+
+def _snapped(file: SourceFile, span: Span) -> Region | str:
+    """The whole statements, or why there are none."""
+    if file.is_test:
+        return "This file belongs to the tests, which are never sampled."
+    try:
+        return snap(file, span) or "No statement is selected."
+    except ProjectError as error:
+        return error.problem
