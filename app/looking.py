@@ -14,7 +14,7 @@ from rich.table import Table
 from app import options as shared
 from app.console import Display
 from app.events import region_values
-from core.errors import ProjectError, UserError
+from core.errors import UserError
 from core.probe import judge_span, sample_items
 from core.trips.tasks import task
 from core.types import Item, Outcome, Span, Verdict
@@ -50,10 +50,6 @@ def sample_command(options: argparse.Namespace) -> int:
             found.append(item)
             if options.json:
                 print(json.dumps(region_values(item), ensure_ascii=False), flush=True)
-    if not any(item.admitted for item in found):
-        raise ProjectError(
-            f"No {task(settings.task).noun} was admitted, of {len(found)} drawn.", task(settings.task).remedy
-        )
     if not options.json:
         _print_items(found, task(settings.task).noun)
     return 0

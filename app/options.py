@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from core.errors import UserError
 from core.settings import EditSettings, OracleSettings, RegionSettings, RunSettings
 from core.trips.tasks import TASKS, configured
-from core.types import Task
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
@@ -118,12 +116,7 @@ def edit_settings(options: argparse.Namespace) -> EditSettings:
 
 
 def sampling_settings(options: argparse.Namespace) -> RunSettings:
-    """What says which items are drawn and how they are judged, with the defaults of the task. Raises UserError.
-
-    A file of edits is for editing, whether or not the task is named.
-    """
-    if options.edits and options.task == Task.SYNTHESIS:
-        raise UserError("--edits is for the task editing.", "Leave --task out, or say --task editing.")
+    """What says which items are drawn and how they are judged, with the defaults of the task. Raises UserError."""
     settings = RunSettings(
         regions=options.regions,
         seed=options.seed,
@@ -131,4 +124,4 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
         edit=edit_settings(options),
         oracle=oracle_settings(options),
     )
-    return configured(settings, options.task or (Task.EDITING if options.edits else Task.SYNTHESIS))
+    return configured(settings, options.task)

@@ -18,10 +18,15 @@ from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verd
 
 
 def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:
-    """Draw and admit items as a run with these settings would. Raises UserError."""
+    """Draw and admit items as a run with these settings would. Raises UserError; ProjectError when none is admitted."""
     with ExitStack() as stack:
         opened = task(settings.task).open(stack, project, settings, notify, report)
-        yield from opened.trip.items(settings.regions, opened.settings.seed, {}, report)
+        admitted = 0
+        for item in opened.trip.items(settings.regions, opened.settings.seed, {}, report):
+            admitted += item.admitted
+            yield item
+        for text in opened.trip.shortfall(admitted, settings.regions):
+            notify(text)
 
 
 def judge_span(

@@ -19,6 +19,7 @@ from core.source.edits_export import export_commit
 from core.source.edits_filter import CommitFilter, FileFilter
 
 _EVERY = 200
+MISSING = "commits with missing objects (a shallow or partial clone)"
 _MAPPED = 96 * 2**20
 _WINDOW = 8 * 2**20
 """Bytes of pack files libgit2 may map at a time, and in one piece; its own limits are beyond any pack's size."""
@@ -102,7 +103,7 @@ class EditHistory:
                 places.sort(key=lambda place: rank(seed, f"{name.hex()}:{place.name}"))
             found = self._hunks.edit(commit, places[turn]) if turn < len(places) else None
         except (pygit2.GitError, KeyError, OSError):
-            reason, places = "commits with missing objects (a shallow or partial clone)", []
+            reason, places = MISSING, []
         passed_over.update([reason] if reason else [])
         if turn == 0:  # what a commit leaves out is counted once
             self.passed_over.update(passed_over)
@@ -122,12 +123,19 @@ def _repository(project: Path) -> pygit2.Repository:
         if found:
             return pygit2.Repository(found)
     except (pygit2.GitError, OSError, ValueError) as error:
-        raise ProjectError(
-            f"The git repository of {project} cannot be read: {error}.", "Mend it with `git fsck`, or clone it again."
-        ) from error
+        raise _unreadable(project, str(error)) from error
+    if any((folder / ".git").exists() for folder in (project, *project.resolve().parents)):
+        raise _unreadable(project, "its references are kept in a form that libgit2 does not know")
     raise ProjectError(
         f"{project} is not in a git repository, so it has no edits.",
         "Name a folder under git, or a file of edits with --edits FILE.",
+    )
+
+
+def _unreadable(project: Path, reason: str) -> ProjectError:
+    return ProjectError(
+        f"The git repository of {project} cannot be read: {reason}.",
+        "Mend it with `git fsck`, or clone it in git's usual format (SHA-1 objects, references in files).",
     )
 
 

@@ -19,7 +19,7 @@ from core.settings import OracleSettings, RunSettings
 from core.source.changes import change_kind
 from core.source.edits import Edit, EditSource
 from core.source.edits_file import EditFile
-from core.source.edits_history import EditHistory
+from core.source.edits_history import MISSING, EditHistory
 from core.trips.edit_tests import CommitTests
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
@@ -61,10 +61,7 @@ class EditingTrip:
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer edits than were asked for."""
         if not admitted:
-            raise ProjectError(
-                "No edit could be sampled: every one was passed over.",
-                "Ask for other --ending, --since, --until or --only, or widen --max-edit-characters.",
-            )
+            raise _nothing(self._source.passed_over)
         return () if admitted >= wanted else (f"Only {admitted} of {wanted} edits could be sampled.",)
 
     def references(self, item: Item) -> Sequence[Reference]:
@@ -151,6 +148,19 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         fingerprint=source.fingerprint,
         oracle=ORACLE if tests is None else f"{ORACLE}, tests/{settings.oracle.sandbox}",
         suite=_NO_TESTS,
+    )
+
+
+def _nothing(passed_over: Mapping[str, int]) -> ProjectError:
+    """Say what most edits were lost to."""
+    if passed_over.get(MISSING, 0) > sum(passed_over.values()) / 4:
+        problem = "No edit could be sampled: the clone lacks the files of its commits."
+        return ProjectError(
+            problem, "Fetch them, e.g. with `git fetch --refetch --filter=blob:limit=1g`, or clone again."
+        )
+    return ProjectError(
+        "No edit could be sampled: there is none, or every one was passed over.",
+        "Ask for other --ending, --since, --until or --only, or widen --max-edit-characters.",
     )
 
 

@@ -62,7 +62,8 @@ class SynthesisTrip:
         if not admitted:
             raise ProjectError(
                 "No region of this project was admitted: the tests notice the deletion of none of them.",
-                "Look at the dropped regions with `rtc-inspector sample`, or add tests that check what the code does.",
+                "Add tests that check what the code does, or widen --min-characters and --max-characters; "
+                "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
         if admitted >= min(wanted, 80):
             return ()

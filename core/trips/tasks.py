@@ -20,7 +20,6 @@ class TaskKind:
 
     Attributes:
         noun: what one x is called.
-        remedy: what helps when not one was admitted.
         baseline: the uninformative utterance as a person reads it.
         metrics: those shown beside the score, each with what it says.
         forward_temperature, backward_temperature: the paper's.
@@ -29,7 +28,6 @@ class TaskKind:
 
     name: str
     noun: str
-    remedy: str
     baseline: str
     forward_temperature: float
     backward_temperature: float
@@ -45,7 +43,6 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
             TaskKind(
                 name=str(Task.SYNTHESIS),
                 noun="region",
-                remedy="Add tests that check what the code does, or widen --min-characters and --max-characters.",
                 baseline="TODO: Implement.",
                 forward_temperature=0.8,
                 backward_temperature=0.1,
@@ -56,7 +53,6 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
             TaskKind(
                 name=str(Task.EDITING),
                 noun="edit",
-                remedy="Ask for other --ending, --since, --until or --only, or widen --max-edit-characters.",
                 baseline="Edit.",
                 forward_temperature=1.0,
                 backward_temperature=0.0,
@@ -79,9 +75,15 @@ def task(name: str) -> TaskKind:
     return TASKS[name]
 
 
-def configured(settings: RunSettings, name: str) -> RunSettings:
-    """The settings for another task, with its own temperatures and room. Raises UserError when unknown."""
-    kind = task(name)
+def configured(settings: RunSettings, name: str | None = None) -> RunSettings:
+    """The settings for a task, with its own temperatures and room.
+
+    Without a name it is editing where a file of edits is named, else synthesis. Raises UserError: no such task, or one
+    that takes no file of edits.
+    """
+    kind = task(name or (Task.EDITING if settings.edit.file else Task.SYNTHESIS))
+    if settings.edit.file and kind.name != Task.EDITING:
+        raise UserError("--edits is for the task editing.", "Leave --task out, or say --task editing.")
     return replace(
         settings,
         task=kind.name,

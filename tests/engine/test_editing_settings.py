@@ -29,6 +29,14 @@ def test_a_task_brings_its_own_temperatures() -> None:
     assert configured(editing, "synthesis") == RunSettings()
 
 
+def test_a_file_of_edits_is_for_editing() -> None:
+    settings = RunSettings(edit=EditSettings(file="e.jsonl"))
+    assert configured(settings).task == "editing"
+    assert configured(RunSettings()).task == "synthesis"
+    with pytest.raises(UserError, match="--edits is for the task editing"):
+        configured(settings, "synthesis")
+
+
 def test_an_unknown_task_names_those_there_are() -> None:
     with pytest.raises(UserError, match="no task 'poetry'") as caught:
         task("poetry")

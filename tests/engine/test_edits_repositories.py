@@ -110,6 +110,15 @@ def test_a_damaged_repository(tmp_path: Path) -> None:
     assert refusal(builder.root)
 
 
+def test_references_that_libgit2_cannot_read(tmp_path: Path) -> None:
+    """As in the reftable format."""
+    builder = Builder(tmp_path / "repository")
+    filled(builder)
+    for name in ("refs", "HEAD"):
+        (builder.root / ".git" / name).rename(tmp_path / name)
+    assert "cannot be read" in refusal(builder.root)
+
+
 def test_an_unknown_revision_and_one_that_was_rewritten_away(tmp_path: Path) -> None:
     builder = Builder(tmp_path / "repository")
     last = filled(builder)[-1]

@@ -137,6 +137,7 @@ def test_a_file_of_edits_needs_no_project(environment: dict[str, str], tmp_path:
         (("--task", "editing"), "is not in a git repository"),
         (("--edits", "none.jsonl"), "cannot be read"),
         (("--task", "editing", "--since", "soon"), "is not"),
+        (("--task", "editing", "--edits", "other.jsonl"), "cannot be read"),
         (("--task", "synthesis", "--edits", "none.jsonl"), "--edits is for the task editing"),
     ],
 )
