@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 
 from core.errors import ProjectError, UserError
@@ -42,18 +42,25 @@ class EditingTrip:
         self._tests = tests
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Draw edits until enough are admitted: all, or with tests those that tests notice."""
+        """Draw edits until enough are admitted: all, or with tests those that tests notice.
+
+        Stored ones come first, as they were drawn first, and hold all that is needed: git may have lost them since.
+        """
         admitted = 0
-        for edit in self._source.draw(seed, report):
-            item = known.get(edit.key) or self._admit(edit_item(edit))
+        for item in chain(known.values(), self._new(seed, known, report)):
             yield item
             admitted += item.admitted
             report("sampling edits", admitted, wanted)
-            if admitted == wanted:
+            if admitted >= wanted:
                 break
         reasons = "; ".join(f"{reason}: {count}" for reason, count in self._source.passed_over.most_common())
         if reasons:
             self._notify(f"Passed over on the way: {reasons}.")
+
+    def _new(self, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        for edit in self._source.draw(seed, report):
+            if edit.key not in known:
+                yield self._admit(edit_item(edit))
 
     def _admit(self, item: Item) -> Item:
         return self._tests.admit(item) if self._tests is not None else item

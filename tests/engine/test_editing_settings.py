@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from histories import Builder, module
 
 from core.errors import UserError
 from core.settings import EditSettings, RunSettings
@@ -41,3 +44,21 @@ def test_an_unknown_task_names_those_there_are() -> None:
     with pytest.raises(UserError, match="no task 'poetry'") as caught:
         task("poetry")
     assert all(name in caught.value.remedy for name in TASKS)
+
+
+def test_stored_edits_need_no_history_any_more(tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "repository")
+    builder.commit({"a.py": module()})
+    for number in range(6):
+        builder.commit({"a.py": module({10: f"'{number}'"})})
+    settings = configured(RunSettings(regions=3), "editing")
+    with ExitStack() as stack:
+        opened = task("editing").open(stack, builder.root, settings, lambda _: None, lambda *_: None)
+        whole = list(opened.trip.items(6, 0, {}, lambda *_: None))
+        known = {item.key: item for item in whole[:4]}
+        assert list(opened.trip.items(6, 0, known, lambda *_: None)) == whole
+        for item in whole[:4]:
+            if item.origin["commit"] != opened.revision:
+                builder.forget(item.origin["commit"])
+        again = task("editing").open(stack, builder.root, opened.settings, lambda _: None, lambda *_: None)
+        assert list(again.trip.items(4, 0, known, lambda *_: None)) == whole[:4]
