@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
+
+Inspector = Callable[..., "subprocess.CompletedProcess[str]"]
+"""Calls `rtc-inspector` with arguments, as the fixture of that name does."""
 
 SHOP = '''\
 """Prices."""

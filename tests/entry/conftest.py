@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from projects import write_shop
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from projects import Inspector, write_shop
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +26,7 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def inspector(own_folders: dict[str, str]) -> Run:
+def inspector(own_folders: dict[str, str]) -> Inspector:
     """Call `rtc-inspector` with arguments; text output is captured."""
 
     def call(*arguments: object, timeout: float = 300, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -9,7 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
-from conftest import Run
+from projects import Inspector
 
 
 def refused(result: object, *words: str) -> None:
@@ -23,74 +23,74 @@ def refused(result: object, *words: str) -> None:
         assert word.lower() in errors.lower(), errors
 
 
-def test_version_and_help(inspector: Run) -> None:
+def test_version_and_help(inspector: Inspector) -> None:
     assert inspector("--version").stdout.startswith("rtc-inspector 0.")
     text = inspector("--help").stdout
     for command in ("open", "demo", "sample", "run", "judge", "runs", "report", "export", "models", "doctor"):
         assert command in text
 
 
-def test_unknown_option_says_where_to_look(inspector: Run) -> None:
+def test_unknown_option_says_where_to_look(inspector: Inspector) -> None:
     refused(inspector("run", ".", "--nonsense"), "--nonsense", "--help")
 
 
-def test_not_a_folder(inspector: Run, tmp_path: Path) -> None:
+def test_not_a_folder(inspector: Inspector, tmp_path: Path) -> None:
     refused(inspector("sample", tmp_path / "nowhere"), "nowhere")
 
 
-def test_empty_project(inspector: Run, tmp_path: Path) -> None:
+def test_empty_project(inspector: Inspector, tmp_path: Path) -> None:
     refused(inspector("sample", tmp_path), "python file")
 
 
-def test_no_tests(inspector: Run, project: Path) -> None:
+def test_no_tests(inspector: Inspector, project: Path) -> None:
     (project / "tests" / "test_shop.py").unlink()
     refused(inspector("sample", project), "test")
 
 
-def test_all_tests_fail(inspector: Run, project: Path) -> None:
+def test_all_tests_fail(inspector: Inspector, project: Path) -> None:
     (project / "tests" / "test_shop.py").write_text("def test_it():\n    assert False\n")
     refused(inspector("sample", project), "test_it")
 
 
-def test_no_region_admitted(inspector: Run, project: Path) -> None:
+def test_no_region_admitted(inspector: Inspector, project: Path) -> None:
     (project / "tests" / "test_shop.py").write_text("from shop import total\n\n\ndef test_it():\n    total([1], 1)\n")
     refused(inspector("sample", project), "admitted")
 
 
-def test_interpreter_without_pytest(inspector: Run, project: Path, tmp_path: Path) -> None:
+def test_interpreter_without_pytest(inspector: Inspector, project: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "bare", symlinks=True)
     refused(inspector("sample", project, "--python", tmp_path / "bare/bin/python"), "pytest", "pip install")
 
 
-def test_interpreter_missing(inspector: Run, project: Path) -> None:
+def test_interpreter_missing(inspector: Inspector, project: Path) -> None:
     refused(inspector("sample", project, "--python", "/nowhere/python"), "/nowhere/python")
 
 
-def test_missing_dependency_is_named(inspector: Run, project: Path) -> None:
+def test_missing_dependency_is_named(inspector: Inspector, project: Path) -> None:
     shop = project / "shop.py"
     shop.write_text("import surely_not_installed\n" + shop.read_text())
     refused(inspector("sample", project, "--python", sys.executable), "surely_not_installed")
 
 
 @pytest.mark.parametrize("content", [b"", b"GGUF", b"no model at all" * 100])
-def test_not_a_model(inspector: Run, project: Path, tmp_path: Path, content: bytes) -> None:
+def test_not_a_model(inspector: Inspector, project: Path, tmp_path: Path, content: bytes) -> None:
     model = tmp_path / "model.gguf"
     model.write_bytes(content)
     refused(inspector("run", project, "--model", model, "--db", tmp_path / "runs.sqlite"), "model.gguf")
 
 
-def test_model_missing(inspector: Run, project: Path, tmp_path: Path) -> None:
+def test_model_missing(inspector: Inspector, project: Path, tmp_path: Path) -> None:
     refused(inspector("run", project, "--model", tmp_path / "none.gguf", "--db", tmp_path / "r.sqlite"), "none.gguf")
 
 
-def test_not_a_database(inspector: Run, tmp_path: Path) -> None:
+def test_not_a_database(inspector: Inspector, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     database.write_text("this is no database, " * 100)
     refused(inspector("runs", "--db", database), "runs.sqlite")
     assert database.read_text().startswith("this is no database")
 
 
-def test_newer_database_is_refused_untouched(inspector: Run, project: Path, tmp_path: Path) -> None:
+def test_newer_database_is_refused_untouched(inspector: Inspector, project: Path, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     inspector("run", project, "--db", database, "--task", "editing")
     with sqlite3.connect(database) as connection:
@@ -102,14 +102,14 @@ def test_newer_database_is_refused_untouched(inspector: Run, project: Path, tmp_
     assert database.read_bytes() == before
 
 
-def test_unknown_run(inspector: Run, project: Path, tmp_path: Path) -> None:
+def test_unknown_run(inspector: Inspector, project: Path, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
     inspector("run", project, "--db", database, "--task", "editing")
     refused(inspector("export", "--db", database, "--run", 7, "--format", "csv"), "7")
     refused(inspector("run", "--resume", 7, "--db", database), "7")
 
 
-def test_sample_prints_regions_that_stand_in_the_file(inspector: Run, project: Path) -> None:
+def test_sample_prints_regions_that_stand_in_the_file(inspector: Inspector, project: Path) -> None:
     result = inspector("sample", project, "--json")
     assert result.returncode == 0, result.stderr
     rows = [json.loads(line) for line in result.stdout.splitlines()]
@@ -122,7 +122,7 @@ def test_sample_prints_regions_that_stand_in_the_file(inspector: Run, project: P
         assert row["tests"]
 
 
-def test_judge_tells_right_from_wrong(inspector: Run, project: Path, tmp_path: Path) -> None:
+def test_judge_tells_right_from_wrong(inspector: Inspector, project: Path, tmp_path: Path) -> None:
     text = (project / "shop.py").read_text()
     start = text.index("subtotal -= ")
     end = text.index("\n", start)
@@ -139,18 +139,18 @@ def test_judge_tells_right_from_wrong(inspector: Run, project: Path, tmp_path: P
     assert outcomes == {"same": "pass", "wrong": "fail", "broken": "syntax-error"}
 
 
-def test_the_project_is_not_written_to(inspector: Run, project: Path) -> None:
+def test_the_project_is_not_written_to(inspector: Inspector, project: Path) -> None:
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
     assert inspector("sample", project, "--no-cache").returncode == 0
     assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
 
-def test_doctor_reports_each_part(inspector: Run) -> None:
+def test_doctor_reports_each_part(inspector: Inspector) -> None:
     rows = [json.loads(line) for line in inspector("doctor", "--json").stdout.splitlines()]
     assert {"qt", "llama.cpp", "docker", "bubblewrap"} <= {row["name"] for row in rows}
     assert all(row["works"] or row["remedy"] for row in rows)
 
 
-def test_models_lists_the_bundled_one(inspector: Run) -> None:
+def test_models_lists_the_bundled_one(inspector: Inspector) -> None:
     rows = [json.loads(line) for line in inspector("models", "--json").stdout.splitlines()]
     assert any("SmolLM2" in row["path"] for row in rows)
