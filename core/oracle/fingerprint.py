@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 from collections.abc import Iterator
@@ -42,7 +43,8 @@ def fingerprint(
     }
     digest.update(json.dumps(facts, sort_keys=True).encode())
     elsewhere = [extra for extra in interpreter.editable if not extra.is_relative_to(root)]
-    for path in (file for folder in (INSIDE, root, *elsewhere) for file in _files(folder)):
+    sources = (file for folder in elsewhere for file in _files(folder) if file.suffix == ".py")
+    for path in itertools.chain(_files(INSIDE), _files(root), sources):
         digest.update(f"\0{path}\0".encode("utf-8", "surrogateescape"))
         digest.update(_content(path))
     return digest.hexdigest()
