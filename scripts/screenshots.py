@@ -27,7 +27,7 @@ from ui.shell.remembered import Remembered
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1440, 900)
-TABS = {"window": 0, "tests": 1, "prompt": 2, "run": 4}
+TABS = {"window": 0, "tests": 1, "prompt": 2, "labels": 4, "run": 5}
 
 
 def main() -> int:

@@ -77,6 +77,7 @@ class Commands(QObject):
                 "focus-code": code.editor.setFocus,
                 "focus-roundtrip": partial(parts.roundtrip.setFocus, Qt.FocusReason.ShortcutFocusReason),
                 "focus-tabs": parts.tabs.tabBar().setFocus,
+                "labels": window.label_samples,
                 "next-tab": self._next_tab,
                 "larger": partial(self._scale, 1.0),
                 "smaller": partial(self._scale, -1.0),

@@ -58,6 +58,7 @@ class Gateway(QObject):
         self._waiting: dict[str, Future[None]] = {}
         self._owned: list[Stoppable] = []
         self._closed = False
+        self._carried = 0
         self._answered.connect(self._deliver)
 
     def submit(
@@ -75,6 +76,16 @@ class Gateway(QObject):
         fail = on_error or self.failed.emit
         executor = self._pool if lane is None else self._lane(lane)
         self._waiting[key] = executor.submit(self._run, key, turn, work, on_result, fail)
+
+    def carry_out(self, work: Callable[[], T], on_result: Callable[[T], None], lane: str) -> Future[None]:
+        """Run `work` in a lane come what may: no later request drops it, and closing waits for it.
+
+        An error is reported by `failed`.
+        """
+        self._carried += 1
+        key = f"carry out {self._carried}"
+        self._turns[key] = 0
+        return self._lane(lane).submit(self._run, key, 0, work, on_result, self.failed.emit)
 
     def cancel(self, key: str) -> int:
         """Drop what is on its way for `key`; gives the key's new turn."""

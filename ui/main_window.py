@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMenu
 
@@ -20,9 +20,12 @@ from ui.commands import Commands
 from ui.coordinator import RunState
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
+from ui.label_files import LabelFiles
+from ui.labelling import Labelling
 from ui.model_list import ModelList
 from ui.open_project import OpenProject
 from ui.run_control import RunControl
+from ui.scribe import Scribe
 from ui.shell.choice_box import Choice
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
@@ -58,6 +61,10 @@ class MainWindow(QMainWindow):
         self.inspection = Inspection(self.gateway, self)
         self.browsing = Browsing(self.parts, self.inspection, self.project)
         self.control = RunControl(self.gateway, remembered, self.parts.notices)
+        self.scribe = Scribe(self.gateway)
+        parts = self.parts
+        self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
+        self.label_files = LabelFiles(self, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.commands = Commands(self, menu, runs)
         self._connect()
@@ -76,6 +83,7 @@ class MainWindow(QMainWindow):
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
         self.control.coordinator.state_changed.connect(self._show_state)
+        self._connect_labels()
         self.control.coordinator.answered.connect(self._take_answer)
         self.control.ended.connect(self._end_job)
         self.parts.roundtrip.description_written.connect(self.describe_item)
@@ -85,6 +93,24 @@ class MainWindow(QMainWindow):
         self.welcome.database_asked.connect(self.commands.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
         self.welcome.demo_asked.connect(self.start_demo)
+
+    def _connect_labels(self) -> None:
+        parts = self.parts
+        parts.tabs.currentChanged.connect(self._begin_labelling)
+        self.labelling.blind_changed.connect(parts.show_labels_alone)
+        self.labelling.blind_changed.connect(lambda _: parts.labels.setFocus(Qt.FocusReason.OtherFocusReason))
+        parts.queue.export_asked.connect(self.label_files.ask_export)
+        parts.queue.import_asked.connect(self.label_files.ask_import)
+        self.label_files.imported.connect(self.labelling.rebuild)
+
+    def _begin_labelling(self) -> None:
+        if self.parts.tabs.currentWidget() is self.parts.desk:
+            self.labelling.begin()
+
+    def label_samples(self) -> None:
+        """Go to the labels, keys and all."""
+        self.parts.tabs.setCurrentWidget(self.parts.desk)
+        self.parts.labels.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # ---- what is looked at
 
@@ -230,7 +256,7 @@ class MainWindow(QMainWindow):
             self.remembered.keep_state("geometry", self.saveGeometry())
             self.parts.keep_sizes(self.remembered)
             self.control.coordinator.stop()
-        if self.control.busy and now < self._closing:
+        if (self.control.busy or self.scribe.busy) and now < self._closing:
             event.ignore()
             QTimer.singleShot(CHECK, self.close)
             return

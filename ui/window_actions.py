@@ -41,6 +41,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("focus-code", "&Code", "Ctrl+3"),
         ("focus-roundtrip", "Round &trip", "Ctrl+4"),
         ("focus-tabs", "&Diff, tests, prompt", "Ctrl+5"),
+        ("labels", "La&bels", "Ctrl+6"),
         ("next-tab", "Ne&xt tab below", "Ctrl+T"),
     ),
     "View": (

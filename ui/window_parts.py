@@ -10,8 +10,11 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from ui.code.view import CodeView
+from ui.diff.controls import column
 from ui.gateway import Gateway
-from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel
+from ui.label_queue import QueueKind
+from ui.panels import DiffPanel, LabelsPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel
+from ui.panels.label_queue_bar import LabelQueueBar
 from ui.project_tree import ProjectTree
 from ui.region_table import RegionTable
 from ui.shell.notices import NoticeBar
@@ -46,6 +49,8 @@ class WindowParts(QWidget):
         self.roundtrip = RoundTripPanel(theme)
         self.diff, self.tests = DiffPanel(theme), TestsPanel(theme)
         self.prompt, self.metrics, self.run = PromptPanel(theme), MetricsPanel(theme), RunPanel(theme)
+        self.labels, self.queue = LabelsPanel(theme), LabelQueueBar(list(QueueKind))
+        self.desk = QWidget()
         self.status = StatusLine()
         self.tabs = QTabWidget()
         self._pages = QStackedWidget()
@@ -54,6 +59,7 @@ class WindowParts(QWidget):
         self._lay_out()
 
     def _fill_tabs(self) -> None:
+        column(self.queue, self.labels, owner=self.desk)
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName("Details of the sample and the run")
         named = (
@@ -61,6 +67,7 @@ class WindowParts(QWidget):
             ("Tests", self.tests),
             ("Prompt", self.prompt),
             ("Metrics", self.metrics),
+            ("Labels", self.desk),
             ("Run", self.run),
         )
         for title, panel in named:
@@ -72,16 +79,17 @@ class WindowParts(QWidget):
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
         upper = self._split("upper", horizontal, self.code, Section("ROUND TRIP", self.roundtrip))
         right = self._split("right", vertical, upper, self.tabs)
+        self._left, self._upper = left, upper
         whole = self._split("whole", horizontal, left, right)
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        whole_column = QVBoxLayout(self)
+        whole_column.setContentsMargins(0, 0, 0, 0)
+        whole_column.setSpacing(0)
         for part in (self.bar, self.notices):
-            column.addWidget(part)
-        column.addWidget(self._pages, 1)
-        column.addWidget(self.status)
+            whole_column.addWidget(part)
+        whole_column.addWidget(self._pages, 1)
+        whole_column.addWidget(self.status)
 
     def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
         splitter = QSplitter(direction)
@@ -95,9 +103,15 @@ class WindowParts(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw everything in another theme."""
-        panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.run)
+        panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.labels, self.run)
         for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
             part.set_theme(theme)
+
+    def show_labels_alone(self, alone: bool) -> None:
+        """Hide all that tells the run, its model or a verdict, or show it again."""
+        self.tabs.setCurrentWidget(self.desk)
+        for part in (self.bar, self.status, self.tabs.tabBar(), self._upper, self._left):
+            part.setVisible(not alone)
 
     def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
         """Give every place its share of `size`, or what is remembered; also before the window is shown."""

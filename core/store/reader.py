@@ -26,6 +26,7 @@ from core.store.rows import (
     Interval,
     ItemRow,
     LabelRow,
+    ReconstructionRow,
     RunningPoint,
     RunRow,
     SampleRow,
@@ -177,6 +178,14 @@ class Reader:
         rows = self._rows(_LABELS, run_id)
         return [decoding.label_row(row) for row in rows]
 
+    def reconstructions(self, run_id: int) -> list[ReconstructionRow]:
+        """Every whole reconstruction of a run, in the order its items were drawn."""
+        return [ReconstructionRow(*row.values()) for row in self._rows(_RECONSTRUCTIONS, run_id)]
+
+    def item_of(self, sample_id: int) -> int:
+        """The item a sample is of. Raises Bug when there is no such sample."""
+        return int(self._one("sample", "SELECT item_id FROM samples WHERE id = ?", sample_id)["item_id"])
+
     # ---- scores
 
     def files(self, run_id: int) -> list[FileRow]:
@@ -295,6 +304,14 @@ _LABELS = """
     JOIN samples s ON s.item_id = i.id
     JOIN current_labels l ON l.sample_id = s.id
     WHERE i.run_id = ? ORDER BY l.id
+"""
+
+_RECONSTRUCTIONS = """
+    SELECT s.id AS sample_id, s.item_id, coalesce(v.outcome, '') AS outcome
+    FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.role = 'backward' AND s.error = ''
+    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE i.run_id = ? ORDER BY i.id, s.id
 """
 
 _METRICS = """

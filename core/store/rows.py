@@ -230,6 +230,15 @@ class LabelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReconstructionRow:
+    """One reconstruction as a queue of labelling sees it. `outcome` is empty until it was judged."""
+
+    sample_id: int
+    item_id: int
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExistingItem:
     """An item a run has already, with every sample made of it: what a resumed run need not do again."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
@@ -41,12 +42,15 @@ class LabelsPanel(QWidget):
         """Empty until `set_sample`. `taxonomy` None reads the bundled one."""
         super().__init__()
         self.setAccessibleName("Labels")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._theme = theme
         self.taxonomy = taxonomy or read_taxonomy()
         self._sample: SampleRow | None = None
         self._labels: Sequence[LabelRow] = ()
         self._given: list[tuple[int, str, str]] = []
         self._pace = Pace()
+        self._standing = ""
+        self.held = False
         self._empty = EmptyState("Nothing to label", "Pick a description or a reconstruction in the round-trip panel.")
         self._make_controls()
         self._lay_out()
@@ -116,8 +120,22 @@ class LabelsPanel(QWidget):
         bind(self, "Left", self.previous_requested.emit, "Back")
         bind(self, "U", self._undo, "Undo")
         bind(self, "B", self.blind.toggle, "Blind")
-        bind(self, "?", self.keys.toggle, "Keys")
         bind(self.note, "Escape", self._leave_note, "Leave the note")
+
+    def event(self, event: QEvent) -> bool:
+        """Take `?` before the window does, for these keys (called by Qt)."""
+        asked = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Question
+        if asked and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        if asked and event.type() == QEvent.Type.KeyPress:
+            self.keys.toggle()
+            return True
+        return super().event(event)
+
+    def hold(self, held: bool) -> None:
+        """Take no label while the next sample is on its way: it would go to the wrong one."""
+        self.held = held
 
     def set_sample(
         self,
@@ -148,7 +166,11 @@ class LabelsPanel(QWidget):
 
     def set_progress(self, done: int, total: int) -> None:
         """Say how far the queue is done."""
-        self.progress.setText(f"{done} of {total} · {self._pace.text()}")
+        self._standing = f"{done:,} of {total:,} · "
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        self.progress.setText(self._standing + self._pace.text())
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
@@ -167,14 +189,14 @@ class LabelsPanel(QWidget):
 
     def _choose(self, mode: str) -> None:
         """Ask for a label (or to take it back), then go on."""
-        if self._sample is None:
+        if self._sample is None or self.held:
             return
         own = self._own()
         self._given.append((self._sample.id, own.mode if own else "", own.note if own else ""))
         self.label_requested.emit(self._sample.id, mode, self.note.text().strip() if mode else "")
         if mode:
             self._pace.add()
-        self.progress.setText(self._pace.text())
+        self._show_progress()
         if self.advance.isChecked() and mode:
             self.next_requested.emit()
 
@@ -184,7 +206,7 @@ class LabelsPanel(QWidget):
             return
         sample_id, mode, note = self._given.pop()
         self._pace.take_back()
-        self.progress.setText(self._pace.text())
+        self._show_progress()
         self.label_requested.emit(sample_id, mode, note)
         self.sample_requested.emit(sample_id)
         self.undo.setEnabled(bool(self._given))

@@ -1,0 +1,229 @@
+"""Labelling in the window: keys only, each committed before the next, whatever happens to the process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from store_cases import Filled, filled
+from waiting import wait_until
+
+from core.results import open_reader, open_store
+from core.store.rows import LabelRow, ReconstructionRow
+from ui.appearance import Appearance
+from ui.label_queue import QueueKind, make_queue
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+
+
+@pytest.fixture
+def case(tmp_path: Path) -> Filled:
+    return filled(tmp_path, items=30)
+
+
+@pytest.fixture
+def window(qapp: QApplication, case: Filled, tmp_path: Path) -> Iterator[MainWindow]:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    remembered = Remembered(settings)
+    remembered.annotator = "Ann"
+    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made.resize(1280, 800)
+    made.show()
+    made.activateWindow()
+    made.open_database(case.database, case.root)
+    wait_until(lambda: made.inspection.run is not None and made.parts.code.path)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+def labels(case: Filled) -> list[LabelRow]:
+    with open_reader(case.database) as reader:
+        return reader.current_labels(case.run_id)
+
+
+def begin(window: MainWindow) -> None:
+    window.label_samples()
+    wait_until(lambda: window.parts.labels._sample is not None)
+
+
+def press(*keys: Qt.Key) -> None:
+    for key in keys:
+        QTest.keyClick(QApplication.focusWidget(), key)
+
+
+def outcomes(case: Filled) -> dict[int, str]:
+    with open_reader(case.database) as reader:
+        return {row.sample_id: row.outcome for row in reader.reconstructions(case.run_id)}
+
+
+def test_failures_are_labelled_one_key_each(window: MainWindow, case: Filled) -> None:
+    begin(window)
+    panel = window.parts.labels
+    first = panel._sample
+    assert first is not None and outcomes(case)[first.id] not in ("pass", "infrastructure")
+    press(Qt.Key.Key_1)
+    assert [(row.sample_id, row.annotator, row.mode) for row in labels(case)] == [
+        (first.id, "Ann", panel.taxonomy.modes[0].id)
+    ]
+    wait_until(lambda: not panel.held)
+    second = panel._sample
+    assert second is not None and second.id != first.id
+    press(Qt.Key.Key_2)
+    assert len(labels(case)) == 2
+    assert panel.progress.text().startswith("2 of ")
+    press(Qt.Key.Key_U)
+    wait_until(lambda: not panel.held)
+    assert panel._sample is not None and panel._sample.id == second.id
+    assert [row.sample_id for row in labels(case)] == [first.id]
+
+
+def test_a_fast_hand_never_labels_the_wrong_sample(window: MainWindow, case: Filled) -> None:
+    begin(window)
+    shown: list[int] = []
+    window.parts.labels.label_requested.connect(lambda sample, *_: shown.append(sample))
+    for _ in range(12):
+        press(Qt.Key.Key_3)
+        QApplication.processEvents()
+    wait_until(lambda: len(labels(case)) == len(shown))
+    assert len(set(shown)) == len(shown) >= 4
+    assert [row.sample_id for row in labels(case)] == shown
+
+
+def test_the_queue_can_be_random_by_seed(window: MainWindow, case: Filled) -> None:
+    begin(window)
+    labelling, bar = window.labelling, window.parts.queue
+    bar.kind.setCurrentText(QueueKind.RANDOM)
+    wait_until(lambda: len(labelling._queue.samples) == len(outcomes(case)))
+    before = list(labelling._queue.samples)
+    bar.seed.setValue(7)
+    wait_until(lambda: labelling._queue.samples != before)
+    assert sorted(labelling._queue.samples) == sorted(before)
+
+
+def test_disagreements_are_a_queue(window: MainWindow, case: Filled) -> None:
+    disputed, agreed, *_ = outcomes(case)
+    with open_store(case.database) as store:
+        for sample, annotator, mode in (
+            (disputed, "Ann", "ambiguous"), (disputed, "Bob", "hallucinated"),
+            (agreed, "Ann", "ambiguous"), (agreed, "Bob", "ambiguous"),
+        ):  # fmt: skip
+            store.add_label(sample, mode, annotator, "")
+    begin(window)
+    window.parts.queue.kind.setCurrentText(QueueKind.DISAGREEMENTS)
+    wait_until(lambda: window.labelling._queue.samples == [disputed])
+
+
+def test_blind_hides_everything_but_the_texts(window: MainWindow) -> None:
+    begin(window)
+    press(Qt.Key.Key_B)
+    parts = window.parts
+    for part in (parts.bar, parts.status, parts.roundtrip, parts.regions, parts.code, parts.tabs.tabBar()):
+        assert not part.isVisible()
+    assert parts.labels.isVisible()
+    assert parts.labels.badge.text == ""
+    wait_until(lambda: not parts.labels.held)
+    press(Qt.Key.Key_B)
+    assert parts.regions.isVisible() and parts.bar.isVisible()
+
+
+def test_question_mark_shows_the_keys_of_labelling_there(window: MainWindow) -> None:
+    begin(window)
+    press(Qt.Key.Key_Question)
+    assert window.parts.labels.keys.isVisible()
+    assert QApplication.activeModalWidget() is None
+
+
+def test_the_annotator_is_remembered(window: MainWindow) -> None:
+    begin(window)
+    window.parts.labels.annotator.setText("Bob")
+    window.parts.labels.annotator.editingFinished.emit()
+    assert window.remembered.annotator == "Bob"
+
+
+def test_labels_go_out_and_come_in_without_doubles(window: MainWindow, case: Filled, tmp_path: Path) -> None:
+    begin(window)
+    press(Qt.Key.Key_1)
+    window.label_files.export(case.run_id, tmp_path / "labels.json", "json")
+    wait_until(lambda: window.parts.notices.problem.text().startswith("1 labelled sample written"))
+    window.label_files.take_in(case.run_id, tmp_path / "labels.json")
+    wait_until(lambda: window.parts.notices.problem.text() == "0 new labels came in.")
+    window.label_files.export(case.run_id, tmp_path / "nowhere" / "labels.csv", "csv")
+    wait_until(lambda: "could not be written" in window.parts.notices.problem.text())
+
+
+def test_a_label_pressed_just_before_the_window_closes_is_kept(window: MainWindow, case: Filled) -> None:
+    begin(window)
+    locked, release = threading.Event(), threading.Event()
+
+    def hold_the_lock() -> None:
+        with open_store(case.database) as store, store._transaction():
+            locked.set()
+            release.wait(5)
+
+    holder = threading.Thread(target=hold_the_lock)
+    holder.start()
+    assert locked.wait(5)
+    press(Qt.Key.Key_1)
+    assert labels(case) == []
+    began = time.monotonic()
+    window.close()
+    assert time.monotonic() - began < 0.1
+    release.set()
+    holder.join()
+    wait_until(lambda: not window.isVisible())
+    assert len(labels(case)) == 1
+
+
+KILLED = """
+import os, signal, sys
+sys.path[:0] = sys.argv[2:]
+from pathlib import Path
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+from ui.appearance import Appearance
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+app = QApplication([])
+settings = QSettings(str(Path(sys.argv[1]).with_name("killed.ini")), QSettings.Format.IniFormat)
+window = MainWindow(Appearance(app, "light"), Remembered(settings))
+window.show()
+window.open_database(Path(sys.argv[1]))
+wait_until(lambda: window.inspection.run is not None)
+window.label_samples()
+wait_until(lambda: window.parts.labels._sample is not None)
+QTest.keyClick(window.parts.labels, Qt.Key.Key_4)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_label_outlives_kill_9_right_after_the_key(case: Filled) -> None:
+    here = Path(__file__).parent
+    paths = [str(here), str(here.parent), str(here.parents[1])]
+    arguments = [sys.executable, "-c", KILLED, str(case.database), *paths]
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    ended = subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert [row.mode for row in labels(case)] == ["ambiguous"]
+
+
+def test_a_queue_begins_at_the_first_sample_without_a_label() -> None:
+    rows = [ReconstructionRow(n, n // 2, "fail" if n % 2 else "pass") for n in range(1, 9)]
+    given = [LabelRow(1, 1, "Ann", "ambiguous", "", ""), LabelRow(2, 3, "Bob", "ambiguous", "", "")]
+    queue = make_queue(rows, given, QueueKind.FAILURES, 0, "Ann", blind=False)
+    assert (queue.samples, queue.current, queue.done) == ([1, 3, 5, 7], 3, 1)
+    blind = make_queue(rows, given, QueueKind.FAILURES, 5, "Ann", blind=True)
+    assert sorted(blind.samples) == [1, 3, 5, 7] and blind.samples != [1, 3, 5, 7]

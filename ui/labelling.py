@@ -1,0 +1,198 @@
+"""Labelling a run: a queue of reconstructions, the next one ready before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from core.store.reader import Reader
+from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
+from ui.inspection import Inspection
+from ui.label_queue import LabelQueue, QueueKind, make_queue
+from ui.panels import LabelsPanel
+from ui.panels.label_queue_bar import LabelQueueBar
+from ui.scribe import Scribe
+from ui.shell.remembered import Remembered
+
+KEPT = 200
+"""Samples kept ready to be shown again."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One sample with all that is shown of it."""
+
+    item: ItemRow
+    sample: SampleRow
+    description: str
+    labels: tuple[LabelRow, ...]
+
+
+class Labelling(QObject):
+    """Joins the labels panel, the database and the writer. Idle until the panel is first shown."""
+
+    blind_changed = Signal(bool)
+
+    def __init__(
+        self, panel: LabelsPanel, bar: LabelQueueBar, inspection: Inspection, scribe: Scribe, remembered: Remembered
+    ) -> None:
+        """Connect; nothing is read yet."""
+        super().__init__(panel)
+        self._panel, self._bar = panel, bar
+        self._inspection, self._scribe, self._remembered = inspection, scribe, remembered
+        self._queue = LabelQueue()
+        self._ready: dict[int, Subject] = {}
+        self._run_id: int | None = None
+        panel.annotator.setText(remembered.annotator)
+        panel.label_requested.connect(self._store)
+        panel.next_requested.connect(partial(self._step, 1))
+        panel.previous_requested.connect(partial(self._step, -1))
+        panel.sample_requested.connect(self.show_sample)
+        panel.annotator.editingFinished.connect(self._rename)
+        panel.blind_changed.connect(self._set_blind)
+        bar.changed.connect(self.rebuild)
+        inspection.run_chosen.connect(lambda _: self._forget())
+
+    def begin(self) -> None:
+        """The panel came into view: make the queue if there is none for this run."""
+        run, database = self._inspection.run, self._inspection.database
+        if run is None or database is None or self._run_id == run.id:
+            return
+        self._scribe.prepare(database)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Read which samples there are and begin at the first one without a label."""
+        run = self._inspection.run
+        if run is not None:
+            self._run_id = run.id
+            self._inspection.ask("label queue", partial(_read_queue, run.id), self._take_queue)
+
+    def show_sample(self, sample_id: int) -> None:
+        """Show a sample of the run, whether or not the queue holds it."""
+        self._queue.go_to(sample_id)
+        self._show()
+
+    # ---- the queue
+
+    def _forget(self) -> None:
+        self._run_id, self._queue, self._ready = None, LabelQueue(), {}
+        self._panel.set_sample(None, [])
+        if self._panel.isVisible():
+            self.begin()
+
+    def _take_queue(self, found: tuple[Sequence[ReconstructionRow], Sequence[LabelRow]]) -> None:
+        rows, labels = found
+        name, blind = self._panel.annotator.text().strip(), self._panel.blind.isChecked()
+        self._queue = make_queue(rows, labels, self._kind(), self._bar.seed.value(), name, blind)
+        self._ready = {}
+        self._show()
+
+    def _kind(self) -> QueueKind:
+        return QueueKind(self._bar.kind.currentText())
+
+    def _step(self, by: int) -> None:
+        if self._queue.step(by):
+            self._show()
+        elif by > 0 and self._queue.samples:
+            self._bar.said.setText("That was the last one of this queue.")
+
+    # ---- one sample
+
+    def _show(self) -> None:
+        """Show the sample whose turn it is, at once where it is ready."""
+        wanted = self._queue.current
+        self._say()
+        if wanted is None:
+            self._panel.set_sample(None, [])
+            return
+        subject = self._ready.get(wanted)
+        self._panel.hold(subject is None)
+        if subject is not None:
+            self._present(subject)
+        self._fetch()
+
+    def _fetch(self) -> None:
+        missing = [sample for sample in self._queue.around() if sample not in self._ready]
+        if missing:
+            self._inspection.ask("label subjects", partial(_read_subjects, missing), self._take_subjects)
+
+    def _take_subjects(self, subjects: Sequence[Subject]) -> None:
+        if len(self._ready) > KEPT:
+            self._ready = {}
+        self._ready |= {subject.sample.id: subject for subject in subjects}
+        current = self._queue.current
+        if self._panel.held and current in self._ready:
+            self._panel.hold(False)
+            self._present(self._ready[current])
+
+    def _present(self, subject: Subject) -> None:
+        self._panel.set_sample(subject.sample, subject.labels, item=subject.item, description=subject.description)
+
+    def _say(self) -> None:
+        queue = self._queue
+        self._panel.set_progress(queue.done, len(queue.samples))
+        place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else _NOTHING[self._kind()]
+        self._bar.said.setText(place)
+
+    # ---- what the annotator says
+
+    def _store(self, sample_id: int, mode: str, note: str) -> None:
+        database = self._inspection.database
+        if database is None:
+            return
+        name = self._panel.annotator.text().strip()
+        self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now"))
+        self._scribe.write(database, lambda store: store.add_label(sample_id, mode, name, note), _nothing)
+
+    def _note(self, sample_id: int, label: LabelRow) -> None:
+        """Show the label as given; should it not be stored, a notice says so."""
+        (self._queue.labelled.add if label.mode else self._queue.labelled.discard)(sample_id)
+        subject = self._ready.get(sample_id)
+        if subject is not None:
+            subject = self._ready[sample_id] = replace(subject, labels=(*subject.labels, label))
+            if sample_id == self._queue.current:
+                self._present(subject)
+        self._say()
+
+    def _rename(self) -> None:
+        name = self._panel.annotator.text().strip()
+        if name != self._remembered.annotator:
+            self._remembered.annotator = name
+            self.rebuild()
+
+    def _set_blind(self, blind: bool) -> None:
+        self.rebuild()
+        self.blind_changed.emit(blind)
+
+
+_NOTHING = {
+    QueueKind.FAILURES: "No reconstruction of this run failed.",
+    QueueKind.DISAGREEMENTS: "No two annotators disagree on a sample of this run.",
+    QueueKind.RANDOM: "This run has no reconstruction yet.",
+    QueueKind.ALL: "This run has no reconstruction yet.",
+}
+
+
+def _read_queue(run_id: int, reader: Reader) -> tuple[Sequence[ReconstructionRow], Sequence[LabelRow]]:
+    return reader.reconstructions(run_id), reader.current_labels(run_id)
+
+
+def _read_subjects(wanted: Sequence[int], reader: Reader) -> list[Subject]:
+    """Samples with their regions, descriptions and labels."""
+    made = []
+    for sample_id in wanted:
+        item_id = reader.item_of(sample_id)
+        samples = {sample.id: sample for sample in reader.samples(item_id)}
+        sample = samples[sample_id]
+        parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
+        labels = tuple(reader.labels(sample_id))
+        made.append(Subject(reader.item(item_id), sample, parent.text if parent else "", labels))
+    return made
+
+
+def _nothing(label_id: int) -> None:
+    """It is stored, and shown already."""
