@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
 from core.store.rows import RunRow
+from core.store.writer import Store
 from ui.fonts import fixed_font
 from ui.inspection import Overview, Wanted
 from ui.places import Places
@@ -124,7 +125,13 @@ class Commands(QObject):
         dialog = RunsDialog(self._runs, current.id if current else None, not self._window.control.busy, self._window)
         dialog.opened.connect(self._open_run)
         dialog.resumed.connect(self._window.resume_run)
+        dialog.renamed.connect(lambda run_id, name: self._change_runs(lambda store: store.rename_run(run_id, name)))
+        dialog.noted.connect(lambda run_id, notes: self._change_runs(lambda store: store.note_run(run_id, notes)))
+        dialog.hidden.connect(self._hide_run)
+        dialog.restored.connect(lambda run_id: self._change_runs(lambda store: store.restore_run(run_id)))
+        self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
         dialog.exec()
+        self._window.inspection.forget("deleted runs")
 
     def places(self) -> Find:
         """Where the search field can go just now."""
@@ -145,6 +152,18 @@ class Commands(QObject):
 
     def _open_run(self, run_id: int) -> None:
         self._window.inspection.choose_run(Wanted(run_id))
+
+    def _change_runs(self, change: Callable[[Store], None]) -> None:
+        database = self._window.inspection.database
+        if database is not None:
+            self._window.scribe.write(database, change, lambda _: self._window.inspection.refresh(), wait=False)
+
+    def _hide_run(self, run_id: int) -> None:
+        """Delete a run so that it can come back; the window shows another one if this one was on show."""
+        self._change_runs(lambda store: store.hide_run(run_id))
+        shown = self._window.inspection.run
+        if shown is not None and shown.id == run_id:
+            self._window.inspection.choose_run(Wanted(root=shown.project_root))
 
     def _toggle_follow(self) -> None:
         self._window.browsing.follow = self.actions["follow"].isChecked()

@@ -85,6 +85,53 @@ def test_a_run_is_opened_from_the_list(qapp: QApplication, tmp_path: Path) -> No
     assert heard == [2]
 
 
+def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_path: Path) -> None:
+    run = filled(tmp_path, items=5).run()
+    runs = [run, replace(run, id=2), replace(run, id=3, status="running")]
+    parent = QWidget()
+    dialog = RunsDialog(runs, 2, True, parent)
+    heard: list[tuple[object, ...]] = []
+    for name in ("renamed", "noted", "hidden", "restored"):
+        getattr(dialog, name).connect(lambda *values, name=name: heard.append((name, *values)))
+    dialog.notes.name.setText(" baseline ")
+    dialog.notes.notes.setText("with four shots")
+    dialog.show()
+    QTest.keyClick(dialog.notes.notes, Qt.Key.Key_Return)
+    assert dialog.isVisible(), "Enter keeps the note and opens nothing"
+    QTest.keyClick(dialog.table, Qt.Key.Key_Down)
+    assert heard == [("renamed", 2, "baseline"), ("noted", 2, "with four shots")]
+    assert [each.name for each in dialog.runs.shown] == ["", "baseline", ""]
+    dialog.words.setText("baseline")
+    assert [each.id for each in dialog.runs.shown] == [2]
+    dialog.delete_button.click()
+    dialog.words.setText("")
+    assert heard[2:] == [("hidden", 2)]
+    assert [each.id for each in dialog.runs.shown] == [3, 1]
+    assert not dialog.delete_button.isEnabled(), "a run at work stays"
+    dialog.undo_button.click()
+    assert heard[3:] == [("restored", 2)]
+    assert [(each.id, each.name) for each in dialog.runs.shown] == [(3, ""), (2, "baseline"), (1, "")]
+    assert not dialog.undo_button.isEnabled()
+
+
+def test_runs_deleted_earlier_can_be_brought_back(qapp: QApplication, tmp_path: Path) -> None:
+    run = filled(tmp_path, items=5).run()
+    parent = QWidget()
+    dialog = RunsDialog([run], 1, True, parent)
+    heard: list[int] = []
+    dialog.restored.connect(heard.append)
+    dialog.set_deleted([replace(run, id=7), replace(run, id=8)])
+    assert dialog.bin.text() == "Deleted (2)"
+    dialog.bin.click()
+    assert [each.id for each in dialog.runs.shown] == [8, 7]
+    assert not dialog.open_button.isEnabled()
+    QTest.keyClick(dialog.table, Qt.Key.Key_Down)
+    dialog.delete_button.click()
+    assert heard == [7]
+    dialog.bin.click()
+    assert [each.id for each in dialog.runs.shown] == [7, 1]
+
+
 def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
     first = find_models([])[0]
     assert first.value == "" and first.usable

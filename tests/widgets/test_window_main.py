@@ -354,3 +354,18 @@ def test_the_runs_menu_lists_runs_and_offers_to_resume(empty: MainWindow, tmp_pa
     texts = [action.text() for action in empty.parts.bar.runs_button.menu().actions()]
     assert any(text.startswith("Run 1 · ") and "interrupted" in text for text in texts)
     assert "Resume run 1" in texts
+
+
+def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=12)
+    filled(tmp_path, items=12, seed=9)
+    empty.open_database(case.database, case.root)
+    wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 2)
+    empty.commands._hide_run(2)
+    wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 1)
+    seen: list[list[int]] = []
+    empty.inspection.ask("t", lambda reader: [run.id for run in reader.runs(hidden=True)], seen.append)
+    wait_until(lambda: seen)
+    assert seen == [[2]]
+    empty.commands._change_runs(lambda store: store.restore_run(2))
+    wait_until(lambda: empty.inspection.overview is not None and len(empty.inspection.overview.runs) == 2)

@@ -1,8 +1,9 @@
-"""Every run of the database: filter, open, resume."""
+"""Every run of the database: filter, open, resume, name, delete and bring back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
@@ -19,7 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.store.rows import RunRow
+from ui.diff.controls import bind
 from ui.region_state import number
+from ui.shell.run_notes import RunNotes
 from ui.shell.status_line import score
 from ui.theme import SPACE
 
@@ -102,23 +105,41 @@ class RunModel(QAbstractTableModel):
 
 
 class RunsDialog(QDialog):
-    """`opened` and `resumed` carry a run's id."""
+    """`opened` and `resumed` carry a run's id; `renamed` and `noted` also the text; `hidden` and `restored` an id.
+
+    A deleted run stays in the database and is listed under "Deleted" until it is brought back.
+    """
 
     opened = Signal(int)
     resumed = Signal(int)
+    renamed = Signal(int, str)
+    noted = Signal(int, str)
+    hidden = Signal(int)
+    restored = Signal(int)
 
     def __init__(self, runs: Sequence[RunRow], current: int | None, may_resume: bool, parent: QWidget) -> None:
         """List `runs` with `current` selected; `may_resume` is False while a run is at work."""
         super().__init__(parent)
         self.setWindowTitle("Runs")
         self._may_resume = may_resume
-        self.words = QLineEdit(placeholderText="Filter by project, model or status")
+        self._listed, self._deleted = list(runs), list[RunRow]()
+        self.words = QLineEdit(placeholderText="Filter by name, project, model or status")
         self.table, self.runs = QTableView(), RunModel(self)
         self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
+        self.delete_button, self.undo_button = QPushButton("Delete"), QPushButton("Undo delete")
+        self.bin = QPushButton("Deleted (0)")
+        self.bin.setCheckable(True)
+        self.notes = RunNotes()
         self.runs.set_runs(runs)
         self._build()
+        self._build_bin()
         self._lay_out()
         self._select(current)
+
+    def set_deleted(self, runs: Sequence[RunRow]) -> None:
+        """Offer runs that were deleted earlier."""
+        self._deleted = [*runs, *(run for run in self._deleted if run.id not in {each.id for each in runs})]
+        self._show_list()
 
     def _build(self) -> None:
         self.words.setAccessibleName("Filter runs")
@@ -144,8 +165,23 @@ class RunsDialog(QDialog):
         self.open_button.setProperty("role", "primary")
         self.resume_button.clicked.connect(self._resume)
 
+    def _build_bin(self) -> None:
+        self.notes.renamed.connect(self._rename)
+        self.notes.noted.connect(self._note)
+        self.delete_button.setToolTip("Take the run out of the list (Delete); it can be brought back")
+        self.delete_button.clicked.connect(self._delete)
+        self.undo_button.setToolTip("Bring back the run that was deleted last (Ctrl+Z)")
+        self.undo_button.clicked.connect(self._undo)
+        self.bin.toggled.connect(self._show_list)
+        bind(self.table, "Delete", self._delete, "Delete run")
+        bind(self.table, "F2", lambda: self.notes.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename run")
+        bind(self.table, "Ctrl+Z", self._undo, "Undo delete")
+
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
+        for button in (self.delete_button, self.undo_button, self.bin):
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
         buttons.addStretch(1)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
@@ -156,8 +192,9 @@ class RunsDialog(QDialog):
         column.setSpacing(SPACE)
         column.addWidget(self.words)
         column.addWidget(self.table, 1)
+        column.addWidget(self.notes)
         column.addLayout(buttons)
-        self.resize(980, 460)
+        self.resize(1020, 540)
 
     def _filter(self, words: str) -> None:
         self.runs.set_words(words)
@@ -173,9 +210,65 @@ class RunsDialog(QDialog):
         return self.runs.shown[row] if 0 <= row < len(self.runs.shown) else None
 
     def _offer(self) -> None:
+        run, binned = self._chosen(), self.bin.isChecked()
+        self.notes.show_run(run)
+        self.open_button.setEnabled(run is not None and not binned)
+        self.resume_button.setEnabled(run is not None and not binned and self._may_resume and run.status in RESUMABLE)
+        self.delete_button.setText("Bring back" if binned else "Delete")
+        self.delete_button.setEnabled(run is not None and (binned or run.status != "running"))
+        self.undo_button.setEnabled(bool(self._deleted))
+        self.bin.setText(f"Deleted ({len(self._deleted)})")
+        self.bin.setEnabled(bool(self._deleted) or binned)
+
+    def _show_list(self) -> None:
+        """The runs there are, or those that were deleted."""
         run = self._chosen()
-        self.open_button.setEnabled(run is not None)
-        self.resume_button.setEnabled(run is not None and self._may_resume and run.status in RESUMABLE)
+        self.notes.show_run(None)
+        self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
+        self._select(run.id if run else None)
+
+    def _rename(self, run_id: int, name: str) -> None:
+        self._change(run_id, lambda run: replace(run, name=name))
+        self.renamed.emit(run_id, name)
+
+    def _note(self, run_id: int, notes: str) -> None:
+        self._change(run_id, lambda run: replace(run, notes=notes))
+        self.noted.emit(run_id, notes)
+
+    def _change(self, run_id: int, change: Callable[[RunRow], RunRow]) -> None:
+        chosen = self._chosen()
+        for runs in (self._listed, self._deleted):
+            runs[:] = [change(run) if run.id == run_id else run for run in runs]
+        self.runs.set_runs(self._deleted if self.bin.isChecked() else self._listed)
+        self._select(chosen.id if chosen else run_id)
+
+    def _delete(self) -> None:
+        run = self._chosen()
+        if run is not None and self.delete_button.isEnabled():
+            if self.bin.isChecked():
+                self._bring_back(run)
+                return
+            self._listed.remove(run)
+            self._deleted.append(run)
+            self.hidden.emit(run.id)
+            self._show_list()
+
+    def _undo(self) -> None:
+        if self._deleted:
+            self._bring_back(self._deleted[-1])
+
+    def _bring_back(self, run: RunRow) -> None:
+        self._deleted.remove(run)
+        self._listed.append(run)
+        self.restored.emit(run.id)
+        self._show_list()
+        if not self.bin.isChecked():
+            self._select(run.id)
+
+    def done(self, result: int) -> None:
+        """What was typed last is kept too (called by Qt)."""
+        self.notes.keep()
+        super().done(result)
 
     def _open(self) -> None:
         run = self._chosen()
