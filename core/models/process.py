@@ -31,6 +31,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C in a terminal is for the parent alone, which ends us in good order
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._stdin = self._process.stdin
@@ -99,7 +100,9 @@ class WorkerProcess:
 
     def _listen(self, pipe: IO[bytes]) -> None:
         for line in pipe:
-            self.last_sign = time.monotonic() + START_GRACE
+            self.last_sign = time.monotonic()
+            if not line.endswith(b"\n"):
+                break  # it was killed in the middle of a message
             message = decode(line)
             if message["event"] == "counted":
                 self.counts.put(message)
