@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
+import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +35,21 @@ def open_project(options: argparse.Namespace) -> int:
 
 
 def has_screen() -> bool:
-    """Whether a window can be shown at all."""
-    shown = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in shown)
+    """Whether a window can be shown: Qt would end the process where it cannot."""
+    if not sys.platform.startswith("linux") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    display = os.environ.get("DISPLAY", "")
+    local = re.fullmatch(r"(?:unix)?:(\d+)(?:\.\d+)?", display)
+    return _answers(f"/tmp/.X11-unix/X{local[1]}") if local else bool(display)
+
+
+def _answers(path: str) -> bool:
+    """Whether an X server listens at its usual socket, in the file system or (Linux) beside it."""
+    for address in (path, f"\0{path}"):
+        with socket.socket(socket.AF_UNIX) as connection, suppress(OSError):
+            connection.connect(address)
+            return True
+    return False
 
 
 def show(project: Path | None, database: Path, start: RunSettings | None) -> int:
