@@ -15,6 +15,7 @@ from app.windows import has_screen
 from core.errors import UserError
 from core.settings import RunSettings
 from ui.appearance import Appearance
+from ui.collector import calm_collector
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 
@@ -39,6 +40,7 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     _show_uncaught(window)
     pulse = _end_on_interrupt(window)
     window.show()
+    calm_collector()
     _begin(window, project or next(iter(remembered.projects()), None), database, start)
     status = app.exec()
     pulse.stop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from core.store.rows import ItemRow, RunRow
 from core.types import Codebase, Event, ItemReady, TextStreamed
@@ -26,11 +26,13 @@ class Browsing(QObject):
         self._parts, self._inspection, self._project = parts, inspection, project
         self.follow = False
         self._awaits, self._awaited = False, -1
+        self._shown: Overview | None = None
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
         inspection.item_chosen.connect(self._show_item)
         project.opened.connect(self._show_project)
+        project.lent.connect(parts.code.lend_text)
         project.absent.connect(lambda _: self._show_project(None))
         parts.tree.file_chosen.connect(parts.code.open_file)
         parts.code.file_opened.connect(parts.tree.show_file)
@@ -76,12 +78,15 @@ class Browsing(QObject):
             self._inspection.choose_item(item_id)
 
     def _show_overview(self, overview: Overview) -> None:
-        parts = self._parts
-        parts.tree.set_rows(overview.files)
-        parts.regions.set_items(overview.items)
-        parts.code.set_items(overview.items)
-        sampled = [item for item in overview.items if not item.extra]
-        parts.run.set_run(overview.run, overview.points, overview.files, sampled)
+        parts, before = self._parts, self._shown
+        self._shown = overview
+        if before is None or overview.items is not before.items:
+            parts.tree.set_rows(overview.files)
+            parts.regions.set_items(overview.items)
+            parts.code.set_items(overview.items)
+        changed = before is None or overview.run != before.run or overview.points is not before.points
+        if changed and not overview.brief:
+            QTimer.singleShot(0, self._show_run)
         parts.status.show_run(overview.run)
         if overview.run is not None:
             parts.show_views(True)
@@ -90,6 +95,13 @@ class Browsing(QObject):
         if self._inspection.knows(self._awaited):
             item_id, self._awaited = self._awaited, -1
             self._inspection.choose_item(item_id)
+
+    def _show_run(self) -> None:
+        """The charts, in a turn of their own: they take as long as everything else."""
+        overview = self._inspection.overview
+        if overview is not None:
+            sampled = [item for item in overview.items if not item.extra]
+            self._parts.run.set_run(overview.run, overview.points, overview.files, sampled)
 
     def _show_item(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
@@ -101,10 +113,17 @@ class Browsing(QObject):
         if self._project.root == root:
             return
         if root.is_dir():
+            self._lend_first(root)
             self._project.open(root)
         else:
             self._project.close()
             self._show_project(None)
+
+    def _lend_first(self, root: Path) -> None:
+        """The file that is shown first need not wait for all the others."""
+        items = self._inspection.overview.items if self._inspection.overview else ()
+        if items:
+            self._project.lend(root, items[0].path)
 
     def _show_project(self, codebase: Codebase | None) -> None:
         parts, overview = self._parts, self._inspection.overview

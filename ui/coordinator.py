@@ -1,4 +1,7 @@
-"""Runs the engine in a plain thread and hands its events to the window in batches, about ten times a second."""
+"""Runs the engine in a plain thread and hands its events to the window in batches, about ten times a second.
+
+The engine is imported by the first job, in that thread: a window that only shows runs opens sooner.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core import describing, pipeline, selection
 from core.control import Control
 from core.errors import Cancelled
 from core.results import open_store
@@ -39,6 +41,8 @@ def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
     """A run from the start."""
 
     def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        from core import pipeline
+
         with open_store(database) as store:
             return pipeline.start(settings, project, store, emit, control)
 
@@ -49,6 +53,8 @@ def resumed_run(run_id: int, database: Path) -> Job:
     """A stored run taken up again."""
 
     def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        from core import pipeline
+
         with open_store(database) as store:
             return pipeline.resume(run_id, store, emit, control)
 
@@ -59,6 +65,8 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path)
     """The backward pass on a person's words."""
 
     def job(emit: Callable[[Event], None], control: Control) -> None:
+        from core import describing
+
         with open_store(database) as store:
             describing.describe(run_id, item_id, text, author, store, emit, control)
 
@@ -69,6 +77,8 @@ def checked(project: Path, path: str, span: Span, settings: OracleSettings) -> J
     """What the tests say of selected code; the answer is an Item."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
+        from core import selection
+
         return selection.check(project, path, span, settings, emit, control)
 
     return job
@@ -78,6 +88,8 @@ def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
     """The round trip on selected code, beside a stored run's regions; the answer is an Item."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
+        from core import selection
+
         with open_store(database) as store:
             return selection.probe(run_id, path, span, store, emit, control)
 
@@ -88,6 +100,8 @@ def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, da
     """The same in a run of its own."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
+        from core import selection
+
         with open_store(database) as store:
             return selection.probe_alone(settings, project, path, span, store, emit, control)
 

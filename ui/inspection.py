@@ -35,7 +35,10 @@ IDLE_LOOK = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One look at the database: its runs, and one of them whole. `run` is None where there is none."""
+    """One look at the database: its runs, and one of them whole. `run` is None where there is none.
+
+    A `brief` one lacks the points of the chart: the first look at a run, so that its regions are there sooner.
+    """
 
     change: int
     runs: tuple[RunRow, ...]
@@ -43,6 +46,7 @@ class Overview:
     items: tuple[ItemRow, ...] = ()
     files: tuple[FileRow, ...] = ()
     points: tuple[RunningPoint, ...] = ()
+    brief: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +71,19 @@ class Wanted:
         return next((run for run in reversed(runs) if self.root in (None, run.project_root)), None)
 
 
-def look(library: Library, wanted: Wanted, known: int | None) -> Overview | None:
-    """Read the runs and the wanted one whole; None when nothing changed since `known`.
+def look(library: Library, wanted: Wanted, known: int | None, before: Overview | None = None) -> Overview | None:
+    """Read the runs and the wanted one whole, or briefly if it was not read `before`; None when still as `known`.
+
+    What is as it was before is not read again.
 
     A file that is not there yet has no runs: the first run makes it. Raises StoreError.
     """
     if not library.path.exists():
         return None if known == ABSENT else Overview(ABSENT, ())
-    return library.ask(partial(_look_at, wanted, known))
+    return library.ask(partial(_look_at, wanted, known, before))
 
 
-def _look_at(wanted: Wanted, known: int | None, reader: Reader) -> Overview | None:
+def _look_at(wanted: Wanted, known: int | None, before: Overview | None, reader: Reader) -> Overview | None:
     change = reader.change_count()
     if change == known:
         return None
@@ -85,7 +91,12 @@ def _look_at(wanted: Wanted, known: int | None, reader: Reader) -> Overview | No
     chosen = wanted.among(runs)
     if chosen is None:
         return Overview(change, runs)
+    seen = before.run if before is not None else None
+    if before is not None and chosen == seen and not before.brief:
+        return replace(before, change=change, runs=runs)
     items, files = tuple(_settled(reader.items(chosen.id), chosen)), tuple(reader.files(chosen.id))
+    if seen is None or chosen.id != seen.id:
+        return Overview(change, runs, chosen, items, files, brief=True)
     return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)))
 
 
@@ -171,6 +182,8 @@ class Inspection(QObject):
 
     def choose_run(self, wanted: Wanted) -> None:
         """Show another run."""
+        if wanted == self._wanted and self._looking and self._overview is None:
+            return
         self._wanted = wanted
         self.choose_item(None)
         self.refresh()
@@ -209,8 +222,9 @@ class Inspection(QObject):
             return
         self._looking, self._began = True, time.monotonic()
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
-        known = self._overview.change if self._overview and not (force or stale) else None
-        work = partial(look, self._library, self._wanted, known)
+        whole = self._overview is not None and not self._overview.brief
+        known = self._overview.change if self._overview and whole and not (force or stale) else None
+        work = partial(look, self._library, self._wanted, known, self._overview)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
     def _unfinished(self) -> bool:
@@ -220,7 +234,8 @@ class Inspection(QObject):
         """Pass on what was read; look again after a pause that grows with the time reading took."""
         self._looking, self._last_error = False, ""
         took = time.monotonic() - self._began
-        self._timer.start(max(SHORTEST_PAUSE, int(took * 2000)))
+        brief = overview is not None and overview.brief
+        self._timer.start(0 if brief else max(SHORTEST_PAUSE, int(took * 2000)))
         if overview is None:
             return
         self._last_look = time.monotonic()

@@ -36,6 +36,8 @@ PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
 CHECK = 50
 """Milliseconds between two looks whether it has."""
+LONGEST_WAIT = 1500
+"""Milliseconds that reading files waits for the run that is to be shown."""
 DEMO_REGIONS = 12
 DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
 
@@ -52,6 +54,8 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.appearance, self.remembered = appearance, remembered
         self._closing: float | None = None
+        self._postponed: Path | None = None
+        self._searched = False
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
         self.welcome = Welcome(remembered.projects())
@@ -69,7 +73,7 @@ class MainWindow(QMainWindow):
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._restore()
-        self.models.search()
+        QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def _connect(self) -> None:
         self.appearance.changed.connect(self._set_theme)
@@ -122,9 +126,18 @@ class MainWindow(QMainWindow):
     def open_project(self, root: Path) -> None:
         """Open a project folder, with its newest run if the database has one."""
         root = root.expanduser().absolute()
-        self.project.open(root)
-        if self.inspection.database is not None:
-            self.inspection.choose_run(Wanted(root=str(root)))
+        if self.inspection.database is None or not root.is_dir():
+            self.project.open(root)
+            return
+        self._postponed = root
+        QTimer.singleShot(LONGEST_WAIT, self._open_postponed)
+        self.inspection.choose_run(Wanted(root=str(root)))
+
+    def _open_postponed(self) -> None:
+        """Read the project's files once its run is shown, so that the two do not slow each other down."""
+        root, self._postponed = self._postponed, None
+        if root is not None and self.project.root != root:
+            self.project.open(root)
 
     # ---- this window's run
 
@@ -199,6 +212,14 @@ class MainWindow(QMainWindow):
 
     def _note_overview(self, overview: Overview) -> None:
         self.commands.note(overview)
+        self._open_postponed()
+        self._look_for_models()
+
+    def _look_for_models(self) -> None:
+        """Once, when the first run is shown or none came: reading files must not hold that up."""
+        if not self._searched:
+            self._searched = True
+            self.models.search()
 
     def _note_project(self) -> None:
         root = self.project.root

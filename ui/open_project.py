@@ -8,15 +8,20 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from core.source.codebase import open_codebase
+from core.source.reading import read
 from core.types import Codebase
 from ui.gateway import Gateway
 
 
 class OpenProject(QObject):
-    """`opened` carries the Codebase, `absent` the folder that could not be read (its reason goes to the notices)."""
+    """`opened` carries the Codebase, `absent` the folder that could not be read (its reason goes to the notices).
+
+    `lent` carries path and text of one file that is wanted before all are read.
+    """
 
     opened = Signal(object)
     absent = Signal(object)
+    lent = Signal(str, str)
 
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
         """Start without a project."""
@@ -32,6 +37,15 @@ class OpenProject(QObject):
             self.codebase = None
         self.root = root
         self._gateway.submit("project", partial(open_codebase, root), self._take, self._fail)
+
+    def lend(self, root: Path, path: str) -> None:
+        """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
+        if self.codebase is None or self.codebase.root != root:
+            self._gateway.submit("one file", partial(_read_one, root / path), partial(self._take_one, path), _unread)
+
+    def _take_one(self, path: str, text: str) -> None:
+        if self.codebase is None:
+            self.lent.emit(path, text)
 
     def close(self) -> None:
         """Have no project."""
@@ -50,3 +64,11 @@ class OpenProject(QObject):
     def _fail(self, error: Exception) -> None:
         self.absent.emit(self.root)
         self._gateway.failed.emit(error)
+
+
+def _read_one(file: Path) -> str:
+    return read(file)[0]
+
+
+def _unread(error: Exception) -> None:
+    """Reading the whole project will say why."""

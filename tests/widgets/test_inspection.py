@@ -48,11 +48,12 @@ def test_a_run_is_shown_whole(inspection: Inspection, tmp_path: Path) -> None:
     case = filled(tmp_path, items=20)
     heard = listen(inspection)
     inspection.open(case.database)
-    wait_until(lambda: heard)
+    wait_until(lambda: len(heard) == 2)
+    assert heard[0].brief and not heard[0].points, "regions first, the chart's points after"
     assert heard[0].run == case.run()
     assert [item.id for item in heard[0].items] == [item.id for item in case.items()]
     assert list(heard[0].files) == case.files()
-    assert heard[0].points
+    assert heard[1].points and heard[1].items == heard[0].items
 
 
 def test_a_database_that_does_not_exist_yet_is_followed_until_it_does(inspection: Inspection, tmp_path: Path) -> None:

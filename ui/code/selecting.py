@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import ProjectError
-from core.regions.snapping import snap
 from core.store.rows import ItemRow
 from core.types import Item, Region, SourceFile, Span
 from ui.code.editor import CodeEditor
@@ -110,7 +109,9 @@ KNOWN_BY_KEY = "Whole statements. F6 asks the tests, F7 runs the round trip."
 
 
 def _snapped(file: SourceFile, span: Span) -> Region | str:
-    """The whole statements, or why there are none."""
+    """The whole statements, or why there are none. In the background, where the parser is imported too."""
+    from core.regions.snapping import snap
+
     if file.is_test:
         return "This file belongs to the tests, which are never sampled."
     try:

@@ -87,11 +87,24 @@ class CodeView(QWidget):
         """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}
         self._texts = {path: each.text for path, each in self._files.items()}
-        path, self._path = self._path, ""
+        path = self._path
+        if path in self._texts and self._texts[path] == self._source.text:
+            self._place()
+            self.file_opened.emit(path)
+            return
+        self._path = ""
         if path in self._texts:
             self.open_file(path)
         else:
             self.clear()
+
+    def lend_text(self, path: str, text: str) -> None:
+        """Take the text of one file before the project's own come."""
+        self._texts[path] = text
+        if path == self._path:
+            self._show(text, 1)
+            if self._selected is not None:
+                self.show_item(self._selected)
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Take a run's regions, dropped ones included."""

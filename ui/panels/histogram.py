@@ -37,13 +37,15 @@ class Bin:
 
 def bins(items: Sequence[ItemRow]) -> list[Bin]:
     """Judged regions by RTC."""
-    judged = [(item.rtc, item.id) for item in items if item.rtc is not None]
-    values = sorted({round(value, 6) for value, _ in judged})
-    if len(values) <= MOST_VALUES:
-        return [Bin(v, v, tuple(number for rtc, number in judged if round(rtc, 6) == v)) for v in values]
+    judged = [(round(item.rtc, 6), item.id) for item in items if item.rtc is not None]
+    by_value: dict[float, list[int]] = {}
+    for value, number in judged:
+        by_value.setdefault(value, []).append(number)
+    if len(by_value) <= MOST_VALUES:
+        return [Bin(value, value, tuple(by_value[value])) for value in sorted(by_value)]
     placed: list[list[int]] = [[] for _ in range(10)]
-    for rtc, number in judged:
-        placed[min(9, int(rtc * 10))].append(number)
+    for value, number in judged:
+        placed[min(9, int(value * 10))].append(number)
     return [Bin(at / 10, (at + 1) / 10, tuple(numbers)) for at, numbers in enumerate(placed)]
 
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow
 from ui.diff.controls import column, label, row
 from ui.panels.bars import BarDelegate
-from ui.panels.charts import Charts
 from ui.panels.empty import EmptyState
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.theme import SPACE, Theme
+
+if TYPE_CHECKING:
+    from ui.panels.charts import Charts
 
 
 class RunPanel(QWidget):
@@ -35,9 +39,9 @@ class RunPanel(QWidget):
         self._theme = theme
         self._files: Sequence[FileRow] = ()
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
-        self.charts = Charts(theme)
-        self.charts.region_activated.connect(self.region_activated)
-        self.charts.export_failed.connect(self.export_failed)
+        self._charts: Charts | None = None
+        self._points: Sequence[RunningPoint] = ()
+        self._items: Sequence[ItemRow] = ()
         self.provenance = ProvenanceView()
         self.model = CellModel(
             [
@@ -67,12 +71,30 @@ class RunPanel(QWidget):
         column(row(label("Files", "heading"), None, margins=(SPACE, 6, SPACE, 6)), self.table, owner=files)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
-        for part in (self.charts, files, self.provenance):
+        for part in (files, self.provenance):
             self._body.addWidget(part)
-        self._body.setSizes([380, 310, 310])
-        for place, share in enumerate((4, 3, 3)):
-            self._body.setStretchFactor(place, share)
         column(self._empty, self._body, owner=self)
+
+    @property
+    def charts(self) -> Charts:
+        """The charts, made when they are first needed: their library takes a quarter of a second to load."""
+        if self._charts is None:
+            from ui.panels.charts import Charts
+
+            self._charts = Charts(self._theme)
+            self._charts.region_activated.connect(self.region_activated)
+            self._charts.export_failed.connect(self.export_failed)
+            self._body.insertWidget(0, self._charts)
+            self._body.setSizes([380, 310, 310])
+            for place, share in enumerate((4, 3, 3)):
+                self._body.setStretchFactor(place, share)
+            self._draw()
+        return self._charts
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Qt: charts are drawn from now on."""
+        super().showEvent(event)
+        self.charts.show()
 
     def set_run(
         self,
@@ -86,8 +108,8 @@ class RunPanel(QWidget):
         self._body.setVisible(run is not None)
         if run is None:
             return
-        self.charts.set_points(points)
-        self.charts.set_items(items)
+        self._points, self._items = points, items
+        self._draw()
         self.provenance.show_groups(provenance(run))
         if files != self._files:
             self._files = files
@@ -96,8 +118,14 @@ class RunPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = self._bars.theme = theme
-        self.charts.set_theme(theme)
+        if self._charts is not None:
+            self._charts.set_theme(theme)
         self._fill()
+
+    def _draw(self) -> None:
+        if self._charts is not None:
+            self._charts.set_points(self._points)
+            self._charts.set_items(self._items)
 
     def _fill(self) -> None:
         self.model.fill([(self._cells(file), place) for place, file in enumerate(self._files)])

@@ -1,0 +1,282 @@
+"""How fast the window opens a large database over a large project, and for how long its event loop ever stands still.
+
+usage: python benchmarks/window.py [--samples 100000] [--files 5000] [--folder FOLDER]
+Makes a database and a codebase (in FOLDER, which is used again where it has them), opens the window without a screen in
+a process of its own, scrolls, filters, sorts and switches regions while a timer beats, then lets another process write
+a run into the same database. Prints one `name=value` a line; `stall_ms` is the longest time between two beats.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "tests")]
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+BEAT = 2
+"""Milliseconds between two beats."""
+SAMPLES_OF_ITEM = 7
+ADMITTED = 0.9
+STEPS = 60
+"""Of scrolling, and of switching regions."""
+RUNNING = 12.0
+"""Seconds of a run in another process."""
+
+
+def main() -> int:
+    options = _options()
+    if options.measure:
+        return _measure(options.folder)
+    if options.write:
+        return _write(options.folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.folder or Path(scratch)
+        seconds = _prepare(folder, options.samples, options.files)
+        print(f"prepare_seconds={seconds:.1f}", flush=True)
+        environment = {**os.environ, "RTC_STARTED": str(time.time())}
+        command = [sys.executable, __file__, "--measure", "--folder", str(folder)]
+        return subprocess.run(command, env=environment).returncode
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--samples", type=int, default=100_000)
+    parser.add_argument("--files", type=int, default=5_000)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--write", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+# ---- what is measured on
+
+
+def _prepare(folder: Path, samples: int, files: int) -> float:
+    """Make database and project unless they are there; the seconds it took."""
+    from factories import fill_store
+
+    from core.results import open_store
+
+    began, database = time.monotonic(), folder / "runs.sqlite"
+    if database.exists():
+        return 0.0
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / "partial.sqlite"
+    with open_store(partial) as store:
+        store._db.execute("PRAGMA synchronous = OFF")
+        fill_store(store, folder / "project", int(samples / SAMPLES_OF_ITEM / ADMITTED) + 1, 1)
+        store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    written = sorted((folder / "project" / "shop").glob("*.py"))
+    for number in range(files - len(written)):
+        copy = folder / "project" / f"part_{number % 50:02}" / f"module_{number:04}.py"
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_text(written[number % len(written)].read_text("utf-8")[:4000].rpartition("\n\n\n")[0] + "\n")
+    partial.rename(database)
+    return time.monotonic() - began
+
+
+def _write(folder: Path) -> int:
+    """The run that is shown goes on in another process: regions come in faster than any model writes."""
+    import random
+
+    from factories import _fill_item, _module
+
+    from core.results import open_store
+    from core.store.writer import Store
+
+    def write(store: Store, number: int) -> None:
+        settings, choose = store.reader.settings(1), random.Random(number)
+        _, regions = _module(f"shop/new_{number:03}.py", range(8), choose)
+        for region in regions:
+            item_id = store.add_item(1, region.item)
+            if region.item.admitted:
+                _fill_item(store, item_id, region, settings, choose)
+
+    with open_store(folder / "runs.sqlite") as store:
+        store.take_up(1)
+        until = time.monotonic() + RUNNING
+        while time.monotonic() < until:
+            write(store, time.monotonic_ns() // 1_000_000)
+            time.sleep(0.3)
+        store.finish_run(1, "finished", [])
+    return 0
+
+
+# ---- the window
+
+
+class Heart:
+    """Beats in the event loop; the longest pause between two beats is how long the window did not answer."""
+
+    def __init__(self) -> None:
+        from PySide6.QtCore import Qt, QTimer
+
+        self.longest, self._last = 0.0, time.perf_counter()
+        self._timer = QTimer(interval=BEAT)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._beat)
+        self._timer.start()
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self.longest, self._last = max(self.longest, now - self._last), now
+
+    def watch(self, act: Callable[[], None]) -> float:
+        """Milliseconds of the longest pause while `act` goes on."""
+        self.longest, self._last = 0.0, time.perf_counter()
+        act()
+        self._beat()
+        return round(1000 * self.longest, 1)
+
+
+def _measure(folder: Path) -> int:
+    started = float(os.environ["RTC_STARTED"])
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication
+
+    from ui.appearance import Appearance
+    from ui.collector import calm_collector
+    from ui.main_window import MainWindow
+    from ui.shell.remembered import Remembered
+
+    app = QApplication(["rtc-inspector"])
+    settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(Appearance(app, "light"), Remembered(settings))
+    window.resize(1280, 800)
+    window.show()
+    calm_collector()
+    print(f"window_seconds={time.time() - started:.2f}", flush=True)
+    heart = Heart()
+    figures = {"stall_ms_opening": heart.watch(lambda: _open(app, window, folder, started))}
+    figures |= _use(app, window, heart)
+    figures |= _run_elsewhere(app, window, heart, folder)
+    figures |= _diff(app)
+    figures["memory_mb"] = round(_peak_memory(), 0)
+    for name, value in figures.items():
+        print(f"{name}={value}")
+    window.close()
+    _settle(app, 0.3)
+    return 0
+
+
+def _open(app, window, folder: Path, started: float) -> None:  # type: ignore[no-untyped-def]
+    """Until regions are listed and code is shown and painted; then until every file is read."""
+    window.open_database(folder / "runs.sqlite", folder / "project")
+    window.open_project(folder / "project")
+    parts = window.parts
+    _wait(app, lambda: bool(parts.regions.regions.shown) and bool(parts.code.editor.toPlainText()))
+    app.processEvents()
+    print(f"first_picture_seconds={time.time() - started:.2f}", flush=True)
+    _wait(app, lambda: window.project.codebase is not None and window.inspection.overview.files)
+    _settle(app, 0.5)
+    print(f"all_read_seconds={time.time() - started - 0.5:.2f}", flush=True)
+
+
+def _use(app, window, heart: Heart) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    from PySide6.QtCore import Qt
+
+    parts = window.parts
+    table, rows = parts.regions.table, parts.regions.regions
+    bar = table.verticalScrollBar()
+
+    def scroll() -> None:
+        for step in range(STEPS):
+            bar.setValue(bar.maximum() * step // STEPS)
+            _settle(app, 0.01)
+
+    def filter_words() -> None:
+        for words in ("m", "mod", "module_0", "module_01", "subtotal", "subtotal disc", ""):
+            parts.regions.words.setText(words)
+            _settle(app, 0.3)
+
+    def filter_states() -> None:
+        for state in (1, 2, 5, 0):
+            parts.regions.states.setCurrentIndex(state)
+            _settle(app, 0.1)
+
+    def sort() -> None:
+        for column in (3, 4, 1):
+            table.sortByColumn(column, Qt.SortOrder.DescendingOrder)
+            _settle(app, 0.1)
+
+    def switch() -> None:
+        for step in range(STEPS):
+            window.browsing.choose(rows.shown[step * 137 % len(rows.shown)].id)
+            _settle(app, 0.08)
+
+    def label() -> None:
+        window.label_samples()
+        _wait(app, lambda: parts.labels._sample is not None)
+        for _ in range(STEPS):
+            parts.labels.next_requested.emit()
+            _settle(app, 0.03)
+
+    acts = {"scrolling": scroll, "filtering": filter_words, "states": filter_states, "sorting": sort}
+    acts |= {"switching": switch, "labelling": label}
+    return {f"stall_ms_{name}": heart.watch(act) for name, act in acts.items()}
+
+
+def _run_elsewhere(app, window, heart: Heart, folder: Path) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    """The window looks on while another process writes and the user scrolls."""
+    writer = subprocess.Popen([sys.executable, __file__, "--write", "--folder", str(folder)])
+    bar = window.parts.regions.table.verticalScrollBar()
+
+    def look_on() -> None:
+        step = 0
+        while writer.poll() is None:
+            step += 1
+            bar.setValue(step * 40 % max(bar.maximum(), 1))
+            _settle(app, 0.05)
+
+    return {"stall_ms_running": heart.watch(look_on)}
+
+
+def _diff(app) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    """Two files of 10,000 lines."""
+    from ui.panels import DiffPanel
+    from ui.theme import LIGHT
+
+    before = [f"    value_{n} = compute({n}, other={n % 7})" for n in range(10_000)]
+    after = [line.replace("other", "another") if n % 9 == 0 else line for n, line in enumerate(before) if n % 13]
+    panel = DiffPanel(LIGHT)
+    panel.resize(1000, 500)
+    panel.show()
+    began = time.perf_counter()
+    panel.set_pair("\n".join(before), "\n".join(after), "reconstruction", "big.py")
+    panel.grab()
+    seconds = time.perf_counter() - began
+    panel.close()
+    return {"diff_10000_lines_seconds": round(seconds, 2)}
+
+
+def _wait(app, condition: Callable[[], object], seconds: float = 120.0) -> None:  # type: ignore[no-untyped-def]
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SystemExit("The window did not get there in time.")
+        app.processEvents()
+        time.sleep(0.001)
+
+
+def _settle(app, seconds: float) -> None:  # type: ignore[no-untyped-def]
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        app.processEvents()
+        time.sleep(0.001)
+
+
+def _peak_memory() -> float:
+    """Megabytes this process ever held."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
