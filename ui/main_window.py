@@ -146,6 +146,7 @@ class MainWindow(QMainWindow):
         if isinstance(settings, RunSettings):
             self.control.adopt(settings)
             self.models.search()
+        self._open_postponed()
         return self.control.begin(self.project.root, self.inspection.database)
 
     def start_demo(self) -> None:
