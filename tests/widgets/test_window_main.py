@@ -26,6 +26,7 @@ from waiting import wait_until
 
 from core.control import Control
 from core.errors import ModelError
+from core.settings import RunSettings
 from core.store.rows import ItemRow
 from core.types import Event, RunFinished
 from ui.appearance import Appearance
@@ -81,6 +82,14 @@ def test_an_empty_window_says_how_to_begin(empty: MainWindow) -> None:
     assert empty.welcome.isVisible()
     assert not empty.parts.tree.isVisible()
     assert empty.parts.status.summary.text() == "No run yet"
+
+
+def test_a_run_may_start_as_soon_as_a_project_is_named(empty: MainWindow, case: Filled, tmp_path: Path) -> None:
+    empty.open_database(tmp_path / "new.sqlite", case.root)
+    empty.open_project(case.root)
+    assert empty.start_run(RunSettings(model=str(tmp_path / "missing.gguf")))
+    wait_until(lambda: not empty.control.busy)
+    wait_until(lambda: "missing.gguf" in empty.parts.notices.problem.text())
 
 
 def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
