@@ -20,7 +20,8 @@ class Control:
         self._go.set()
         self._stopped = threading.Event()
         self._callbacks: list[Callable[[], None]] = []
-        self._lock = threading.Lock()
+        # A signal handler may call `stop` while this very thread holds the lock.
+        self._lock = threading.RLock()
 
     @property
     def paused(self) -> bool:
@@ -59,6 +60,7 @@ class Control:
 
     def checkpoint(self) -> None:
         """Wait while paused. Raises Cancelled once stopped."""
-        self._go.wait()
+        if not self._go.is_set():  # asking takes no lock that a `stop` in a signal handler would need
+            self._go.wait()
         if self._stopped.is_set():
             raise Cancelled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
@@ -26,8 +27,8 @@ class Judging:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Drop what has not begun; wait for what has."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Drop what has not begun; wait for what has, but not after an error: closing the oracle ends that at once."""
+        self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
     def submit(self, item_id: int, sample_id: int, item: Item, text: str) -> None:
         """Queue one code sample."""
@@ -41,7 +42,7 @@ class Judging:
             verdict = self._result(future)
             self._waiting.popleft()
             self.store(item_id, sample_id, verdict)
-            self._store_scores(item_id, sample_id, item, text)
+            self.compare(item_id, sample_id, item, text)
 
     def store(self, item_id: int, sample_id: int, verdict: Verdict) -> None:
         """Commit one verdict and tell."""
@@ -51,17 +52,14 @@ class Judging:
         if not verdict.outcome.judged:
             run.problems.append(f"Sample {sample_id} could not be judged: {verdict.detail}")
 
-    def _store_scores(self, item_id: int, sample_id: int, item: Item, text: str) -> None:
+    def compare(self, item_id: int, sample_id: int, item: Item, text: str) -> None:
+        """Commit how similar one code sample is to the item, and tell."""
         scores = self._run.parts.trip.scores(item, text)
         self._run.store.add_scores(sample_id, scores)
         self._run.emit(ScoresReady(self._run.id, item_id, sample_id, scores))
 
     def _result(self, future: Future[Verdict]) -> Verdict:
         """Wait in short steps, so that a stop is heard."""
-        while True:
-            try:
-                return future.result(timeout=0.1)
-            except TimeoutError:
-                if future.done():
-                    raise
-                self._run.control.checkpoint()
+        while not futures.wait((future,), timeout=0.1).done:
+            self._run.control.checkpoint()
+        return future.result()

@@ -98,11 +98,12 @@ class Passes:
         return max([own, *taken])
 
     def _judge_again(self, work: Work) -> None:
-        """Code that was written but not judged before the run was interrupted."""
+        """What was written but not judged, or not compared, before the run was interrupted."""
         for row in (*_whole(work, Role.BACKWARD), *_whole(work, Role.BASELINE)):
             if row.verdict is None or not Outcome(row.verdict.outcome).judged:
                 self._judging.submit(work.item_id, row.id, work.item, row.text)
-
+            elif not row.scores:
+                self._judging.compare(work.item_id, row.id, work.item, row.text)
         for row in _whole(work, Role.FORWARD):
             if not row.scores:
                 self._compare(work, row.id, row.text)

@@ -1,0 +1,82 @@
+"""Judging beside the model: what a kill or a stop in the middle of it costs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from paper_edits import EXAMPLES
+from replaying import Replay
+
+from core.control import Control
+from core.errors import Cancelled
+from core.judging import Judging
+from core.parts import Parts
+from core.passes import Passes, Work
+from core.reopening import record
+from core.run import Pace, Run
+from core.settings import EditSettings, RunSettings
+from core.store.writer import Store
+from core.trips.editing import EditingTrip
+from core.trips.tasks import configured, task
+from core.types import Item, Verdict
+
+EXAMPLE = EXAMPLES[0]
+CODES = {**EXAMPLE.predictions, EXAMPLE.comment: EXAMPLE.from_comment, "Edit.\n": EXAMPLE.old}
+
+
+def open_run(stack: ExitStack, folder: Path, store: Store) -> Run:
+    """A run of one edit, with a model that answers as the paper's did."""
+    file = folder / "edits.jsonl"
+    file.write_text(json.dumps({"old": EXAMPLE.old, "new": EXAMPLE.new, "path": EXAMPLE.path}))
+    settings = configured(RunSettings(regions=1, edit=EditSettings(file=str(file))), "editing")
+    opened = task("editing").open(stack, folder, settings, print, lambda *_: None)
+    parts = Parts(opened, *[Replay(list(EXAMPLE.predictions), CODES)] * 2)
+    return Run(record(store, parts), settings, parts, store, lambda event: None, Control())
+
+
+def draw(run: Run) -> None:
+    """Whatever is missing of the run's one item."""
+    (item,) = run.parts.trip.items(1, 0, {}, lambda *_: None)
+    item_id = run.store.add_item(run.id, item)
+    with Judging(run) as judging:
+        Passes(run, judging, Pace(8, 0)).draw([Work(item_id, item, run.store.reader.existing_item(item_id).samples)])
+        judging.drain(wait=True)
+
+
+def test_scores_lost_between_verdict_and_kill_are_made_again(tmp_path: Path) -> None:
+    with ExitStack() as stack, Store.open(tmp_path / "runs.db") as store:
+        run = open_run(stack, tmp_path, store)
+        draw(run)
+        whole = [(row.id, row.verdict, row.scores) for row in store.reader.samples(1)]
+        store._db.execute("DELETE FROM scores WHERE sample_id = (SELECT max(sample_id) FROM scores)")
+        assert [(row.id, row.verdict, row.scores) for row in store.reader.samples(1)] != whole
+        draw(run)
+        assert [(row.id, row.verdict, row.scores) for row in store.reader.samples(1)] == whole
+
+
+class Slow(EditingTrip):
+    """An editing trip whose judge is busy until it is told to end."""
+
+    busy, end = threading.Event(), threading.Event()
+
+    def judge(self, item: Item, text: str) -> Verdict:
+        self.busy.set()
+        assert self.end.wait(30)
+        return super().judge(item, text)
+
+
+def test_a_stop_does_not_wait_for_the_judge(tmp_path: Path) -> None:
+    with ExitStack() as stack, Store.open(tmp_path / "runs.db") as store:
+        run = open_run(stack, tmp_path, store)
+        run.parts.trip.__class__ = Slow
+        stopping = threading.Thread(target=lambda: Slow.busy.wait(30) and run.control.stop())
+        stopping.start()
+        with pytest.raises(Cancelled):
+            draw(run)
+        assert not Slow.end.is_set()
+        Slow.end.set()
+        stopping.join()
