@@ -38,20 +38,22 @@ def open_parts(
     report: Report,
     on_model: Callable[[Model], None],
 ) -> Parts:
-    """Open models first, since a bad model file should cost no test run. Raises any UserError.
+    """Open models first, since a bad model file should cost no test run. Raises any UserError, Cancelled.
 
-    `on_model` sees each model before it loads, so that loading can be cancelled.
+    `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
     kind = task(settings.task)
-    report("loading the model", 0, 1)
-    forward = _open_model(stack, settings.model, settings, on_model)
+
+    def beat() -> None:
+        report("loading the model", 0, 1)
+
+    def opened(path: str | None) -> Model:
+        model = LocalModel(Path(path) if path else bundled_model(), settings.generation, beat=beat)
+        stack.callback(model.close)
+        on_model(model)
+        return model
+
+    forward = opened(settings.model)
     other = settings.backward_model
-    backward = forward if other in (None, settings.model) else _open_model(stack, other, settings, on_model)
+    backward = forward if other in (None, settings.model) else opened(other)
     return Parts(kind.open(stack, project, settings, notify, report), forward, backward)
-
-
-def _open_model(stack: ExitStack, path: str | None, settings: RunSettings, on_model: Callable[[Model], None]) -> Model:
-    model = LocalModel(Path(path) if path else bundled_model(), settings.generation)
-    stack.callback(model.close)
-    on_model(model)
-    return model

@@ -29,11 +29,17 @@ OnText = Callable[[str, str], None]
 OnProgress = Callable[[str, int, int], None]
 
 
+def _silent() -> None:
+    """Nobody listens."""
+
+
 class LocalModel:
     """Implements `core.types.Model` over one worker process."""
 
-    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE) -> None:
-        """Check the header, start the worker and load.
+    def __init__(
+        self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = _silent
+    ) -> None:
+        """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
 
         Raises ModelError: not a GGUF, truncated, an embedding model, an unknown architecture, too little memory.
         """
@@ -41,12 +47,17 @@ class LocalModel:
         check_generative(self._header)
         self._options = _options(self._header, settings)
         self._silence = silence
+        self._beat = beat
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
         self._worker: WorkerProcess | None = None
         self._closed = False
         self.counters: dict[str, int] = {}
-        self.info = self._describe(self._start())
+        try:
+            self.info = self._describe(self._start())
+        except BaseException:
+            self.close()
+            raise
 
     # ------------------------------------------------------------------ the Model protocol
 
@@ -112,13 +123,16 @@ class LocalModel:
         worker = self._worker = WorkerProcess()
         try:
             worker.send("load", **self._options)
-            message = self._next(worker, worker.inbox)
+            message = self._next(worker, worker.inbox, self._beat)
         except WorkerDied as death:
             self._drop(worker)
             raise ModelError(
                 f"{self._header.path.name} cannot be loaded: {death.problem}",
                 "Try a smaller model or a smaller context size, and close other programs.",
             ) from None
+        except BaseException:
+            self._drop(worker)
+            raise
         if message["event"] == "refused":
             self._drop(worker)
             raise ModelError(message["problem"], message["remedy"])
@@ -147,11 +161,10 @@ class LocalModel:
             raise ModelError(message["problem"], message["remedy"])
         return int(message["tokens"])
 
-    def _next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], cancellable: bool = False) -> Wire:
-        """The next message. Raises WorkerDied when the worker ended or is silent; Cancelled."""
+    def _next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], beat: Callable[[], None] = _silent) -> Wire:
+        """The next message. Raises WorkerDied when the worker ended or is silent, and what `beat` raises."""
         while True:
-            if cancellable and self._cancel.is_set():
-                raise Cancelled
+            beat()
             with contextlib.suppress(queue.Empty):
                 message = inbox.get(timeout=TICK)
                 if message["event"] == ENDED:
@@ -161,6 +174,10 @@ class LocalModel:
                 raise WorkerDied(
                     f"The model worker gave no sign of life for {self._silence:.0f} seconds.", "It is started again."
                 )
+
+    def _heed_cancel(self) -> None:
+        if self._cancel.is_set():
+            raise Cancelled
 
     # ------------------------------------------------------------------ one round of requests
 
@@ -173,7 +190,7 @@ class LocalModel:
         done = False
         try:
             worker.send("generate", run=run, requests=[pack_request(r) for r in requests])
-            while (message := self._next(worker, worker.inbox, cancellable=True))["event"] != "idle":
+            while (message := self._next(worker, worker.inbox, self._heed_cancel))["event"] != "idle":
                 match message["event"]:
                     case "started":
                         started.add(message["id"])
@@ -214,7 +231,7 @@ class LocalModel:
         return ModelInfo(
             name=header.label,
             path=str(header.path),
-            sha256=fingerprint(header.files),
+            sha256=fingerprint(header.files, beat=self._beat),
             template_sha256=loaded["template_sha256"],
             architecture=header.architecture,
             quantization=header.quantization,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from platformdirs import user_cache_dir
@@ -13,17 +13,22 @@ from platformdirs import user_cache_dir
 from core.errors import ModelError
 
 
-def fingerprint(files: Sequence[Path], cache: Path | None = None) -> str:
+def _silent() -> None:
+    """Nobody listens."""
+
+
+def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Callable[[], None] = _silent) -> str:
     """SHA-256 over the bytes of all parts in order; of one file it is the file's own.
 
-    `cache`: where results are remembered, else the platform's cache folder. Raises ModelError when unreadable.
+    `cache`: where results are remembered, else the platform's cache folder. `beat` is called as it goes; raising from
+    it gives up. Raises ModelError when unreadable.
     """
     cache = cache or Path(user_cache_dir("rtc-inspector")) / "fingerprints.json"
     try:
         key = json.dumps([[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files])
         known = _load(cache)
         if key not in known:
-            known[key] = _digest(files)
+            known[key] = _digest(files, beat)
             _save(cache, known)
         return known[key]
     except OSError as error:
@@ -32,11 +37,12 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None) -> str:
         ) from None
 
 
-def _digest(files: Sequence[Path]) -> str:
+def _digest(files: Sequence[Path], beat: Callable[[], None]) -> str:
     digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
             while block := file.read(1 << 22):
+                beat()
                 digest.update(block)
     return digest.hexdigest()
 

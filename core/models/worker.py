@@ -54,6 +54,16 @@ class Worker:
             self.send("loaded", **self._session.description())
 
     def _read(self) -> None:
+        """Take what comes in until the pipe is closed; an error here must end the process, not only its thread."""
+        try:
+            self._sort()
+        except BaseException:
+            traceback.print_exc()  # the parent shows the last line of it
+            sys.stderr.flush()
+            os._exit(1)
+        os._exit(0)
+
+    def _sort(self) -> None:
         """Sort what comes in; a closed pipe means that nobody wants us any more."""
         for line in self._source:
             message = decode(line)
@@ -64,7 +74,6 @@ class Worker:
                 self._count(message)
             else:
                 self._inbox.put(message)
-        os._exit(0)
 
     def _count(self, message: Wire) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import signal
@@ -17,6 +18,7 @@ import pytest
 from core.errors import Cancelled, ModelError
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
+from core.models.process import ENDED, WorkerProcess
 from core.settings import ModelSettings
 from core.types import Generation, Message, Prompt, Request
 
@@ -259,6 +261,7 @@ def test_closing_twice_and_using_after_it() -> None:
 
 FIXED_STEPS = """
 from core.models.discovery import bundled_model
+from core.models.process import ENDED, WorkerProcess
 from core.models.engine import Engine
 from core.models.jobs import Counters, Job, Listener
 from core.models.native import NativeModel
@@ -328,3 +331,38 @@ def test_two_phases_do_not_drive_each_other_out_of_the_cache(model: LocalModel) 
 
     first, second = evaluated(1), evaluated(2)
     assert first > 500 and second < 60
+
+
+def test_loading_can_be_given_up() -> None:
+    def stop() -> None:
+        raise Cancelled
+
+    before = set(threading.enumerate())
+    with pytest.raises(Cancelled):
+        LocalModel(bundled_model(), SETTINGS, beat=stop)
+    assert set(threading.enumerate()) == before, "the worker and those who listen to it have ended"
+
+
+def test_ctrl_c_in_a_terminal_is_for_the_parent_alone(model: LocalModel) -> None:
+    model.count_tokens(prompt("Why?"))
+    assert model.worker_pid is not None
+    assert os.getpgid(model.worker_pid) != os.getpgid(0)
+
+
+def test_an_error_while_reading_ends_the_worker_instead_of_leaving_it_deaf() -> None:
+    worker = WorkerProcess()
+    try:
+        worker.send("count")
+        assert worker.inbox.get(timeout=60) == {"event": ENDED}
+        assert "KeyError" in worker.cause()
+    finally:
+        worker.end()
+
+
+def test_a_message_cut_off_by_a_kill_is_the_end() -> None:
+    worker = WorkerProcess()
+    try:
+        worker._listen(io.BytesIO(b'{"event":"alive"}\n{"event":"finished","te'))
+        assert worker.inbox.get(timeout=5) == {"event": ENDED}
+    finally:
+        worker.end()
