@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from core.errors import SandboxError
 from core.regions.blocks import parse_blocks
 from core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Verdict
 
@@ -20,14 +21,21 @@ def deletion(file: SourceFile, region: Region) -> str:
 
 
 def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
-    """Judge the file without the region: admitted when that fails, and the untouched file passes the same tests."""
+    """Judge the file without the region: admitted when that fails, and the untouched file passes the same tests.
+
+    Raises SandboxError when not even the untouched file can be judged: a region dropped for that would be lost.
+    """
     if not region.tests:
         return as_item(region, "no test covers it")
     candidate = Candidate(file, region.span, deletion(file, region))
     if not _compiles(candidate.new_text):
         return as_item(region, NO_COMPILE)
     verdict = _judge(candidate, region, oracle)
-    return as_item(region, _objection(verdict) or _mistrust(region, file, oracle))
+    objection = _objection(verdict)
+    if objection and verdict.outcome.judged:
+        return as_item(region, objection)
+    mistrust = _mistrust(region, file, oracle)
+    return as_item(region, objection or mistrust)
 
 
 def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
@@ -66,7 +74,7 @@ def _objection(deleted: Verdict) -> str:
 
 
 def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
-    """Why a failure without the region proves nothing: its tests do not pass with it either.
+    """Why a failure without the region proves nothing: its tests do not pass with it either. Raises SandboxError.
 
     Covering tests may need others to run before them, and what a suite does may look like tampering to the oracle.
     """
@@ -74,7 +82,10 @@ def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
     if verdict.outcome is Outcome.PASS:
         return ""
     if verdict.outcome is Outcome.INFRASTRUCTURE:
-        return f"the sandbox failed twice while its own text was judged: {verdict.detail}"
+        raise SandboxError(
+            f"The sandbox failed twice on the unchanged {region.path}: {verdict.detail}",
+            "See `rtc-inspector doctor`; a run that has begun can then be resumed.",
+        )
     return f"its own text does not pass its tests ({verdict.outcome}): {verdict.detail}"
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 import pytest
 from real_modules import as_file, own_core, source_of
 
+from core.errors import SandboxError
 from core.regions.admission import NO_COMPILE, NO_EFFECT, admit, deletion, judge_identity
 from core.regions.candidates import enumerate_candidates
 from core.settings import RegionSettings
@@ -251,16 +252,17 @@ def test_a_failing_sandbox_gets_a_second_try() -> None:
 
 
 def test_a_sandbox_that_fails_twice_drops_the_region_with_its_reason() -> None:
-    oracle = ScriptedOracle(Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE)
+    oracle = ScriptedOracle(Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE, Outcome.PASS)
     item = admit(region("n = n * 2"), FILE, oracle)
     assert not item.admitted
     assert item.reason == "the sandbox failed twice while its deletion was judged: the container is gone"
 
 
-def test_a_sandbox_that_fails_on_the_own_text_drops_the_region() -> None:
-    oracle = ScriptedOracle(Outcome.FAIL, Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE)
-    item = admit(region("n = n * 2"), FILE, oracle)
-    assert item.reason == "the sandbox failed twice while its own text was judged: the container is gone"
+@pytest.mark.parametrize("deleted", [(Outcome.FAIL,), (Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE)])
+def test_a_sandbox_that_fails_on_the_own_text_too_drops_nothing(deleted: tuple[Outcome, ...]) -> None:
+    oracle = ScriptedOracle(*deleted, Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE)
+    with pytest.raises(SandboxError, match="the container is gone"):
+        admit(region("n = n * 2"), FILE, oracle)
 
 
 def test_a_deletion_under_which_no_test_ran_says_nothing() -> None:
