@@ -33,7 +33,11 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
 
 
 def resume(run_id: int, store: Store, emit: Emit, control: Control) -> RunFinished:
-    """Go on with a stored run. Raises StoreError when unknown, ProjectError when the project changed since."""
+    """Go on with a stored run.
+
+    Raises StoreError when it is unknown or somebody works on it, ProjectError when the project changed since.
+    """
+    store.check_free(run_id)  # before models are loaded beside those of whoever works on it
     with ExitStack() as stack:
         run = reopen(stack, run_id, store, emit, control)
         store.take_up(run_id)
@@ -66,7 +70,7 @@ def _work(run: Run) -> None:
     each = (settings.forward_samples + 1) * settings.backward_samples + settings.forward_samples
     written = sum(len(run.parts.trip.references(work.item)) for work in works)
     total = each * len(works) + written * settings.backward_samples
-    pace = Pace(total, sum(row.author == "model" for work in works for row in work.samples))
+    pace = Pace(total, sum(row.author == "model" and not row.error for work in works for row in work.samples))
     run.emit(pace.now())
     with Judging(run) as judging:
         passes = Passes(run, judging, pace)

@@ -119,6 +119,13 @@ class Store:
         self._claim(run_id)
         return run_id
 
+    def check_free(self, run_id: int) -> None:
+        """Raises StoreError when the run is unknown, or claimed by somebody else."""
+        self._require_run(run_id)
+        if run_id not in self._claims:
+            with explained(self._path):
+                Claim(self._path, run_id).release()
+
     def take_up(self, run_id: int) -> None:
         """Claim a stored run to go on with it. Raises StoreError when unknown, or claimed by somebody else."""
         self._require_run(run_id)

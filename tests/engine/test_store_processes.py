@@ -171,3 +171,16 @@ def test_a_reader_follows_a_run_another_process_writes(tmp_path: Path) -> None:
             assert seen == sorted(seen)
     finally:
         kill(writer)
+
+
+def test_a_run_that_somebody_works_on_is_not_free(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    with Store.open(path) as one, Store.open(path) as other:
+        run_id = fill_store(one, tmp_path / "project", items=2, seed=1)
+        other.check_free(run_id)
+        one.take_up(run_id)
+        one.check_free(run_id)
+        with pytest.raises(StoreError, match="being worked on"):
+            other.check_free(run_id)
+        with pytest.raises(StoreError, match="no run 9"):
+            other.check_free(9)
