@@ -45,9 +45,12 @@ class BaselineCache:
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
-            with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:
-                json.dump(baseline.to_json(), file)
-            Path(name).replace(self._file(key))
+            try:
+                with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:
+                    json.dump(baseline.to_json(), file)
+                Path(name).replace(self._file(key))
+            finally:
+                Path(name).unlink(missing_ok=True)
             self._trim()
 
     def _file(self, key: str) -> Path:

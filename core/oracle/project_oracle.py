@@ -60,22 +60,29 @@ class ProjectOracle:
     def _learn(self, progress: Progress) -> Baseline:
         with self._learning:
             if self._baseline is None:
-                self._baseline = self._cached() or self._run_suite(progress)
+                self._baseline = self._cached_or_run(progress)
                 self._hire(self._baseline)
             return self._baseline
 
-    def _cached(self) -> Baseline | None:
-        return self._cache[0].load(self._cache[1]()) if self._cache is not None else None
+    def _cached_or_run(self, progress: Progress) -> Baseline:
+        if self._cache is None:
+            return self._run_suite(progress)
+        cache, current_key = self._cache
+        key = current_key()
+        known = cache.load(key)
+        if known is not None:
+            return known
+        baseline = self._run_suite(progress)
+        if current_key() == key:  # else files changed while their tests ran
+            cache.save(key, baseline)
+        return baseline
 
     def _run_suite(self, progress: Progress) -> Baseline:
         settings, interpreter = self._settings, self._interpreter
         root = Path(self._plan.config["root"])
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
         run = SuiteRun(runner, self._plan, settings.identity_runs, self._notice, interpreter.version_text)
-        baseline = run.learn(progress)
-        if self._cache is not None:
-            self._cache[0].save(self._cache[1](), baseline)
-        return baseline
+        return run.learn(progress)
 
     def _hire(self, baseline: Baseline) -> None:
         plan = ready_plan(self._plan, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
