@@ -23,12 +23,12 @@ class Display:
     def __init__(self, as_lines: bool) -> None:
         """Show nothing yet."""
         self._as_lines = as_lines
-        self._errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        self._errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rest]}"),
+            TextColumn("{task.fields[rest]}", markup=False),
             console=self._errors,
             disable=as_lines or not self._errors.is_terminal,
         )
@@ -53,7 +53,7 @@ class Display:
 
     def notify(self, text: str) -> None:
         """Show something the user should know."""
-        self._errors.print(f"note: {text}", style="yellow", markup=False)
+        self._errors.print(f"note: {text}", style="yellow")
 
     def follow(self, event: Event) -> None:
         """Show one event."""
@@ -77,7 +77,7 @@ class Display:
             rest += f"  about {duration(step.eta)} left"
         self._bar.update(self._task, description=step.stage, completed=step.done, total=step.total or None, rest=rest)
         if not self._errors.is_terminal and not self._as_lines and step.stage != self._stage:
-            self._errors.print(f"{step.stage} ...", markup=False)
+            self._errors.print(f"{step.stage} ...")
         self._stage = step.stage
 
 
@@ -92,7 +92,7 @@ def duration(seconds: float) -> str:
 def print_result(reader: Reader, run_id: int, database: str) -> None:
     """The closing table: scores of the run and of its files."""
     run = reader.run(run_id)
-    console = Console(file=sys.stdout, highlight=False)
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     table = _scores_table(run)
     _add_beside(table, reader, run)
     console.print(table)
@@ -102,7 +102,7 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
     facets = reader.facets(run_id)
     if facets:
         console.print(_facets_table(facets, task(run.task).noun))
-    console.print(f"Run {run.id} ({run.status}) is stored in {database}", markup=False, soft_wrap=True)
+    console.print(f"Run {run.id} ({run.status}) is stored in {database}", soft_wrap=True)
 
 
 def _scores_table(run: RunRow) -> Table:

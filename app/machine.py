@@ -89,7 +89,7 @@ def _print_models(entries: list[GgufEntry]) -> None:
         size = f"{header.file_bytes / 1e9:.2f} GB"
         context = str(header.context_length or "-")
         table.add_row(entry.name, _short(header.parameters), header.quantization, context, style, size, entry.source)
-    Console(file=sys.stdout, highlight=False).print(table)
+    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
 
 
 def _short(parameters: int) -> str:

@@ -149,7 +149,7 @@ def _cannot_start(printed: str, interpreter: Interpreter, root: Path) -> Inspect
     if missing:
         return needs(missing, interpreter, root)
     lines = [line for line in printed.splitlines() if line.strip()]
-    said = [line for line in lines if "rror" in line][-1:] or lines[-1:] or ["it said nothing"]
+    said = [line for line in lines if "error" in line.lower()][-1:] or lines[-1:] or ["it said nothing"]
     return TargetError(
         f"pytest cannot start in this project: {said[0].strip()[:300]}",
         f"Install the plugin that its configuration needs, or make `{interpreter.executable} -m pytest` work there.",

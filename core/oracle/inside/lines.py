@@ -18,6 +18,8 @@ OPTIMIZED = 1
 """Set in the code of functions; clear in that of modules and class bodies."""
 
 MONITORING_ID = 4
+GLOB = "*?[]{}"
+"""What a pattern does not take literally; folders may be named so."""
 
 
 class Tracer(Protocol):
@@ -192,7 +194,8 @@ class CoverageTracer:
     def start(self) -> None:
         """One in-memory data set with a context a switch."""
         os.environ["COVERAGE_CORE"] = "ctrace"
-        self._coverage = self._module.Coverage(data_file=None, config_file=False, include=[self._root + "*"])
+        below = "".join("?" if character in GLOB else character for character in self._root) + "*"
+        self._coverage = self._module.Coverage(data_file=None, config_file=False, include=[below])
         self._names: list[set[tuple[str, int]]] = []
         self._coverage.start()
 
