@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
 from app import looking, machine, running, storing, windows
+from app.paths import error_file
 from core import __version__
-from core.errors import Cancelled, InspectorError
+from core.errors import Bug, Cancelled, InspectorError
 
 DONE, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
+_OPEN_UP = "Check the free space on the disk and your rights there; a run that has begun can be resumed."
 
 
 class _Parser(argparse.ArgumentParser):
@@ -37,18 +41,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         status: int = options.command(options)
+        sys.stdout.flush()
     except Cancelled:
         print("Stopped before a run began; nothing was lost.", file=sys.stderr)
         return INTERRUPTED
+    except Bug as error:
+        return _unexpected(error, error.problem)
     except InspectorError as error:
         print(f"{error.problem}\n{error.remedy}", file=sys.stderr)
         return USER_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: say no more
         return DONE
+    except OSError as error:
+        print(f"{_said(error)}\n{_OPEN_UP}", file=sys.stderr)
+        return USER_ERROR
+    except Exception as error:
+        return _unexpected(error, f"RTC Inspector failed: {type(error).__name__}: {error}")
     return status
+
+
+def _said(error: OSError) -> str:
+    where = f"{error.filename} cannot be used" if error.filename else "The system refused something"
+    return f"{where}: {error.strerror or error}."
+
+
+def _unexpected(error: Exception, problem: str) -> int:
+    """Say so in two lines, and keep the trace for a report."""
+    trace = "".join(traceback.format_exception(error))
+    file = error_file()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(trace, encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        print(trace, file=sys.stderr)  # better in the way than lost
+    print(f"{problem}\nThis is a bug: please report it with what stands in {file}.", file=sys.stderr)
+    return INCOMPLETE
 
 
 if __name__ == "__main__":

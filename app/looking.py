@@ -43,15 +43,16 @@ def add_commands(commands: Any) -> None:
 def sample_command(options: argparse.Namespace) -> int:
     """Print the regions or edits a run with this seed would take."""
     found: list[Item] = []
-    with Display(options.json) as display:
-        settings = shared.sampling_settings(options)
-        items = sample_items(options.project, settings, display.notify, display.report)
-        for item in items:
-            found.append(item)
-            if options.json:
-                print(json.dumps(region_values(item), ensure_ascii=False), flush=True)
-    if not options.json:
-        _print_items(found, task(settings.task).noun)
+    settings = shared.sampling_settings(options)
+    try:
+        with Display(options.json) as display:
+            for item in sample_items(options.project, settings, display.notify, display.report):
+                found.append(item)
+                if options.json:
+                    print(json.dumps(region_values(item), ensure_ascii=False), flush=True)
+    finally:  # where nothing is admitted the table says why
+        if found and not options.json:
+            _print_items(found, task(settings.task).noun)
     return 0
 
 
@@ -65,7 +66,7 @@ def _print_items(found: list[Item], noun: str) -> None:
         known = (item.facets.get(name, "") for name in facets)
         counts = str(len(item.text)), str(len(item.tests))
         table.add_row(place, *counts, *known, "yes" if item.admitted else item.reason)
-    console = Console(file=sys.stdout, highlight=False)
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     console.print(table)
     console.print(f"{sum(item.admitted for item in found)} of {len(found)} drawn {noun}s admitted")
 

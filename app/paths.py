@@ -6,9 +6,21 @@ from pathlib import Path
 
 import platformdirs
 
+from core.errors import UserError
+
 
 def default_database() -> Path:
-    """The database used when none is named; its folder is made."""
+    """The database used when none is named; its folder is made. Raises UserError when it cannot be."""
     folder = Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False))
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"The folder {folder} cannot be made: {error.strerror}.", "Name a database with --db."
+        ) from error
     return folder / "runs.sqlite"
+
+
+def error_file() -> Path:
+    """Where the trace of the last error that nobody expected is kept; its folder need not exist."""
+    return Path(platformdirs.user_log_dir("rtc-inspector", appauthor=False)) / "last-error.txt"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +19,11 @@ from app.windows import has_screen, show
 from core.control import Control
 from core.errors import UserError
 from core.pipeline import resume, start
-from core.results import open_store
+from core.results import open_reader, open_store
 from core.run import Emit
 from core.settings import ModelSettings, RunSettings
 from core.store.writer import Store
-from core.types import RunFinished
+from core.types import Event, RunFinished, RunStarted
 from resources import path as resource
 
 _STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}
@@ -87,6 +88,8 @@ def run_command(options: argparse.Namespace) -> int:
 
     if options.resume is None:
         _project(options)
+    else:
+        open_reader(options.db or default_database()).close()  # a wrong name must not make a new database
     return _headless(work, options)
 
 
@@ -111,15 +114,37 @@ def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argp
     database = options.db or default_database()
     control = Control()
     with open_store(database) as store:
-        with Display(options.json) as display, _stopping(control):
-            finished = work(store, display.follow, control)
+        with Display(options.json) as display, _stopping(control), _saying_how_to_go_on(display, database) as follow:
+            finished = work(store, follow, control)
         if not options.json:
             print_result(store.reader, finished.run_id, str(database))
         for text in finished.problems[:10]:
             display.notify(text)
         if finished.status != "finished":
-            display.notify(f"Go on with: rtc-inspector run --resume {finished.run_id} --db {database}")
+            display.notify(_go_on(finished.run_id, database))
     return _STATUS[finished.status]
+
+
+def _go_on(run_id: int, database: Path) -> str:
+    return f"Go on with: rtc-inspector run --resume {run_id} --db {shlex.quote(str(database))}"
+
+
+@contextmanager
+def _saying_how_to_go_on(display: Display, database: Path) -> Iterator[Emit]:
+    """Follows a run; when an error ends it, what is stored can be taken up again."""
+    begun: list[int] = []
+
+    def follow(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            begun.append(event.run_id)
+        display.follow(event)
+
+    try:
+        yield follow
+    except UserError:
+        for run_id in begun:
+            display.notify(_go_on(run_id, database))
+        raise
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def _reader(options: argparse.Namespace) -> Reader:
 
 
 def runs_command(options: argparse.Namespace) -> int:
-    """List the runs, newest first."""
+    """List the runs, oldest first."""
     with _reader(options) as reader:
         rows = reader.runs()
     if options.json:
@@ -62,7 +62,7 @@ def runs_command(options: argparse.Namespace) -> int:
 
 def _run_values(row: RunRow) -> dict[str, Any]:
     values = dataclasses.asdict(row)
-    for name in ("config_json", "model_json"):
+    for name in ("config_json", "model_json", "suite_json"):
         values[name.removesuffix("_json")] = json.loads(values.pop(name))
     return values
 
@@ -75,7 +75,7 @@ def _print_runs(rows: list[RunRow]) -> None:
         regions = f"{row.items_complete}/{row.items_admitted}"
         cells = (str(row.id), row.project_name, row.model_name, row.status, regions, _text(row.rtc), _text(row.lift))
         table.add_row(*cells, row.started_at)
-    Console(file=sys.stdout, highlight=False).print(table)
+    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
 
 
 def _text(score: Score) -> str:
@@ -97,6 +97,7 @@ def report_command(options: argparse.Namespace) -> int:
 def export_command(options: argparse.Namespace) -> int:
     """Write one line for each code sample."""
     with _reader(options) as reader:
+        reader.run(options.run)  # a number that is none must cost nobody the file of an earlier export
         write = write_csv if options.format == "csv" else write_jsonl
         if options.out is None:
             write(reader, options.run, sys.stdout)

@@ -51,6 +51,8 @@ def judge_span(
 def _source(codebase: Codebase, path: str) -> SourceFile:
     """The project's file at `path`, given relative to its root or to the working folder. Raises UserError."""
     given = Path(path)
+    with suppress(KeyError):
+        return codebase.file(given.as_posix())
     inside = given.resolve().relative_to(codebase.root) if given.resolve().is_relative_to(codebase.root) else given
     with suppress(KeyError):
         return codebase.file(inside.as_posix())

@@ -31,14 +31,14 @@ def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notif
     oracle = open_oracle(codebase, settings, notify)
     stack.callback(oracle.close)
     suite = oracle.suite(report)
-    _name("Set aside", suite.excluded, notify)
+    _name("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
     return Judged(codebase, oracle, suite)
 
 
-def _name(verb: str, reasons: Mapping[str, str], notify: Notify) -> None:
-    """One notice each for the first few, and the count of the others."""
+def _name(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:
+    """One notice each for the first few, and the count of the others; `where`: what says more of those."""
     shown = 5
     for name, reason in list(reasons.items())[:shown]:
         notify(f"{verb} {name}: {reason}.")
     if len(reasons) > shown:
-        notify(f"{verb} {len(reasons) - shown} more; `rtc-inspector sample PROJECT --verbose` lists all.")
+        notify(f"{verb} {len(reasons) - shown} more.{where}")

@@ -29,10 +29,12 @@ def own_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def inspector(own_folders: dict[str, str]) -> Inspector:
     """Call `rtc-inspector` with arguments; text output is captured."""
 
-    def call(*arguments: object, timeout: float = 300, **changes: str) -> subprocess.CompletedProcess[str]:
+    def call(
+        *arguments: object, timeout: float = 300, cwd: Path | None = None, **changes: str
+    ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "app", *map(str, arguments)]
         environment = {**own_folders, **changes}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout, cwd=cwd)
 
     return call
 

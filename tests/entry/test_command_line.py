@@ -54,7 +54,9 @@ def test_all_tests_fail(inspector: Inspector, project: Path) -> None:
 
 def test_no_region_admitted(inspector: Inspector, project: Path) -> None:
     (project / "tests" / "test_shop.py").write_text("from shop import total\n\n\ndef test_it():\n    total([1], 1)\n")
-    refused(inspector("sample", project), "admitted")
+    result = inspector("sample", project)
+    refused(result, "admitted")
+    assert "changes no test" in " ".join(result.stdout.split()), "the table says why each was dropped"
 
 
 def test_interpreter_without_pytest(inspector: Inspector, project: Path, tmp_path: Path) -> None:
@@ -107,6 +109,38 @@ def test_unknown_run(inspector: Inspector, project: Path, tmp_path: Path) -> Non
     inspector("run", project, "--db", database, "--task", "editing")
     refused(inspector("export", "--db", database, "--run", 7, "--format", "csv"), "7")
     refused(inspector("run", "--resume", 7, "--db", database), "7")
+    before = (tmp_path / "kept.csv").write_text("of an earlier run\n")
+    refused(inspector("export", "--db", database, "--run", 7, "--format", "csv", "--out", tmp_path / "kept.csv"), "7")
+    assert (tmp_path / "kept.csv").stat().st_size == before
+
+
+def test_resuming_makes_no_database(inspector: Inspector, tmp_path: Path) -> None:
+    refused(inspector("run", "--resume", 1, "--db", tmp_path / "wrong.sqlite"), "wrong.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_data_folder_that_cannot_be_made(inspector: Inspector, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    refused(inspector("runs", XDG_DATA_HOME=str(tmp_path / "file")), "--db")
+
+
+def test_brackets_are_no_markup(inspector: Inspector, project: Path) -> None:
+    renamed = project.rename(project.with_name("it's [b] :smile: shop"))
+    refused(inspector("sample", renamed), "[] parametrization")  # pytest's own words: it cannot start there
+    (renamed / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["."]\ntestpaths = ["tests"]\n')
+    tests = renamed / "tests" / "test_shop.py"
+    tests.write_text(
+        "import pytest\nfrom shop import total\n\n\n@pytest.mark.parametrize('name', ['[/red]'])\n"
+        "def test_it(name):\n    assert total([1], 1)\n    assert name == 'x'\n\n\n"
+        "def test_total():\n    total([1], 1)\n"
+    )
+    (renamed / "[b].py").write_text("x = (\n")
+    link = project.with_name("link")
+    link.symlink_to(renamed)
+    result = inspector("sample", link)
+    refused(result, "admitted")
+    assert "Left out [b].py" in result.stderr
+    assert "test_it[[/red]]" in result.stderr
 
 
 def test_sample_prints_regions_that_stand_in_the_file(inspector: Inspector, project: Path) -> None:
@@ -137,6 +171,15 @@ def test_judge_tells_right_from_wrong(inspector: Inspector, project: Path, tmp_p
         assert verdict["seconds"] >= 0
         assert verdict["tests"] or name == "broken"
     assert outcomes == {"same": "pass", "wrong": "fail", "broken": "syntax-error"}
+
+
+def test_judge_takes_paths_from_the_projects_folder_wherever_it_is_called(
+    inspector: Inspector, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "code").write_text("x")
+    span = ("--start", 9999, "--end", 10000, "--replacement", tmp_path / "code")
+    refused(inspector("judge", project, "--path", "shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
+    refused(inspector("judge", project, "--path", "../shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
 
 
 def test_the_project_is_not_written_to(inspector: Inspector, project: Path) -> None:
