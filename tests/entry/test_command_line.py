@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from projects import Inspector
 
+from app import storing
+from app.cli import main
+
 
 def refused(result: object, *words: str) -> None:
     """Exit 2 with one line on what is wrong and one on what to do, and no traceback."""
@@ -197,3 +200,14 @@ def test_doctor_reports_each_part(inspector: Inspector) -> None:
 def test_models_lists_the_bundled_one(inspector: Inspector) -> None:
     rows = [json.loads(line) for line in inspector("models", "--json").stdout.splitlines()]
     assert any("SmolLM2" in row["path"] for row in rows)
+
+
+def test_a_bug_is_two_lines_and_a_trace_in_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(storing, "runs_command", lambda options: 1 // 0)
+    assert main(["runs"]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert "division" in first
+    assert "ZeroDivisionError" in Path(second.rpartition(" in ")[2].removesuffix(".")).read_text()

@@ -140,6 +140,7 @@ def test_without_a_run_a_selection_gets_one_of_its_own(finished: Finished) -> No
     assert (run.name, run.status, run.items_admitted, run.rtc.value) == (selection.NAME, "finished", 0, None)
     (row,) = finished.store.reader.items(run.id)
     assert (row.key, row.extra, row.state) == (item.key, True, "done")
+    assert pipeline.resume(run.id, finished.store, ignore, Control()).status == "finished", "there is nothing to do"
 
 
 def ignore(event: Event) -> None:
