@@ -21,7 +21,7 @@ from core.errors import UserError
 from core.pipeline import resume, start
 from core.results import open_reader, open_store
 from core.run import Emit
-from core.settings import ModelSettings, RunSettings
+from core.settings import DEFAULT_CONTEXT, ModelSettings, RunSettings
 from core.store.writer import Store
 from core.types import Event, RunFinished, RunStarted
 from resources import path as resource
@@ -51,7 +51,12 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     parser.add_argument("--backward-samples", type=shared.positive, default=defaults.backward_samples, metavar="N")
     parser.add_argument("--forward-max-tokens", type=shared.positive, metavar="N", help="room for a description")
     parser.add_argument("--backward-max-tokens", type=shared.positive, metavar="N", help="room for the code")
-    parser.add_argument("--context", type=shared.positive, metavar="TOKENS", help="context window to use")
+    parser.add_argument(
+        "--context",
+        type=shared.positive,
+        metavar="TOKENS",
+        help=f"(default: the model's own, at most {DEFAULT_CONTEXT})",
+    )
     parser.add_argument(
         "--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)"
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SETTINGS_VERSION = 1
+DEFAULT_CONTEXT = 3072
+"""Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class ModelSettings:
     """How a GGUF is run.
 
     Attributes:
-        context_size: tokens of the window; None takes the model's own, at most 8192.
+        context_size: tokens of the window; None takes the model's own, at most DEFAULT_CONTEXT.
         threads: None leaves one core to the sandbox.
         gpu_layers: -1 offloads all when the build can.
         prompt_style: `auto`, `chat` or `completion`.

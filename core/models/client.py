@@ -16,10 +16,9 @@ from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.process import ENDED, WorkerProcess
 from core.models.wire import Wire, pack_prompt, pack_request
-from core.settings import ModelSettings
+from core.settings import DEFAULT_CONTEXT, ModelSettings
 from core.types import Generation, ModelInfo, Prompt, Request
 
-MOST_CONTEXT = 8192
 SILENCE = 120.0
 """Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
 CANCEL_PATIENCE = 1.0
@@ -250,10 +249,10 @@ def default_threads() -> int:
 
 def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
     """The `load` message."""
-    longest = header.context_length or MOST_CONTEXT
+    longest = header.context_length or DEFAULT_CONTEXT
     return {
         "path": str(header.files[0].resolve()),
-        "context_size": settings.context_size or min(longest, MOST_CONTEXT),
+        "context_size": settings.context_size or min(longest, DEFAULT_CONTEXT),
         "threads": settings.threads or default_threads(),
         "gpu_layers": settings.gpu_layers,
         "prompt_style": settings.prompt_style,

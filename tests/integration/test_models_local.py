@@ -19,7 +19,7 @@ from core.errors import Cancelled, ModelError
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.process import ENDED, WorkerProcess
-from core.settings import ModelSettings
+from core.settings import DEFAULT_CONTEXT, ModelSettings
 from core.types import Generation, Message, Prompt, Request
 
 CODE = Path(__file__).parents[2].joinpath("core", "types.py").read_text()
@@ -63,7 +63,7 @@ def test_what_is_recorded_of_a_model(model: LocalModel) -> None:
     info = model.info
     assert (info.architecture, info.quantization, info.threads) == ("llama", "Q4_1", 1)
     assert info.prompt_style == "chat" and len(info.sha256) == len(info.template_sha256) == 64
-    assert info.context_size == 8192 and "llama.cpp" in info.build
+    assert info.context_size == DEFAULT_CONTEXT and "llama.cpp" in info.build
     assert "llama_cpp" not in sys.modules
 
 

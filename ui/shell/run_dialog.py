@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import RunSettings
+from core.settings import DEFAULT_CONTEXT, RunSettings
 from ui.theme import SPACE
 
 Box = TypeVar("Box", bound=QAbstractSpinBox)
@@ -58,7 +58,7 @@ class RunDialog(QDialog):
         self._tell()
 
     def _prepare(self) -> None:
-        self.context.setSpecialValueText("the model's own, at most 8192")
+        self.context.setSpecialValueText(f"the model's own, at most {DEFAULT_CONTEXT}")
         self.threads.setSpecialValueText("all but one core")
         self.context.setSingleStep(1024)
         self.sandbox.setAccessibleName("Sandbox")
