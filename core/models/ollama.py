@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 MODEL_LAYER = "application/vnd.ollama.image.model"
-DEFAULT_PLACE = ("registry.ollama.ai", "library")
+COMMON = "library"
 
 
 def ollama_models(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -31,9 +31,8 @@ def _blob(manifest: Path, folder: Path) -> Path | None:
 
 
 def _name(parts: tuple[str, ...]) -> str:
-    """As `ollama list` shows it: the default registry and library are left out."""
+    """`model:tag`, after its namespace unless that is the common one; which host it came from is left out."""
     if len(parts) < 2:
         return "/".join(parts)
     *place, model, tag = parts
-    shown = [part for part, usual in zip(place, DEFAULT_PLACE, strict=False) if part != usual]
-    return "/".join([*shown, *place[len(DEFAULT_PLACE) :], model]) + f":{tag}"
+    return "/".join([*(part for part in place[1:] if part != COMMON), model]) + f":{tag}"

@@ -70,7 +70,7 @@ def test_ollama_blobs_get_their_names(empty_home: Path) -> None:
     store = empty_home / ".ollama" / "models"
     write_gguf(store / "blobs" / "sha256-aa")
     layers = [{"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:aa"}]
-    manifest = store / "manifests" / "registry.ollama.ai" / "library" / "tiny" / "latest"
+    manifest = store / "manifests" / "models.example" / "library" / "tiny" / "latest"
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"layers": layers}))
     other = store / "manifests" / "hf.co" / "me" / "big" / "Q4"
