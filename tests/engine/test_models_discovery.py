@@ -73,14 +73,14 @@ def test_ollama_blobs_get_their_names(empty_home: Path) -> None:
     manifest = store / "manifests" / "models.example" / "library" / "tiny" / "latest"
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"layers": layers}))
-    other = store / "manifests" / "hf.co" / "me" / "big" / "Q4"
+    other = store / "manifests" / "other.example" / "me" / "big" / "Q4"
     other.parent.mkdir(parents=True)
     other.write_text(json.dumps({"layers": [layers[0] | {"digest": "sha256:gone"}]}))
     (store / "manifests" / "broken").write_text("{")
     entries = {e.name: e for e in discover() if e.source == "Ollama"}
-    assert set(entries) == {"tiny:latest", "hf.co/me/big:Q4"}
+    assert set(entries) == {"tiny:latest", "me/big:Q4"}
     assert entries["tiny:latest"].header is not None
-    assert "cannot be read" in entries["hf.co/me/big:Q4"].problem
+    assert "cannot be read" in entries["me/big:Q4"].problem
 
 
 def test_parts_are_listed_once_and_embedding_models_say_so(tmp_path: Path) -> None:
