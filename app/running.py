@@ -94,8 +94,17 @@ def run_command(options: argparse.Namespace) -> int:
     if options.resume is None:
         _project(options)
     else:
-        open_reader(options.db or default_database()).close()  # a wrong name must not make a new database
+        _require_run(options)
     return _headless(work, options)
+
+
+def _require_run(options: argparse.Namespace) -> None:
+    """The run must be there, and of the project if one is named. Reads only: a wrong name makes no new database."""
+    with open_reader(options.db or default_database()) as reader:
+        root = reader.run_project_root(options.resume)
+    if options.project is not None and options.project.resolve() != root.resolve():
+        problem = f"Run {options.resume} was made on {root}, not on {options.project}."
+        raise UserError(problem, "Leave PROJECT out to resume it, or leave --resume out to start a new run.")
 
 
 def _project(options: argparse.Namespace) -> Path:

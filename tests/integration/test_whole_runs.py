@@ -217,3 +217,12 @@ def test_headless_demo_ends_with_its_table(environment: dict[str, str], tmp_path
     assert result.returncode == 0, result.stderr
     assert "RTC pass" in result.stdout
     assert "pocketlab" in result.stdout
+
+
+def test_a_run_is_not_resumed_on_another_project(
+    uninterrupted: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    other = command("run", write_shop(tmp_path / "other"), "--resume", 1, "--db", uninterrupted)
+    result = subprocess.run(other, env=environment, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert environment["RTC_TEST_PROJECT"] in result.stderr
