@@ -170,17 +170,15 @@ def test_killed_run_resumes_to_the_same_results(
     assert made == len(traces(database)) - len(before), "what was stored is not made again"
 
 
-@pytest.mark.parametrize("part", ["core.models.worker", "bwrap"])
-def test_killed_part_is_replaced(uninterrupted: Path, environment: dict[str, str], tmp_path: Path, part: str) -> None:
-    if part == "bwrap":
-        environment = {**environment, "DOCKER_HOST": "unix:///nowhere.sock"}
+def test_killed_parts_are_replaced(uninterrupted: Path, environment: dict[str, str], tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
-    process = started(environment, database)
-    wait_for_sample(process, 2)
-    victims = [pid for pid, line in descendants(process.pid) if part in line]
-    assert victims
-    for pid in victims:
-        os.kill(pid, signal.SIGKILL)
+    process = started({**environment, "DOCKER_HOST": "unix:///nowhere.sock"}, database)
+    for part in ("core.models.worker", "bwrap"):
+        wait_for_sample(process, 1)
+        victims = [pid for pid, line in descendants(process.pid) if part in line]
+        assert victims, part
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
     finish(process)
     assert traces(database) == traces(uninterrupted)
 
@@ -212,7 +210,19 @@ def test_report_and_export_of_a_run(uninterrupted: Path, environment: dict[str, 
 
 
 def test_headless_demo_ends_with_its_table(environment: dict[str, str], tmp_path: Path) -> None:
-    arguments = ("demo", "--headless", "--regions", 1, "--forward-samples", 1, *SHORT, "--db", tmp_path / "runs.sqlite")
+    arguments = (
+        "demo",
+        "--headless",
+        "--regions",
+        1,
+        "--forward-samples",
+        1,
+        "--context",
+        1536,
+        *SHORT,
+        "--db",
+        tmp_path / "runs.sqlite",
+    )
     result = subprocess.run(command(*arguments), env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     assert "RTC pass" in result.stdout
