@@ -10,11 +10,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from app.events import as_json
+from core.events import Event, Notice, VerdictReady
+from core.events import Progress as Step
 from core.store.reader import Reader
 from core.store.rows import FacetRow, FileRow, RunRow, Score
 from core.trips.tasks import task
-from core.types import Event, Notice, VerdictReady
-from core.types import Progress as Step
 
 
 class Display:

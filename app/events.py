@@ -6,7 +6,8 @@ import dataclasses
 import json
 from typing import Any
 
-from core.types import Event, Item, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
+from core.events import Event, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
+from core.types import Item
 
 _NAMES = {
     RunStarted: "run-started",

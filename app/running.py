@@ -18,12 +18,12 @@ from app.paths import default_database
 from app.windows import has_screen, show
 from core.control import Control
 from core.errors import UserError
+from core.events import Event, RunFinished, RunStarted
 from core.pipeline import resume, start
 from core.results import open_reader, open_store
 from core.run import Emit
 from core.settings import DEFAULT_CONTEXT, ModelSettings, RunSettings
 from core.store.writer import Store
-from core.types import Event, RunFinished, RunStarted
 from resources import path as resource
 
 _STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}

@@ -16,13 +16,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from core.generation import Message, Prompt, Request
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.regions.candidates import enumerate_candidates
 from core.regions.sampling import draw, weigh
 from core.settings import ModelSettings, RegionSettings
-from core.types import Message, Prompt, Region, Request, SourceFile
+from core.types import Region, SourceFile
 
 ROOT = Path(__file__).resolve().parents[1]
 DESCRIPTIONS = (

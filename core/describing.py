@@ -6,13 +6,13 @@ from contextlib import ExitStack
 
 from core.control import Control
 from core.errors import UserError
+from core.events import Notice
 from core.judging import Judging
 from core.passes import Passes, Work
 from core.reopening import reopen
 from core.run import Emit, Pace
 from core.store.writer import Store
 from core.trips.protocol import Reference
-from core.types import Notice
 
 MODEL = "model"
 """The author that stands for the model itself."""

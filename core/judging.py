@@ -7,8 +7,9 @@ from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
+from core.events import ScoresReady, VerdictReady
 from core.run import Run
-from core.types import Item, ScoresReady, Verdict, VerdictReady
+from core.types import Item, Verdict
 
 
 class Judging:

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.generation import Model
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.settings import RunSettings
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Report, Trip
 from core.trips.tasks import task
-from core.types import Model
 
 
 @dataclass(frozen=True)

@@ -5,26 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from core.events import SampleReady, ScoresReady, TextStreamed
+from core.generation import Extraction, Generation, Model, Prompt, Request, Role, Sample
 from core.judging import Judging
 from core.run import Pace, Run
 from core.seeds import sample_seed
 from core.store.rows import SampleRow
 from core.trips.protocol import Reference
-from core.types import (
-    Extraction,
-    Generation,
-    Item,
-    Model,
-    Outcome,
-    Prompt,
-    Request,
-    Role,
-    Sample,
-    SampleReady,
-    ScoresReady,
-    TextStreamed,
-    Verdict,
-)
+from core.types import Item, Outcome, Verdict
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from core.control import Control
 from core.errors import Cancelled, InspectorError, StoreError
+from core.events import ItemReady, Notice, RunFinished, RunStarted
 from core.judging import Judging
 from core.passes import Passes, Work
 from core.reopening import open_run_parts, record, reopen, reporter
 from core.run import Emit, Pace, Run
 from core.settings import RunSettings
 from core.store.writer import Store
-from core.types import ItemReady, Notice, RunFinished, RunStarted
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:

@@ -10,12 +10,13 @@ from pathlib import Path
 from core import __version__
 from core.control import Control
 from core.errors import ProjectError
+from core.events import Notice, Progress
+from core.generation import Model
 from core.parts import Parts, open_parts
 from core.run import Emit, Run
 from core.settings import RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
-from core.types import Model, Notice, Progress
 
 
 def open_run_parts(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from core.control import Control
+from core.events import Event, Progress
+from core.generation import Generation
 from core.parts import Parts
 from core.settings import RunSettings
 from core.store.writer import Store
-from core.types import Event, Generation, Progress
 
 Emit = Callable[[Event], None]
 

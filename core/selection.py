@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.control import Control
 from core.errors import UserError
+from core.events import ItemReady, Notice
 from core.judging import Judging
 from core.passes import Passes, Work
 from core.reopening import open_run_parts, record, reopen, reporter
@@ -18,7 +19,7 @@ from core.trips.judged import open_judged
 from core.trips.selected import selected_item
 from core.trips.synthesis import SynthesisTrip
 from core.trips.tasks import configured
-from core.types import Item, ItemReady, Notice, Span, Task
+from core.types import Item, Span, Task
 
 NAME = "tried by hand"
 """Of a run made only to hold what a person tried."""

@@ -7,22 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.generation import Extraction, ModelInfo, Role, Sample
 from core.settings import RunSettings
 from core.store.writer import Store
-from core.types import (
-    CoverageMap,
-    Extraction,
-    Item,
-    ModelInfo,
-    Outcome,
-    Role,
-    Sample,
-    Span,
-    Suite,
-    TestCase,
-    TestResult,
-    Verdict,
-)
+from core.types import CoverageMap, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
 
 _FUNCTIONS = (
     (

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
+from core.events import Event, ItemReady, TextStreamed
 from core.store.rows import ItemRow, RunRow
-from core.types import Codebase, Event, ItemReady, TextStreamed
+from core.types import Codebase
 from ui.inspection import Inspection, Overview, Wanted
 from ui.open_project import OpenProject
 from ui.project_nodes import listed_files

@@ -16,9 +16,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.control import Control
 from core.errors import Cancelled
+from core.events import Event, RunFinished, RunStarted, TextStreamed
 from core.results import open_store
 from core.settings import OracleSettings, RunSettings
-from core.types import Event, Item, RunFinished, RunStarted, Span, TextStreamed
+from core.types import Item, Span
 from ui.gateway import Gateway
 
 BATCH = 100

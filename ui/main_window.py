@@ -11,9 +11,10 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
+from core.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.types import Event, Item, Span, Task
+from core.types import Item, Span, Task
 from ui.appearance import Appearance
 from ui.browsing import Browsing
 from ui.commands import Commands

@@ -9,8 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from core.errors import ProjectError, UserError
+from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.settings import RunSettings
-from core.types import Event, Notice, Progress, RunFinished, RunStarted, Span
+from core.types import Span
 from ui.coordinator import (
     Coordinator,
     Job,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject
 
+from core.events import Event, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
-from core.types import Event, TextStreamed
 from ui.inspection import Inspection, Trace
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
 

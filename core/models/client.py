@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from core.errors import Cancelled, ModelError, WorkerDied
+from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.process import ENDED, WorkerProcess
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import DEFAULT_CONTEXT, ModelSettings
-from core.types import Generation, ModelInfo, Prompt, Request
 
 SILENCE = 120.0
 """Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
@@ -33,7 +33,7 @@ def _silent() -> None:
 
 
 class LocalModel:
-    """Implements `core.types.Model` over one worker process."""
+    """Implements `core.generation.Model` over one worker process."""
 
     def __init__(
         self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = _silent
@@ -76,7 +76,7 @@ class LocalModel:
         on_text: OnText | None = None,
         on_progress: OnProgress | None = None,
     ) -> Iterator[Generation]:
-        """Yield each sample as it finishes; see `core.types.Model.generate`."""
+        """Yield each sample as it finishes; see `core.generation.Model.generate`."""
         self._cancel.clear()  # here and not in the generator: a cancel between call and first sample counts
         return self._generate(requests, on_text, on_progress)
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 
 from core.errors import ModelError
-from core.types import Message, Prompt
+from core.generation import Message, Prompt
 
 UNINFORMATIVE = "Edit."
 """The utterance eps of the baseline."""

@@ -9,11 +9,12 @@ import keyword
 import re
 from collections.abc import Callable
 
+from core.generation import Extraction
 from core.models.indentation import level, parses
 from core.models.indentation import place as place_code
 from core.models.placement import Place, place_of
 from core.models.unwrap import unwrap
-from core.types import Extraction, Item
+from core.types import Item
 
 FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
 LABEL = re.compile(

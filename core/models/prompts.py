@@ -12,8 +12,9 @@ from functools import cache
 from importlib.resources import files
 
 from core.errors import ModelError
+from core.generation import Message, Prompt
 from core.models.excerpt import Excerpt, Outline, fitting
-from core.types import Message, Prompt, Span
+from core.types import Span
 
 UNINFORMATIVE = "Implement."
 """The utterance eps of the baseline; shown as `# TODO: Implement.`."""

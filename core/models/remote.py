@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.errors import Cancelled, ModelError
+from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.chat_http import Answer, HttpFailure, post_chat
-from core.types import Generation, ModelInfo, Prompt, Request
 
 CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""
@@ -42,7 +42,7 @@ class Endpoint:
 
 
 class RemoteModel:
-    """Implements `core.types.Model` over HTTP."""
+    """Implements `core.generation.Model` over HTTP."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         """Nothing is sent yet. Raises ModelError when the address is none."""

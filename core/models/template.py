@@ -12,7 +12,7 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.errors import ModelError
-from core.types import Message
+from core.generation import Message
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""

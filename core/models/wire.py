@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.types import Message, Prompt, Request
+from core.generation import Message, Prompt, Request
 
 Wire = dict[str, Any]
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import StoreError
+from core.generation import ModelInfo, Sample
 from core.settings import RunSettings
-from core.types import Item, ModelInfo, Sample, Suite, Verdict
+from core.types import Item, Suite, Verdict
 
 Row = dict[str, Any]
 

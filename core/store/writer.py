@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from sqlite_utils import Database
 
+from core.generation import ModelInfo, Sample
 from core.settings import RunSettings
 from core.store import encoding
 from core.store.claims import Claim
@@ -23,7 +24,7 @@ from core.store.failures import explained
 from core.store.opening import canonical, open_writable
 from core.store.reader import Reader
 from core.store.rows import Interval
-from core.types import Item, ModelInfo, Sample, Suite, Verdict
+from core.types import Item, Suite, Verdict
 
 Row = dict[str, Any]
 

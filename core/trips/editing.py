@@ -10,6 +10,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from core.errors import ProjectError, UserError
+from core.generation import Extraction, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
@@ -23,7 +24,7 @@ from core.source.edits_history import MISSING, EditHistory
 from core.trips.edit_tests import CommitTests
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
-from core.types import CoverageMap, Extraction, Item, Outcome, Prompt, Suite, Verdict
+from core.types import CoverageMap, Item, Outcome, Suite, Verdict
 
 ORACLE = "exact-match"
 _NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from core.types import Extraction, Item, Prompt, Verdict
+from core.generation import Extraction, Prompt
+from core.types import Item, Verdict
 
 Fits = Callable[[Prompt], bool]
 """Whether a prompt leaves room for its answer in the context window."""

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from core.errors import ProjectError
+from core.generation import Extraction, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
@@ -20,7 +21,7 @@ from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
 from core.trips.selected import selected_item
-from core.types import Candidate, Codebase, Extraction, Item, Oracle, Prompt, Span, Suite, Verdict
+from core.types import Candidate, Codebase, Item, Oracle, Span, Suite, Verdict
 
 
 class SynthesisTrip:

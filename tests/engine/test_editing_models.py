@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import ModelError
+from core.generation import Prompt
 from core.models.edit_answers import extract_edit
 from core.models.edit_prompts import (
     UNINFORMATIVE,
@@ -13,7 +14,6 @@ from core.models.edit_prompts import (
     fence_for,
     wording,
 )
-from core.types import Prompt
 
 OLD = "    if a:\n        return 1\n    return 2"
 NEW = "    if a and b:\n        return 1\n    return 2"

@@ -11,6 +11,7 @@ from paper_edits import EXAMPLES, Example
 from replaying import Replay
 
 from core.control import Control
+from core.events import Event, VerdictReady
 from core.judging import Judging
 from core.metrics.statistics import interval
 from core.parts import Parts
@@ -19,7 +20,6 @@ from core.run import Pace, Run
 from core.settings import EditSettings, RunSettings
 from core.store.writer import Store
 from core.trips.tasks import configured, task
-from core.types import Event, VerdictReady
 
 
 def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], Replay]:

@@ -7,8 +7,9 @@ import ast
 import pytest
 
 from core.errors import ModelError
+from core.generation import Prompt
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
-from core.types import Prompt, Span
+from core.types import Span
 
 FILE = '''"""Doc."""
 

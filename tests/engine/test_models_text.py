@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core.errors import ModelError
+from core.generation import Message
 from core.models.template import Renderer, completion, merge_system
 from core.models.textstream import TextStream
-from core.types import Message
 
 TURNS = [Message("system", "Be brief."), Message("user", "Why?")]
 

@@ -10,10 +10,11 @@ import pytest
 from factories import fill_store, model_info, suite
 
 from core.errors import Bug, StoreError
+from core.generation import Extraction, Role, Sample
 from core.settings import RegionSettings, RunSettings
 from core.store.reader import Reader
 from core.store.writer import Store
-from core.types import Extraction, Item, Outcome, Role, Sample, Span, TestResult, Verdict
+from core.types import Item, Outcome, Span, TestResult, Verdict
 
 SETTINGS = RunSettings(model="m.gguf", regions=2, seed=7, region=RegionSettings(coverage="any"))
 ITEM = Item(

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
+from core.generation import Extraction as Text
+from core.generation import Role, Sample
 from core.metrics.statistics import interval
 from core.store.writer import Store
-from core.types import Extraction as Text
-from core.types import Item, Outcome, Role, Sample, Span, Verdict
+from core.types import Item, Outcome, Span, Verdict
 
 ITEM = Item("k", "edit", "a.go", Span(0, 4), 1, 1, "new", old_text="old", origin={"commit": "abc", "message": "Fix é"})
 SAMPLE = Sample(Role.BACKWARD, 0, "prompt", 1, 0.0, "raw", Text("new"), 1, 1, 0.1, "stop")

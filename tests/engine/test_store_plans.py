@@ -13,11 +13,11 @@ import pytest
 from factories import fill_store
 from sqlite_utils import Database
 
+from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
 from core.store.export import write_jsonl
 from core.store.reader import Reader
 from core.store.writer import Store
-from core.types import Extraction, Role, Sample
 
 LARGE = {"items", "samples", "prompts", "verdicts", "test_results", "scores", "labels"}
 Statements = list[tuple[str, Any]]

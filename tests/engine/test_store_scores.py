@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, suite
 
+from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
 from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.rows import Score
 from core.store.scores import thinned
 from core.store.writer import Store
-from core.types import Extraction, Item, Outcome, Role, Sample, Span, Verdict
+from core.types import Item, Outcome, Span, Verdict
 
 PASS, FAIL, OURS = Outcome.PASS, Outcome.FAIL, Outcome.INFRASTRUCTURE
 

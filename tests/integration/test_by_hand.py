@@ -12,11 +12,12 @@ from projects import write_shop
 from core import describing, pipeline, selection
 from core.control import Control
 from core.errors import ProjectError, UserError
+from core.events import Event, ItemReady, TextStreamed
 from core.results import open_store
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.store.rows import SampleRow
 from core.store.writer import Store
-from core.types import Event, Item, ItemReady, Span, TextStreamed
+from core.types import Item, Span
 
 SETTINGS = RunSettings(
     regions=1,

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from core.errors import Cancelled, ModelError
+from core.generation import Generation, Message, Prompt, Request
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.process import ENDED, WorkerProcess
 from core.settings import DEFAULT_CONTEXT, ModelSettings
-from core.types import Generation, Message, Prompt, Request
 
 CODE = Path(__file__).parents[2].joinpath("core", "types.py").read_text()
 SETTINGS = ModelSettings(threads=1)

@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from core.errors import Cancelled, ModelError
+from core.generation import Message, Prompt, Request
 from core.models.remote import Endpoint, RemoteModel
-from core.types import Message, Prompt, Request
 
 Script = Callable[[int, dict[str, object]], tuple[int, bytes, dict[str, str]]]
 

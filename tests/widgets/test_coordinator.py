@@ -13,8 +13,9 @@ from waiting import wait_until
 
 from core.control import Control
 from core.errors import ProjectError
+from core.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
+from core.generation import Role
 from core.settings import RunSettings
-from core.types import Event, Notice, Progress, Role, RunFinished, RunStarted, TextStreamed
 from ui.coordinator import Coordinator, RunState, new_run
 from ui.gateway import Gateway
 

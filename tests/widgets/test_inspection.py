@@ -12,10 +12,11 @@ from store_cases import filled
 from waiting import wait_until
 
 from core.errors import StoreError
+from core.generation import Extraction, Role, Sample
 from core.results import open_store
 from core.settings import RunSettings
 from core.store.rows import ItemRow
-from core.types import Extraction, Item, Role, Sample, Span
+from core.types import Item, Span
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Trace, Wanted
 

@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from store_cases import filled
 
+from core.events import Progress
 from core.models.discovery import bundled_model
 from core.settings import OracleSettings, RunSettings
-from core.types import Progress
 from ui.coordinator import RunState
 from ui.model_list import find_models
 from ui.places import Places

@@ -26,9 +26,9 @@ from waiting import wait_until
 
 from core.control import Control
 from core.errors import ModelError
+from core.events import Event, RunFinished
 from core.settings import RunSettings
 from core.store.rows import ItemRow
-from core.types import Event, RunFinished
 from ui.appearance import Appearance
 from ui.coordinator import RunState
 from ui.main_window import MainWindow

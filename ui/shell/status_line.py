@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
 
+from core.events import Progress
 from core.store.rows import RunRow, Score
-from core.types import Progress
 from ui.coordinator import RunState
 from ui.region_state import number
 from ui.theme import SPACE

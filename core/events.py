@@ -1,0 +1,123 @@
+"""What a run tells those who watch it: the terminal, JSON lines, the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from core.generation import Role, Sample
+from core.types import Item, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run began, or was taken up again."""
+
+    run_id: int
+    resumed: bool
+    task: str
+    project: str
+    model: str
+    sandbox: str
+    regions: int
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReady:
+    """An item was stored: admitted, or dropped with its reason."""
+
+    run_id: int
+    item_id: int
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReady:
+    """A sample was stored."""
+
+    run_id: int
+    item_id: int
+    sample_id: int
+    parent_id: int | None
+    sample: Sample
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictReady:
+    """A verdict was stored."""
+
+    run_id: int
+    item_id: int
+    sample_id: int
+    verdict_id: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ScoresReady:
+    """Scores of one sample were stored."""
+
+    run_id: int
+    item_id: int
+    sample_id: int
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run stands; `stage` is short and readable; `eta` in seconds when known.
+
+    `detail`: what is going on inside a step, e.g. how much of a long prompt is read.
+    """
+
+    stage: str
+    done: int
+    total: int
+    eta: float | None = None
+    tokens_per_second: float | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed:
+    """New text of a sample still being written. `parent`: index of the description it is made from, if any."""
+
+    item_id: int
+    role: Role
+    index: int
+    text: str
+    parent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the user should know; the run goes on."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The end of a run.
+
+    Attributes:
+        status: `finished`, `incomplete` (not everything could be evaluated), `interrupted` or `failed`.
+        rtc_pass: mean over regions, 0..1; None when nothing was judged. Bounds are the 95 % interval.
+        problems: what could not be evaluated, a sentence each.
+    """
+
+    run_id: int
+    status: str
+    rtc_pass: float | None
+    lift: float | None
+    ci_low: float | None
+    ci_high: float | None
+    items: int
+    samples: int
+    problems: tuple[str, ...] = field(default=())
+
+
+Event = (
+    RunStarted | ItemReady | SampleReady | VerdictReady | ScoresReady | Progress | TextStreamed | Notice | RunFinished
+)

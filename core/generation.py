@@ -1,0 +1,173 @@
+"""What is asked of a model, what it answers, and the Protocols of models.
+
+Times are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+
+class Role(StrEnum):
+    """What a sample is in its trip."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    BASELINE = "baseline"
+    TRANSFORM = "transform"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat turn. `role`: system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked, before its chat template.
+
+    Attributes:
+        messages: few-shot turns and the question.
+        truncated: whole statements of the file were left out to fit the context window.
+        prefill: what the assistant's turn already starts with (e.g. an opening fence).
+        stop: texts that end the answer; not part of it.
+    """
+
+    messages: tuple[Message, ...]
+    truncated: bool = False
+    prefill: str = ""
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One sample to draw. `id` comes back with its tokens and its Generation."""
+
+    id: str
+    prompt: Prompt
+    temperature: float
+    seed: int
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One finished sample, raw.
+
+    Attributes:
+        text: exactly what the model wrote after the prefill, stop text excluded.
+        rendered: the exact prompt text after the chat template.
+        finish_reason: `stop`, `length`, `context` (window full) or `failed` (the engine died twice; `error` says how).
+    """
+
+    id: str
+    text: str
+    rendered: str
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish_reason: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What a run records of a model: enough to know it again.
+
+    Attributes:
+        path: the file, or the address of an endpoint.
+        prompt_style: `chat` (the file's own template) or `completion` (a base model).
+        build: engine and version, with its devices.
+    """
+
+    name: str
+    path: str
+    sha256: str
+    template_sha256: str
+    architecture: str
+    quantization: str
+    parameters: int
+    context_size: int
+    threads: int
+    prompt_style: str
+    build: str = ""
+
+
+class Model(Protocol):
+    """Draws samples. One caller thread at a time, but `cancel` may come from any."""
+
+    info: ModelInfo
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """Tokens of the prompt after its template."""
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        on_text: Callable[[str, str], None] | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> Iterator[Generation]:
+        """Yield each sample as it finishes, in any order.
+
+        `on_text(request id, new text)` streams; `on_progress(request id, done, total)` counts prompt tokens.
+        A worker that dies is started again and its samples retried once, then yielded as `failed`.
+        Raises Cancelled after `cancel`, ModelError when the model cannot be loaded at all.
+        """
+
+    def cancel(self) -> None:
+        """Stop within a second; what is in flight is lost."""
+
+    def close(self) -> None:
+        """End the worker; idempotent."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, for metrics by meaning."""
+
+    def sentences(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One pooled, normalised vector a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What was taken from a raw answer, and how.
+
+    Attributes:
+        text: for code, indented to stand at the item's span as it is.
+        steps: what was done, e.g. `fence`, `reindented`, `function-body`, `first-paragraph`.
+    """
+
+    text: str
+    steps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One artefact made, ready to be stored.
+
+    Attributes:
+        index: of the forward sample, or of the backward sample under its parent.
+        recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
+    """
+
+    role: Role
+    index: int
+    prompt_text: str
+    seed: int
+    temperature: float
+    raw_text: str
+    extraction: Extraction
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    finish_reason: str
+    truncated: bool = False
+    recitation: float | None = None
+    error: str = ""
+    author: str = "model"
