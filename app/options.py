@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from core.errors import UserError
 from core.settings import EditSettings, OracleSettings, RegionSettings, RunSettings
 from core.trips.tasks import TASKS, configured
 
@@ -124,4 +125,13 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
         edit=edit_settings(options),
         oracle=oracle_settings(options),
     )
-    return configured(settings, options.task)
+    return configured(settings, _task_name(options))
+
+
+def _task_name(options: argparse.Namespace) -> str:
+    """Without a name it is editing where a file of edits is named, else synthesis. Raises UserError."""
+    takes_edits = [kind.name for kind in TASKS.values() if kind.draws_from == "edit"]
+    name: str = options.task or (takes_edits[0] if options.edits else RunSettings().task)
+    if options.edits and name not in takes_edits:
+        raise UserError("--edits is for the task editing.", "Leave --task out, or say --task editing.")
+    return name

@@ -24,6 +24,7 @@ from core.results import open_reader, open_store
 from core.run import Emit
 from core.settings import DEFAULT_CONTEXT, ModelSettings, RunSettings
 from core.store.writer import Store
+from core.trips.tasks import project_of
 from resources import path as resource
 
 _STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}
@@ -109,7 +110,7 @@ def _require_run(options: argparse.Namespace) -> None:
 
 def _project(options: argparse.Namespace) -> Path:
     """The folder that was named; a file of edits stands for its own folder. Raises UserError."""
-    project: Path | None = options.project or (options.edits.resolve().parent if options.edits else None)
+    project = project_of(shared.sampling_settings(options), options.project)
     if project is None:
         raise UserError("No project was named.", "Say `rtc-inspector run PROJECT`, or `--resume RUN --db FILE`.")
     return project

@@ -11,9 +11,9 @@ from core.generation import Model
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.settings import RunSettings
+from core.trips.openers import opener
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Report, Trip
-from core.trips.tasks import task
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def open_parts(
 
     `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
-    kind = task(settings.task)
+    open_project = opener(settings.task)
 
     def beat() -> None:
         report("loading the model", 0, 1)
@@ -56,4 +56,4 @@ def open_parts(
     forward = opened(settings.model)
     other = settings.backward_model
     backward = forward if other in (None, settings.model) else opened(other)
-    return Parts(kind.open(stack, project, settings, notify, report), forward, backward)
+    return Parts(open_project(stack, project, settings, notify, report), forward, backward)

@@ -11,16 +11,16 @@ from core.errors import UserError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.trips.judged import open_judged
+from core.trips.openers import opener
 from core.trips.opening import Notify
 from core.trips.protocol import Report
-from core.trips.tasks import task
 from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verdict
 
 
 def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:
     """Draw and admit items as a run with these settings would. Raises UserError; ProjectError when none is admitted."""
     with ExitStack() as stack:
-        opened = task(settings.task).open(stack, project, settings, notify, report)
+        opened = opener(settings.task)(stack, project, settings, notify, report)
         admitted = 0
         for item in opened.trip.items(settings.regions, opened.settings.seed, {}, report):
             admitted += item.admitted

@@ -16,10 +16,10 @@ from core.run import Emit, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
 from core.trips.judged import open_judged
+from core.trips.protocol import SelectsCode
 from core.trips.selected import selected_item
-from core.trips.synthesis import SynthesisTrip
-from core.trips.tasks import configured
-from core.types import Item, Span, Task
+from core.trips.tasks import for_selected_code, task
+from core.types import Item, Span
 
 NAME = "tried by hand"
 """Of a run made only to hold what a person tried."""
@@ -53,10 +53,8 @@ def probe_alone(
     settings: RunSettings, project: Path, path: str, span: Span, store: Store, emit: Emit, control: Control
 ) -> Item:
     """The same in a new run that samples nothing itself. Raises UserError, Cancelled."""
-    if settings.task != Task.SYNTHESIS:
-        settings = configured(settings, Task.SYNTHESIS)
     with ExitStack() as stack:
-        parts = open_run_parts(stack, project, replace(settings, regions=0), emit, control)
+        parts = open_run_parts(stack, project, replace(for_selected_code(settings), regions=0), emit, control)
         run_id = record(store, parts)
         store.finish_run(run_id, "finished", [])
         store.rename_run(run_id, NAME)
@@ -65,8 +63,11 @@ def probe_alone(
 
 def _try(run: Run, path: str, span: Span) -> Item:
     trip, settings = run.parts.trip, run.settings
-    if not isinstance(trip, SynthesisTrip):
-        raise UserError(f"Run {run.id} is about edits: selected code is no edit.", "Choose a run on regions of code.")
+    if not isinstance(trip, SelectsCode):
+        kind = task(settings.task)
+        raise UserError(
+            f"Run {run.id} is about {kind.nouns}: selected code is no {kind.noun}.", "Choose a run on regions of code."
+        )
     item = trip.select(path, span)
     item_id = run.store.add_item(run.id, item)
     found = run.store.reader.existing_item(item_id)

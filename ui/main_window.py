@@ -14,7 +14,8 @@ import resources
 from core.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.types import Item, Span, Task
+from core.trips.tasks import task
+from core.types import Item, Span
 from ui.appearance import Appearance
 from ui.browsing import Browsing
 from ui.commands import Commands
@@ -178,7 +179,7 @@ class MainWindow(QMainWindow):
         run, codebase, database = self.inspection.run, self.project.codebase, self.inspection.database
         if codebase is None or database is None:
             return
-        fits = run is not None and run.project_root == str(codebase.root) and run.task == Task.SYNTHESIS
+        fits = run is not None and run.project_root == str(codebase.root) and task(run.task).selects_code
         run_id = run.id if run is not None and fits else None
         begun = self.control.probe(run_id, codebase.root, path, Span(start, end), database)
         self.browsing.await_item(begun)

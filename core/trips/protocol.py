@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from core.generation import Extraction, Prompt
-from core.types import Item, Verdict
+from core.types import Item, Span, Verdict
 
 Fits = Callable[[Prompt], bool]
 """Whether a prompt leaves room for its answer in the context window."""
@@ -66,3 +66,11 @@ class Trip(Protocol):
 
     def scores(self, item: Item, text: str) -> dict[str, float]:
         """Similarity of x^ to x by every metric of the task."""
+
+
+@runtime_checkable
+class SelectsCode(Protocol):
+    """What a trip has beside the others' when code that a person selects can be an x."""
+
+    def select(self, path: str, span: Span) -> Item:
+        """The x around `span`, admitted or with its reason. Raises UserError, ProjectError."""

@@ -1,16 +1,17 @@
-"""The tasks there are: what each is called, its defaults, and how a project is opened for it."""
+"""The tasks there are: what each is called, its defaults, and what can be done in it.
+
+Plain data, quick to import: the window reads it before the engine is loaded. `core.trips.openers` opens a project.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from core.errors import UserError
 from core.settings import RunSettings
-from core.trips.editing import open_editing
-from core.trips.opening import Opener
-from core.trips.synthesis import open_synthesis
 from core.types import Task
 
 
@@ -19,7 +20,10 @@ class TaskKind:
     """One task (RTC paper, Table 1).
 
     Attributes:
-        noun: what one x is called.
+        title, tip: for people to choose it by.
+        noun: what one x is called; `nouns` are several.
+        draws_from: the part of RunSettings that says which x are drawn: `region` or `edit`.
+        selects_code: whether code that a person selects can be an x.
         baseline: the uninformative utterance as a person reads it.
         metrics: those shown beside the score, each with what it says.
         forward_temperature, backward_temperature: the paper's.
@@ -27,13 +31,21 @@ class TaskKind:
     """
 
     name: str
+    title: str
+    tip: str
     noun: str
+    draws_from: str
+    selects_code: bool
     baseline: str
     forward_temperature: float
     backward_temperature: float
     backward_max_tokens: int
     metrics: Mapping[str, str]
-    open: Opener
+
+    @property
+    def nouns(self) -> str:
+        """What several x are called."""
+        return f"{self.noun}s"
 
 
 TASKS: Mapping[str, TaskKind] = MappingProxyType(
@@ -42,17 +54,24 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
         for kind in (
             TaskKind(
                 name=str(Task.SYNTHESIS),
+                title="Synthesis",
+                tip="Describe a region of code, then write it again from the description",
                 noun="region",
+                draws_from="region",
+                selects_code=True,
                 baseline="TODO: Implement.",
                 forward_temperature=0.8,
                 backward_temperature=0.1,
                 backward_max_tokens=256,
                 metrics={},
-                open=open_synthesis,
             ),
             TaskKind(
                 name=str(Task.EDITING),
+                title="Editing",
+                tip="Describe an edit of the project's history, then apply it again from the description",
                 noun="edit",
+                draws_from="edit",
+                selects_code=False,
                 baseline="Edit.",
                 forward_temperature=1.0,
                 backward_temperature=0.0,
@@ -61,7 +80,6 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                     "exact_match_strict": "exact match, white space too",
                     "unchanged": "old code came back unchanged",
                 },
-                open=open_editing,
             ),
         )
     }
@@ -75,15 +93,9 @@ def task(name: str) -> TaskKind:
     return TASKS[name]
 
 
-def configured(settings: RunSettings, name: str | None = None) -> RunSettings:
-    """The settings for a task, with its own temperatures and room.
-
-    Without a name it is editing where a file of edits is named, else synthesis. Raises UserError: no such task, or one
-    that takes no file of edits.
-    """
-    kind = task(name or (Task.EDITING if settings.edit.file else Task.SYNTHESIS))
-    if settings.edit.file and kind.name != Task.EDITING:
-        raise UserError("--edits is for the task editing.", "Leave --task out, or say --task editing.")
+def configured(settings: RunSettings, name: str) -> RunSettings:
+    """The settings for a task, with its own temperatures and room. Raises UserError: no such task."""
+    kind = task(name)
     return replace(
         settings,
         task=kind.name,
@@ -91,3 +103,17 @@ def configured(settings: RunSettings, name: str | None = None) -> RunSettings:
         backward_temperature=kind.backward_temperature,
         backward_max_tokens=kind.backward_max_tokens,
     )
+
+
+def for_selected_code(settings: RunSettings) -> RunSettings:
+    """The settings as they are if their task takes selected code, else those of the first task that does."""
+    if task(settings.task).selects_code:
+        return settings
+    return configured(settings, next(kind.name for kind in TASKS.values() if kind.selects_code))
+
+
+def project_of(settings: RunSettings, project: Path | None) -> Path | None:
+    """Where a run takes its x from: a file of edits stands for its own folder where no project is named."""
+    drawn = task(settings.task).draws_from
+    file = settings.edit.file if drawn == "edit" else None
+    return project or (Path(file).resolve().parent if file else None)

@@ -19,7 +19,8 @@ from core.passes import Passes, Work
 from core.run import Pace, Run
 from core.settings import EditSettings, RunSettings
 from core.store.writer import Store
-from core.trips.tasks import configured, task
+from core.trips.openers import opener
+from core.trips.tasks import configured
 
 
 def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], Replay]:
@@ -33,7 +34,7 @@ def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], 
     store = Store.open(folder / "runs.db", interval)
     events: list[Event] = []
     with ExitStack() as stack:
-        opened = task("editing").open(stack, folder, settings, events.append, lambda *_: None)
+        opened = opener("editing")(stack, folder, settings, events.append, lambda *_: None)
         project = store.add_project(opened.root, "paper", None, False)
         model_info = model.info
         run_id = store.start_run(

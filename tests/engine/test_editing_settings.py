@@ -11,7 +11,8 @@ from histories import Builder, module
 
 from core.errors import UserError
 from core.settings import EditSettings, RunSettings
-from core.trips.tasks import TASKS, configured, task
+from core.trips.openers import opener
+from core.trips.tasks import TASKS, configured, project_of, task
 
 
 def test_settings_come_back_from_json_as_they_were() -> None:
@@ -32,12 +33,11 @@ def test_a_task_brings_its_own_temperatures() -> None:
     assert configured(editing, "synthesis") == RunSettings()
 
 
-def test_a_file_of_edits_is_for_editing() -> None:
-    settings = RunSettings(edit=EditSettings(file="e.jsonl"))
-    assert configured(settings).task == "editing"
-    assert configured(RunSettings()).task == "synthesis"
-    with pytest.raises(UserError, match="--edits is for the task editing"):
-        configured(settings, "synthesis")
+def test_a_file_of_edits_stands_for_its_folder(tmp_path: Path) -> None:
+    settings = RunSettings(edit=EditSettings(file=str(tmp_path / "e.jsonl")))
+    assert project_of(configured(settings, "editing"), None) == tmp_path
+    assert project_of(configured(settings, "editing"), tmp_path.parent) == tmp_path.parent
+    assert project_of(configured(settings, "synthesis"), None) is None
 
 
 def test_an_unknown_task_names_those_there_are() -> None:
@@ -53,12 +53,12 @@ def test_stored_edits_need_no_history_any_more(tmp_path: Path) -> None:
         builder.commit({"a.py": module({10: f"'{number}'"})})
     settings = configured(RunSettings(regions=3), "editing")
     with ExitStack() as stack:
-        opened = task("editing").open(stack, builder.root, settings, lambda _: None, lambda *_: None)
+        opened = opener("editing")(stack, builder.root, settings, lambda _: None, lambda *_: None)
         whole = list(opened.trip.items(6, 0, {}, lambda *_: None))
         known = {item.key: item for item in whole[:4]}
         assert list(opened.trip.items(6, 0, known, lambda *_: None)) == whole
         for item in whole[:4]:
             if item.origin["commit"] != opened.revision:
                 builder.forget(item.origin["commit"])
-        again = task("editing").open(stack, builder.root, opened.settings, lambda _: None, lambda *_: None)
+        again = opener("editing")(stack, builder.root, opened.settings, lambda _: None, lambda *_: None)
         assert list(again.trip.items(4, 0, known, lambda *_: None)) == whole[:4]

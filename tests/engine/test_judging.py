@@ -21,7 +21,8 @@ from core.run import Pace, Run
 from core.settings import EditSettings, RunSettings
 from core.store.writer import Store
 from core.trips.editing import EditingTrip
-from core.trips.tasks import configured, task
+from core.trips.openers import opener
+from core.trips.tasks import configured
 from core.types import Item, Verdict
 
 EXAMPLE = EXAMPLES[0]
@@ -33,7 +34,7 @@ def open_run(stack: ExitStack, folder: Path, store: Store) -> Run:
     file = folder / "edits.jsonl"
     file.write_text(json.dumps({"old": EXAMPLE.old, "new": EXAMPLE.new, "path": EXAMPLE.path}))
     settings = configured(RunSettings(regions=1, edit=EditSettings(file=str(file))), "editing")
-    opened = task("editing").open(stack, folder, settings, print, lambda *_: None)
+    opened = opener("editing")(stack, folder, settings, print, lambda *_: None)
     parts = Parts(opened, *[Replay(list(EXAMPLE.predictions), CODES)] * 2)
     return Run(record(store, parts), settings, parts, store, lambda event: None, Control())
 

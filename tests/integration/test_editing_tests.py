@@ -13,8 +13,9 @@ from pygit2.enums import FileMode
 
 from core.errors import UserError
 from core.settings import EditSettings, OracleSettings, RunSettings
+from core.trips.openers import opener
 from core.trips.opening import Opened
-from core.trips.tasks import configured, task
+from core.trips.tasks import configured
 from core.types import Item, Outcome
 
 HALVES = SHOP.replace("subtotal -= subtotal * discount // 100", "subtotal -= subtotal * discount // 200")
@@ -41,7 +42,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         regions=10, edit=EditSettings(tests=True), oracle=OracleSettings(identity_runs=1, cache=False)
     )
     with ExitStack() as stack:
-        yield task("editing").open(stack, root, configured(settings, "editing"), lambda _: None, lambda *_: None)
+        yield opener("editing")(stack, root, configured(settings, "editing"), lambda _: None, lambda *_: None)
 
 
 @pytest.fixture(scope="module")
@@ -87,4 +88,4 @@ def test_a_file_of_edits_has_no_tests(tmp_path: Path) -> None:
     (tmp_path / "edits.jsonl").write_text('{"old": "a = 1", "new": "a = 2"}')
     settings = RunSettings(edit=EditSettings(file=str(tmp_path / "edits.jsonl"), tests=True))
     with ExitStack() as stack, pytest.raises(UserError, match="no commit whose tests"):
-        task("editing").open(stack, tmp_path, settings, lambda _: None, lambda *_: None)
+        opener("editing")(stack, tmp_path, settings, lambda _: None, lambda *_: None)
