@@ -74,6 +74,7 @@ class MainWindow(QMainWindow):
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.commands = Commands(self, menu, runs)
         self._connect()
+        self._show_task(self.control.settings)
         self._restore()
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
@@ -85,6 +86,8 @@ class MainWindow(QMainWindow):
         self.inspection.run_chosen.connect(self._name_window)
         self.project.opened.connect(self._note_project)
         self.control.started.connect(self._show_started)
+        self.control.adopted.connect(self._show_task)
+        self.parts.bar.task.chosen.connect(self.control.choose_task)
         self.control.progressed.connect(self.parts.status.show_progress)
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
@@ -202,6 +205,9 @@ class MainWindow(QMainWindow):
     def _take_events(self, events: Sequence[Event]) -> None:
         self.browsing.take(events)
         self.commands.actions["follow"].setChecked(self.browsing.follow)
+
+    def _show_task(self, settings: RunSettings) -> None:
+        self.parts.bar.task.choose(settings.task)
 
     def _set_follow(self, follow: bool) -> None:
         self.browsing.follow = follow

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import ProjectError, UserError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.settings import RunSettings
+from core.trips.tasks import configured, project_of
 from core.types import Span
 from ui.coordinator import (
     Coordinator,
@@ -29,12 +30,16 @@ from ui.shell.remembered import Remembered
 
 
 class RunControl(QObject):
-    """`started` carries the id of a run that began; `progressed` a Progress; `batch` every batch of events."""
+    """`started` carries the id of a run that began; `progressed` a Progress; `batch` every batch of events.
+
+    `adopted` carries the settings that the next run starts with, when they changed.
+    """
 
     started = Signal(int)
     progressed = Signal(object)
     batch = Signal(object)
     ended = Signal()
+    adopted = Signal(object)
 
     def __init__(self, gateway: Gateway, remembered: Remembered, notices: NoticeBar) -> None:
         """Start idle, with the settings of the last run."""
@@ -55,6 +60,12 @@ class RunControl(QObject):
         """Use these settings from now on."""
         self.settings = settings
         self._remembered.keep_run_settings(settings)
+        self.adopted.emit(settings)
+
+    def choose_task(self, name: str) -> None:
+        """Take up a task with its own defaults."""
+        if name != self.settings.task:
+            self.adopt(configured(self.settings, name))
 
     def choose_models(self, forward: str, backward: str) -> None:
         """Use these files; an empty forward model is the bundled one, an empty backward model the forward one."""
@@ -62,8 +73,9 @@ class RunControl(QObject):
 
     def begin(self, project: Path | None, database: Path | None) -> bool:
         """Start a run on a project; False, and a notice, when that cannot be."""
+        project = project_of(self.settings, project)
         if project is None:
-            remedy = "Open the folder of a Python project that has tests, then press Run."
+            remedy = "Open the folder of a Python project that has tests, or of a git repository, then press Run."
             self._notices.report(ProjectError("No project is open.", remedy))
             return False
         if database is None:

@@ -1,31 +1,28 @@
-"""What a run is started with: how many regions, how many samples, where the tests run."""
+"""What a run is started with: the task, how many of what, how many samples, where the tests run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from core.settings import DEFAULT_CONTEXT, RunSettings
+from core.trips.tasks import TASKS, TaskKind, configured, task
+from ui.shell.edit_options import EditOptions
+from ui.shell.fields import count, heat, pair
 from ui.theme import SPACE
 
-Box = TypeVar("Box", bound=QAbstractSpinBox)
 SANDBOXES = (
     ("auto", "Docker, else bubblewrap"),
     ("docker", "Docker"),
@@ -36,31 +33,41 @@ DANGER = "Without a sandbox, code that the model writes runs with all your right
 
 
 class RunDialog(QDialog):
-    """Edits RunSettings; models, task and project stay as the top bar has them."""
+    """Edits RunSettings; models and project stay as the top bar has them. A task brings its own defaults."""
 
     def __init__(self, settings: RunSettings, parent: QWidget | None = None) -> None:
         """Start from `settings`."""
         super().__init__(parent)
         self.setWindowTitle("Run settings")
         self._settings = settings
-        self.regions = _count(settings.regions, 100_000, "Regions to sample")
-        self.forward = _count(settings.forward_samples, 100, "Descriptions of each region")
-        self.backward = _count(settings.backward_samples, 100, "Reconstructions from each description")
-        self.forward_heat = _heat(settings.forward_temperature, "Temperature of descriptions")
-        self.backward_heat = _heat(settings.backward_temperature, "Temperature of reconstructions")
-        self.seed = _count(settings.seed, 2**31 - 1, "Seed", lowest=0)
-        self.context = _count(settings.generation.context_size or 0, 1_048_576, "Context window", lowest=0)
-        self.threads = _count(settings.generation.threads or 0, 1024, "Threads", lowest=0)
+        self.task = QComboBox()
+        self.edits = EditOptions(settings.edit)
+        self._drawn = {"edit": self.edits}
+        self.regions = count(settings.regions, 100_000, "How many to sample")
+        self.forward = count(settings.forward_samples, 100, "Descriptions of each")
+        self.backward = count(settings.backward_samples, 100, "Reconstructions from each description")
+        self.forward_heat = heat(settings.forward_temperature, "Temperature of descriptions")
+        self.backward_heat = heat(settings.backward_temperature, "Temperature of reconstructions")
+        self.seed = count(settings.seed, 2**31 - 1, "Seed", lowest=0)
+        self.context = count(settings.generation.context_size or 0, 1_048_576, "Context window", lowest=0)
+        self.threads = count(settings.generation.threads or 0, 1024, "Threads", lowest=0)
         self.sandbox, self.python = QComboBox(), QLineEdit(settings.oracle.python or "")
-        self.danger, self.cost = QLabel(DANGER), QLabel()
+        self.danger, self.problem, self.cost = QLabel(DANGER), QLabel(), QLabel()
         self._prepare()
         self._lay_out()
-        self._tell()
+        self._follow_task()
 
     def _prepare(self) -> None:
         self.context.setSpecialValueText(f"the model's own, at most {DEFAULT_CONTEXT}")
         self.threads.setSpecialValueText("all but one core")
         self.context.setSingleStep(1024)
+        self.task.setAccessibleName("Task")
+        for kind in TASKS.values():
+            self.task.addItem(kind.title, kind.name)
+        self.task.setCurrentIndex(max(self.task.findData(self._settings.task), 0))
+        self.task.currentIndexChanged.connect(self._take_task)
+        self.edits.changed.connect(self._tell)
+        self.edits.changed.connect(self.adjustSize)
         self.sandbox.setAccessibleName("Sandbox")
         for value, label in SANDBOXES:
             self.sandbox.addItem(label, value)
@@ -68,46 +75,83 @@ class RunDialog(QDialog):
         self.sandbox.currentIndexChanged.connect(self._tell)
         self.python.setPlaceholderText("the project's own environment")
         self.python.setAccessibleName("Interpreter of the project")
-        self.danger.setProperty("role", "bad")
-        self.danger.setWordWrap(True)
+        for warning in (self.danger, self.problem):
+            warning.setProperty("role", "bad")
+            warning.setWordWrap(True)
+        self.problem.hide()
         self.cost.setProperty("role", "muted")
         for box in (self.regions, self.forward, self.backward):
             box.valueChanged.connect(self._tell)
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
+        self._form = form = QFormLayout()
         form.setVerticalSpacing(SPACE)
         form.setHorizontalSpacing(SPACE * 2)
-        form.addRow("Regions", self.regions)
-        form.addRow("Descriptions each", _pair(self.forward, "at temperature", self.forward_heat))
-        form.addRow("Reconstructions each", _pair(self.backward, "at temperature", self.backward_heat))
+        form.addRow("Task", self.task)
+        form.addRow(" ", self.regions)
+        form.addRow("Descriptions each", pair(self.forward, "at temperature", self.forward_heat))
+        form.addRow("Reconstructions each", pair(self.backward, "at temperature", self.backward_heat))
         form.addRow("Seed", self.seed)
+        self.edits.add_rows(form)
         form.addRow("Sandbox", self.sandbox)
         form.addRow("", self.danger)
-        form.addRow("Interpreter", self._interpreter())
+        self._interpreter_row = self._interpreter()
+        form.addRow("Interpreter", self._interpreter_row)
         form.addRow("Context window", self.context)
         form.addRow("Threads", self.threads)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
         column.setSpacing(SPACE * 2)
         column.addLayout(form)
+        column.addWidget(self.problem)
         column.addWidget(self.cost)
-        column.addWidget(buttons)
+        column.addWidget(self.buttons)
         self.setMinimumWidth(480)
 
     def _interpreter(self) -> QWidget:
         browse = QPushButton("Choose…")
         browse.setAccessibleName("Choose the project's interpreter")
         browse.clicked.connect(self._choose_interpreter)
-        return _pair(self.python, "", browse)
+        return pair(self.python, "", browse)
 
     def _choose_interpreter(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Interpreter that has the project's dependencies")
         if path:
             self.python.setText(path)
+
+    @property
+    def kind(self) -> TaskKind:
+        """The task that is chosen."""
+        return task(self.task.currentData())
+
+    def _take_task(self) -> None:
+        """Another task: its own temperatures."""
+        defaults = configured(self._settings, self.kind.name)
+        self.forward_heat.setValue(defaults.forward_temperature)
+        self.backward_heat.setValue(defaults.backward_temperature)
+        self._follow_task()
+
+    def _follow_task(self) -> None:
+        """Name what is sampled, and show the fields that say which."""
+        label = self._form.labelForField(self.regions)
+        if isinstance(label, QLabel):
+            label.setText(self.kind.nouns.capitalize())
+        self.task.setToolTip(self.kind.tip)
+        for part, options in self._drawn.items():
+            options.use(part == self.kind.draws_from)
+        self._tell()
+
+    def _accept(self) -> None:
+        """Close, unless something must be mended first."""
+        options = self._drawn.get(self.kind.draws_from)
+        problem = options.problem() if options else ""
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        if not problem:
+            self.accept()
 
     def _tell(self) -> None:
         """Say what these settings cost, and what is dangerous about them."""
@@ -116,15 +160,20 @@ class RunDialog(QDialog):
         baselines = regions * backward
         self.cost.setText(
             f"{descriptions:,} descriptions, {codes:,} reconstructions and {baselines:,} baselines; "
-            f"{codes + baselines:,} candidates to test."
+            f"{codes + baselines:,} candidates to judge."
         )
-        self.danger.setVisible(self.sandbox.currentData() == "none")
+        options = self._drawn.get(self.kind.draws_from)
+        tests_run = options is None or options.runs_tests
+        for row in (self.sandbox, self._interpreter_row):
+            self._form.setRowVisible(row, tests_run)
+        self._form.setRowVisible(self.danger, tests_run and self.sandbox.currentData() == "none")
 
     def settings(self) -> RunSettings:
         """What the user settled on."""
-        old = self._settings
+        old = self._settings if self.kind.name == self._settings.task else configured(self._settings, self.kind.name)
         return replace(
             old,
+            edit=self.edits.settings() if self.kind.draws_from == "edit" else old.edit,
             regions=self.regions.value(),
             forward_samples=self.forward.value(),
             backward_samples=self.backward.value(),
@@ -136,42 +185,3 @@ class RunDialog(QDialog):
                 old.generation, context_size=self.context.value() or None, threads=self.threads.value() or None
             ),
         )
-
-
-def _count(value: int, most: int, name: str, lowest: int = 1) -> QSpinBox:
-    box = QSpinBox()
-    box.setRange(lowest, most)
-    box.setValue(value)
-    return _named(box, name)
-
-
-def _heat(value: float, name: str) -> QDoubleSpinBox:
-    box = QDoubleSpinBox()
-    box.setRange(0.0, 2.0)
-    box.setSingleStep(0.1)
-    box.setValue(value)
-    return _named(box, name)
-
-
-def _named(box: Box, name: str) -> Box:
-    """Name a field for screen readers, and indent its text as in the other fields."""
-    box.setAccessibleName(name)
-    field = box.findChild(QLineEdit)
-    if field is not None:
-        field.setTextMargins(SPACE - 2, 0, 0, 0)
-    return box
-
-
-def _pair(left: QWidget, words: str, right: QWidget) -> QWidget:
-    """Two fields in one row of the form."""
-    row = QWidget()
-    line = QHBoxLayout(row)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(SPACE)
-    line.addWidget(left, 1)
-    if words:
-        label = QLabel(words)
-        label.setProperty("role", "muted")
-        line.addWidget(label)
-    line.addWidget(right, 1 if words else 0)
-    return row

@@ -5,16 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
+from core.trips.tasks import TASKS
 from ui.coordinator import RunState
 from ui.icons import icon
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
 from ui.theme import SPACE, Theme
 
-TASKS = (
-    Choice("Synthesis", "synthesis", "Describe a region, then write it again from the description"),
-    Choice("Editing", "editing", "Describe an edit, then apply it again; comes with a later release", usable=False),
-)
 SAME_MODEL = Choice("Same as forward", "", "The model that describes also writes")
 
 
@@ -39,7 +36,8 @@ class TopBar(QWidget):
         self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
         self.search = SearchField(theme)
         self.project.box.setPlaceholderText("None open")
-        self.task.set_choices(TASKS, "synthesis")
+        kinds = TASKS.values()
+        self.task.set_choices([Choice(kind.title, kind.name, kind.tip) for kind in kinds], next(iter(TASKS)))
         self._theme = theme
         self._menus(menu, runs)
         self._controls()

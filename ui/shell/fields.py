@@ -1,0 +1,52 @@
+"""Fields of the dialogs, named for screen readers."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QHBoxLayout, QLabel, QLineEdit, QSpinBox, QWidget
+
+from ui.theme import SPACE
+
+Box = TypeVar("Box", bound=QAbstractSpinBox)
+
+
+def count(value: int, most: int, name: str, lowest: int = 1) -> QSpinBox:
+    """A whole number."""
+    box = QSpinBox()
+    box.setRange(lowest, most)
+    box.setValue(value)
+    return _named(box, name)
+
+
+def heat(value: float, name: str) -> QDoubleSpinBox:
+    """A temperature."""
+    box = QDoubleSpinBox()
+    box.setRange(0.0, 2.0)
+    box.setSingleStep(0.1)
+    box.setValue(value)
+    return _named(box, name)
+
+
+def pair(left: QWidget, words: str, right: QWidget) -> QWidget:
+    """Two fields in one row of a form."""
+    row = QWidget()
+    line = QHBoxLayout(row)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(SPACE)
+    line.addWidget(left, 1)
+    if words:
+        label = QLabel(words)
+        label.setProperty("role", "muted")
+        line.addWidget(label)
+    line.addWidget(right, 1 if words else 0)
+    return row
+
+
+def _named(box: Box, name: str) -> Box:
+    """Name a field, and indent its text as in the other fields."""
+    box.setAccessibleName(name)
+    field = box.findChild(QLineEdit)
+    if field is not None:
+        field.setTextMargins(SPACE - 2, 0, 0, 0)
+    return box
