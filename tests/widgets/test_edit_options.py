@@ -61,7 +61,7 @@ def test_options_of_edits_come_back_unchanged(qapp: QApplication) -> None:
         revision="v1", since="2020-01-02", until="2021-01-02", paths=("a b", "c*"), endings=(".py", "Makefile"),
         max_characters=500, max_lines=9, tests=True, skip_merges=False,
     )  # fmt: skip
-    settings = RunSettings(task="editing")
+    settings = configured(RunSettings(edit=edit), "editing")
     assert RunDialog(settings).settings() == settings
     dialog = RunDialog(EDITING)
     dialog.edits.endings.setText("py, *.go .rs")
