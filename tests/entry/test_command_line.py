@@ -29,7 +29,19 @@ def refused(result: object, *words: str) -> None:
 def test_version_and_help(inspector: Inspector) -> None:
     assert inspector("--version").stdout.startswith("rtc-inspector 0.")
     text = inspector("--help").stdout
-    for command in ("open", "demo", "sample", "run", "judge", "runs", "report", "export", "models", "doctor"):
+    for command in (
+        "open",
+        "demo",
+        "sample",
+        "run",
+        "judge",
+        "runs",
+        "report",
+        "compare",
+        "export",
+        "models",
+        "doctor",
+    ):
         assert command in text
 
 

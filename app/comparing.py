@@ -1,0 +1,137 @@
+"""The command `compare`: two or more stored runs, item by item."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app import options as shared
+from app.paths import default_database
+from core.comparison import words
+from core.comparison.compare import compare_runs
+from core.comparison.export import pair_row, summary_row, write_pairs_csv
+from core.comparison.values import Comparison
+from core.errors import UserError
+from core.results import open_reader
+from core.trips.tasks import task
+
+SHOWN = 20
+"""Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
+
+
+def add_commands(commands: Any) -> None:
+    """Add `compare`."""
+    compare = commands.add_parser("compare", help="two or more runs of one project, item by item")
+    compare.add_argument(
+        "runs",
+        type=shared.positive,
+        nargs="+",
+        metavar="RUN",
+        help="number of a run, as `runs` prints it; each is compared with the first",
+    )
+    shared.add_database(compare)
+    compare.add_argument("--csv", type=Path, metavar="FILE", help="one record for each item in both runs")
+    shared.add_json(compare)
+    compare.set_defaults(command=compare_command)
+
+
+def compare_command(options: argparse.Namespace) -> int:
+    """Print what the runs' common items say."""
+    with open_reader(options.db or default_database()) as reader:
+        comparisons = compare_runs(reader, options.runs)
+    if options.csv is not None:
+        _write_csv(comparisons, options.csv)
+    for comparison in comparisons:
+        _print_json(comparison) if options.json else _print(comparison)
+    if not options.json:
+        print(words.NOTES)
+    return 0
+
+
+def _write_csv(comparisons: list[Comparison], file: Path) -> None:
+    try:
+        with file.open("w", encoding="utf-8", newline="") as stream:
+            write_pairs_csv(comparisons, stream)
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror}."
+        raise UserError(problem, "Name a file in a folder you may write.") from error
+
+
+def _print_json(comparison: Comparison) -> None:
+    """One line for the whole, then one for each item on which the runs disagree."""
+    print(json.dumps({"event": "comparison", **summary_row(comparison)}, ensure_ascii=False))
+    for pair in comparison.disagreements:
+        print(json.dumps({"event": "disagreement", **pair_row(comparison, pair)}, ensure_ascii=False))
+
+
+def _print(comparison: Comparison) -> None:
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console.print(words.verdict(comparison), style="bold")
+    for line in (words.lift_verdict(comparison), words.mcnemar_words(comparison), words.leftovers(comparison)):
+        if line:
+            console.print(line)
+    for table in (_scores(comparison), _settings(comparison), _files(comparison), _disagreements(comparison)):
+        if table is not None:
+            console.print(table, soft_wrap=False)
+
+
+def _scores(comparison: Comparison) -> Table:
+    rtc, lift = comparison.rtc, comparison.lift
+    table = _table("", "RTC", "lift")
+    table.add_row(words.run_words(comparison.first), words.bounded(rtc.first, ""), words.bounded(lift.first))
+    table.add_row(words.run_words(comparison.second), words.bounded(rtc.second, ""), words.bounded(lift.second))
+    table.add_row("difference", words.bounded(rtc.score), words.bounded(lift.score))
+    table.add_row(f"{task(comparison.first.task).noun}s", str(rtc.items), str(lift.items))
+    return table
+
+
+def _settings(comparison: Comparison) -> Table | None:
+    if not comparison.settings:
+        return None
+    table = _table("what differs", f"run {comparison.first.id}", f"run {comparison.second.id}", right=False)
+    for row in comparison.settings:
+        table.add_row(*row)
+    return table
+
+
+def _files(comparison: Comparison) -> Table:
+    files = sorted(comparison.files, key=lambda file: (-abs(file.difference), file.path))
+    table = _table("file", *_run_heads(comparison), "difference", f"{task(comparison.first.task).noun}s")
+    for file in files[:SHOWN]:
+        table.add_row(file.path, f"{file.first:.2f}", f"{file.second:.2f}", f"{file.difference:+.2f}", str(file.items))
+    table.caption = _rest(len(files), "file")
+    return table
+
+
+def _disagreements(comparison: Comparison) -> Table | None:
+    pairs = comparison.disagreements
+    if not pairs:
+        return None
+    table = _table("disagreement", *_run_heads(comparison), "difference")
+    for pair in pairs[:SHOWN]:
+        place = f"{pair.first.path}:{pair.first.start_line}-{pair.first.end_line}"
+        table.add_row(place, f"{pair.first.rtc:.2f}", f"{pair.second.rtc:.2f}", f"{pair.difference:+.2f}")
+    table.caption = _rest(len(pairs), "disagreement")
+    return table
+
+
+def _run_heads(comparison: Comparison) -> tuple[str, str]:
+    return f"run {comparison.first.id}", f"run {comparison.second.id}"
+
+
+def _rest(number: int, noun: str) -> str | None:
+    more = number - SHOWN
+    return f"and {words.counts(more, noun)} more: see --json or --csv" if more > 0 else None
+
+
+def _table(*heads: str, right: bool = True) -> Table:
+    table = Table()
+    for place, head in enumerate(heads):
+        table.add_column(head, justify="right" if right and place else "left")
+    return table

@@ -1,0 +1,132 @@
+"""Two stored runs of one task on one project, paired by item: who does better, by how much, and on which items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from core.comparison.settings import differing_settings
+from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair
+from core.errors import UserError
+from core.metrics.paired import detectable, holm, items_to_decide, mcnemar
+from core.metrics.statistics import interval
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunRow, Score
+from core.trips.tasks import task
+
+SOLVED = 0.5
+"""An item is solved when more than this share of its judged reconstructions pass; for McNemar's test only."""
+
+
+def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
+    """Each run but the first against the first.
+
+    Raises UserError: fewer than two runs, one named twice, another task or project, no common item. StoreError: an
+    unknown run.
+    """
+    _check_ids(run_ids)
+    runs = [reader.run(run_id) for run_id in run_ids]
+    for run in runs[1:]:
+        _check_alike(runs[0], run)
+    reference = _items(reader, runs[0])
+    made = [_compare(runs[0], reference, run, _items(reader, run)) for run in runs[1:]]
+    adjusted = holm([each.mcnemar.p for each in made])
+    return [replace(each, p_adjusted=p) for each, p in zip(made, adjusted, strict=True)]
+
+
+def _check_ids(run_ids: Sequence[int]) -> None:
+    if len(run_ids) < 2:
+        raise UserError(
+            "A comparison needs two runs or more.", "Name further runs, as `rtc-inspector runs` prints them."
+        )
+    for run_id in run_ids:
+        if run_ids.count(run_id) > 1:
+            raise UserError(f"Run {run_id} is named more than once.", "Name different runs: a run equals itself.")
+
+
+def _check_alike(first: RunRow, second: RunRow) -> None:
+    if first.task != second.task:
+        raise UserError(
+            f"Run {first.id} is of the task {first.task}, run {second.id} of {second.task}.",
+            "Compare runs of one task.",
+        )
+    if first.project_root != second.project_root and first.fingerprint != second.fingerprint:
+        raise UserError(
+            f"Run {first.id} is on {first.project_root}, run {second.id} on {second.project_root}.",
+            "Compare runs on one project.",
+        )
+
+
+def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:
+    """Admitted items by key; what a person tried by hand is no part of the sample."""
+    return {item.key: item for item in reader.items(run.id) if item.admitted and not item.extra}
+
+
+def _compare(
+    first: RunRow, reference: Mapping[str, ItemRow], second: RunRow, others: Mapping[str, ItemRow]
+) -> Comparison:
+    met = [Pair(item, others[key]) for key, item in reference.items() if key in others]
+    same = [pair for pair in met if (pair.first.text, pair.first.old_text) == (pair.second.text, pair.second.old_text)]
+    pairs = tuple(pair for pair in same if pair.first.rtc is not None and pair.second.rtc is not None)
+    if not pairs:
+        raise _nothing_common(first, second, len(same))
+    leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))
+    lifts = [(a, b) for p in pairs if (a := p.first.lift) is not None and (b := p.second.lift) is not None]
+    scores = [(a, b) for p in pairs if (a := p.first.rtc) is not None and (b := p.second.rtc) is not None]
+    test = mcnemar([a > SOLVED for a, _ in scores], [b > SOLVED for _, b in scores])
+    return Comparison(
+        first,
+        second,
+        pairs,
+        leftover,
+        rtc=_difference(scores, lowest=0.0),
+        lift=_difference(lifts, lowest=-1.0),
+        mcnemar=test,
+        p_adjusted=test.p,
+        files=tuple(_files(pairs)),
+        settings=differing_settings(first, second),
+    )
+
+
+def _difference(values: Sequence[tuple[float, float]], lowest: float) -> Difference:
+    """Means, and the difference with an interval: a paired bootstrap over items, as for the run's own scores."""
+    if not values:
+        none = Score(None, None, None)
+        return Difference(0, none, none, none, None, None)
+    reach = 1.0 - lowest
+    differences = [b - a for a, b in values]
+    score = Score(*interval(differences, -reach, reach))
+    made = Difference(
+        len(values),
+        Score(*interval([a for a, _ in values], lowest)),
+        Score(*interval([b for _, b in values], lowest)),
+        score,
+        needed=0,
+        detectable=detectable(differences),
+    )
+    if made.decided:
+        return made
+    total = items_to_decide(differences, reach)
+    return replace(made, needed=None if total is None else max(1, total - len(values)))
+
+
+def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
+    """By path."""
+    by_path: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_path.setdefault(pair.first.path, []).append(pair)
+    for path, group in sorted(by_path.items()):
+        first = sum(pair.first.rtc or 0.0 for pair in group) / len(group)
+        second = sum(pair.second.rtc or 0.0 for pair in group) / len(group)
+        yield FilePair(path, len(group), first, second)
+
+
+def _nothing_common(first: RunRow, second: RunRow, alike: int) -> UserError:
+    noun = task(first.task).noun
+    if alike:
+        return UserError(
+            f"Run {first.id} and run {second.id} have {alike} {noun}s in common, none of them judged in both.",
+            "Resume the unfinished run, then compare again.",
+        )
+    remedy = f"Start a run with --seed {first.seed} and the settings of run {first.id}: it draws the same {noun}s."
+    return UserError(f"Run {first.id} and run {second.id} have no {noun} in common.", remedy)

@@ -1,0 +1,85 @@
+"""A comparison as plain values: for JSON lines and CSV."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+from core.comparison.values import Comparison, Difference, Pair
+from core.comparison.words import verdict
+
+Row = dict[str, Any]
+
+
+def summary_row(comparison: Comparison) -> Row:
+    """Everything but the single items."""
+    return {
+        "reference": comparison.first.id,
+        "run": comparison.second.id,
+        "task": comparison.first.task,
+        "verdict": verdict(comparison),
+        "rtc": _difference_row(comparison.rtc),
+        "lift": _difference_row(comparison.lift),
+        "mcnemar": dataclasses.asdict(comparison.mcnemar) | {"p_adjusted": comparison.p_adjusted},
+        "not_compared": dataclasses.asdict(comparison.leftover),
+        "disagreements": len(comparison.disagreements),
+        "settings": [dict(zip(("name", "reference", "run"), row, strict=True)) for row in comparison.settings],
+        "files": [dataclasses.asdict(file) | {"difference": file.difference} for file in comparison.files],
+    }
+
+
+def pair_row(comparison: Comparison, pair: Pair) -> Row:
+    """One common item; `first` is in the reference."""
+    first, second = pair.first, pair.second
+    return {
+        "reference": comparison.first.id,
+        "run": comparison.second.id,
+        "key": first.key,
+        "path": first.path,
+        "start_line": first.start_line,
+        "end_line": first.end_line,
+        "reference_item": first.id,
+        "run_item": second.id,
+        "reference_passes": first.passes,
+        "reference_judged": first.judged,
+        "run_passes": second.passes,
+        "run_judged": second.judged,
+        "reference_rtc": first.rtc,
+        "run_rtc": second.rtc,
+        "difference": pair.difference,
+        "reference_lift": first.lift,
+        "run_lift": second.lift,
+        "lift_difference": pair.lift_difference,
+    }
+
+
+def write_pairs_csv(comparisons: Iterable[Comparison], stream: TextIO) -> int:
+    """A header and one record a common item of each comparison, in a stream opened with `newline=""`.
+
+    Return the number of records. Raises OSError.
+    """
+    return write_csv([pair_row(each, pair) for each in comparisons for pair in each.pairs], stream)
+
+
+def write_csv(rows: Sequence[Row], stream: TextIO) -> int:
+    """Rows of the same keys, at least one. Raises OSError."""
+    writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return len(rows)
+
+
+def _difference_row(difference: Difference) -> Row:
+    return {
+        "items": difference.items,
+        "reference": difference.first.value,
+        "run": difference.second.value,
+        "difference": difference.score.value,
+        "ci_low": difference.score.low,
+        "ci_high": difference.score.high,
+        "decided": difference.decided,
+        "more_items_needed": difference.needed,
+        "detectable": difference.detectable,
+    }

@@ -1,0 +1,117 @@
+"""What a comparison of two runs comes to: frozen values for the command line, the window and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from core.metrics.paired import McNemar
+from core.store.rows import ItemRow, RunRow, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One item as both runs have it; judged in both."""
+
+    first: ItemRow
+    second: ItemRow
+
+    @property
+    def difference(self) -> float:
+        """RTC of the second less that of the first."""
+        return round((self.second.rtc or 0.0) - (self.first.rtc or 0.0), 9)
+
+    @property
+    def lift_difference(self) -> float | None:
+        """The same of lift; None until both have one."""
+        if self.first.lift is None or self.second.lift is None:
+            return None
+        return round(self.second.lift - self.first.lift, 9)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A mean over the common items in both runs, and the second less the first.
+
+    Attributes:
+        items: that count here.
+        needed: further items that would probably decide; 0 when decided, None when no number can be named.
+        detectable: the smallest difference that so many items show with a chance of 80 %; None where unknown.
+    """
+
+    items: int
+    first: Score
+    second: Score
+    score: Score
+    needed: int | None
+    detectable: float | None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval leaves 0 out."""
+        return (
+            self.score.low is not None and self.score.high is not None and (self.score.low > 0 or self.score.high < 0)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FilePair:
+    """The common items of one file: mean RTC in both runs."""
+
+    path: str
+    items: int
+    first: float
+    second: float
+
+    @property
+    def difference(self) -> float:
+        """Second less first."""
+        return self.second - self.first
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Admitted items that could not be paired.
+
+    Attributes:
+        only_first, only_second: that the other run has not, or dropped.
+        changed: of the same place, but with another text.
+        unjudged: in both, without a verdict in one of them.
+    """
+
+    only_first: int
+    only_second: int
+    changed: int
+    unjudged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`first` is the reference: every difference is the second run less the first.
+
+    Attributes:
+        pairs: in the order the first run drew them.
+        p_adjusted: McNemar's p, adjusted by Holm for all comparisons made together.
+        settings: what the runs were made with where they differ: name, in the first, in the second.
+    """
+
+    first: RunRow
+    second: RunRow
+    pairs: tuple[Pair, ...]
+    leftover: Leftover
+    rtc: Difference
+    lift: Difference
+    mcnemar: McNemar
+    p_adjusted: float
+    files: tuple[FilePair, ...]
+    settings: tuple[tuple[str, str, str], ...]
+
+    @property
+    def disagreements(self) -> tuple[Pair, ...]:
+        """Items with another RTC, the largest difference first."""
+        return ranked(pair for pair in self.pairs if pair.difference)
+
+
+def ranked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """By size of the difference, the second run's gains before its losses, then by place."""
+    return tuple(sorted(pairs, key=lambda p: (-abs(p.difference), -p.difference, p.first.path, p.first.start)))

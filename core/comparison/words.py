@@ -1,0 +1,110 @@
+"""A comparison in sentences, the same for the command line, the window and the report."""
+
+from __future__ import annotations
+
+from core.comparison.values import Comparison, Difference
+from core.store.rows import RunRow, Score
+from core.trips.tasks import task
+
+MOST = 100_000
+"""Further items beyond which a number says nothing."""
+NOTES = """\
+Differences are the later run less the first, over the items judged in both; intervals are 95 % and resample items.
+McNemar's test calls an item solved when more than half of its reconstructions pass; several runs are adjusted by Holm.
+How many more are needed assumes the difference and spread seen so far, and asks for a chance of 80 % to see it."""
+
+
+def run_words(run: RunRow) -> str:
+    """`run 7 “name”`, or with its model where it has no name."""
+    return f"run {run.id} “{run.name}”" if run.name else f"run {run.id} ({run.model_name})"
+
+
+def verdict(comparison: Comparison) -> str:
+    """One sentence: which run is better, or how far it is from being known."""
+    rtc, noun = comparison.rtc, task(comparison.first.task).noun
+    first, second = comparison.first, comparison.second
+    counted = counts(rtc.items, noun)
+    if not rtc.decided or rtc.score.value is None:
+        between = f"RTC of run {second.id} less that of run {first.id} is {bounded(rtc.score)}"
+        return f"Undecided: over {counted} {between}; {needed(rtc, noun)}."
+    better, worse = (second, first) if rtc.score.value > 0 else (first, second)
+    by = bounded(rtc.score if better is second else turned(rtc.score), sign="")
+    return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {counted} its RTC is higher by {by}."
+
+
+def lift_verdict(comparison: Comparison) -> str:
+    """The same of lift, shorter."""
+    lift, noun = comparison.lift, task(comparison.first.task).noun
+    if lift.score.value is None:
+        return "Lift: no baseline is judged in both runs."
+    if lift.decided:
+        return f"Lift differs by {bounded(lift.score)}."
+    return f"Lift differs by {bounded(lift.score)}: undecided; {needed(lift, noun)}."
+
+
+def mcnemar_words(comparison: Comparison) -> str:
+    """Who alone solved how many, and the p of that."""
+    test = comparison.mcnemar
+    first, second = comparison.first.id, comparison.second.id
+    adjusted = f" ({p_words(comparison.p_adjusted)} adjusted)" if comparison.p_adjusted != test.p else ""
+    return (
+        f"McNemar's exact test: {p_words(test.p)}{adjusted}; both solved {test.both}, only run {first} "
+        f"{test.only_first}, only run {second} {test.only_second}, neither {test.neither}."
+    )
+
+
+def p_words(p: float) -> str:
+    """`p = 0.03`, never 0."""
+    return f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
+
+
+def needed(difference: Difference, noun: str) -> str:
+    """`about 35 more regions needed`, or what can be said where that tells little."""
+    seen = difference.detectable
+    if seen is None:
+        return f"no {noun} differs" if difference.items > 1 else f"one {noun} tells nothing"
+    would = f"a mean difference of {seen:.2f} would probably have shown"
+    if difference.needed is None:
+        return f"none on average; {would}"
+    if difference.needed > MOST:
+        return f"more than {MOST:,} more {noun}s needed if it stays that small; {would}"
+    return f"about {counts(rounded(difference.needed), f'more {noun}')} needed"
+
+
+def rounded(number: int) -> int:
+    """Two leading digits: an estimate is no better than that."""
+    step = int(10 ** max(0, len(str(number)) - 2))
+    return -(-number // step) * step
+
+
+def bounded(score: Score, sign: str = "+") -> str:
+    """`+0.12 (+0.04 to +0.20)`."""
+    if score.value is None:
+        return "-"
+    if score.low is None or score.high is None:
+        return f"{score.value:{sign}.2f}"
+    return f"{score.value:{sign}.2f} ({score.low:{sign}.2f} to {score.high:{sign}.2f})"
+
+
+def turned(score: Score) -> Score:
+    """The same difference seen from the other run."""
+    value, low, high = (None if each is None else -each for each in (score.value, score.high, score.low))
+    return Score(value, low, high)
+
+
+def leftovers(comparison: Comparison) -> str:
+    """Which items do not count and why; empty where all do."""
+    left, noun = comparison.leftover, task(comparison.first.task).noun
+    parts = (
+        (left.only_first, f"only in run {comparison.first.id}"),
+        (left.only_second, f"only in run {comparison.second.id}"),
+        (left.changed, "with another text"),
+        (left.unjudged, "not judged in both"),
+    )
+    told = ", ".join(f"{count:,} {words}" for count, words in parts if count)
+    return f"Not compared: {noun}s {told}." if told else ""
+
+
+def counts(number: int, noun: str) -> str:
+    """`1 region`, `40 regions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,243 @@
+"""Runs of one store against one another: pairing, differences, words, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from factories import fill_store, model_info, suite
+
+from core.comparison import words
+from core.comparison.compare import compare_runs
+from core.comparison.export import pair_row, summary_row, write_pairs_csv
+from core.comparison.values import Comparison
+from core.errors import StoreError, UserError
+from core.generation import Extraction, Role, Sample
+from core.metrics.statistics import interval
+from core.results import open_reader, open_store
+from core.settings import RunSettings
+from core.store.reader import Reader
+from core.store.writer import Store
+from core.types import Item, Outcome, Span, Verdict
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Of one item: passes among its reconstructions and whether its baseline passes; `None` is not judged yet."""
+
+    passes: int | None
+    baseline: bool = False
+    text: str = "total = sum(prices) - discount"
+
+
+def sample(role: Role, index: int) -> Sample:
+    return Sample(role, index, "prompt", 1, 0.1, "text", Extraction("text", ()), 10, 5, 0.1, "stop")
+
+
+def store_run(
+    store: Store, outcomes: dict[str, Outcomes], *, model: str = "A", root: str = "/shop", task: str = "synthesis"
+) -> int:
+    """A run of four reconstructions an item; a key is `path:start`."""
+    settings = RunSettings(task=task, forward_samples=4, model=f"/models/{model}.gguf")
+    info = model_info(model)
+    project = store.add_project(Path(root), "shop", "abc", dirty=False)
+    run = store.start_run(
+        project, settings, info, info, sandbox="s", image_digest="", app_version="1", fingerprint=root, suite=suite()
+    )
+    for key, made in outcomes.items():
+        path, start = key.split(":")
+        span = Span(int(start), int(start) + len(made.text))
+        item = Item(key, "region", path, span, int(start), int(start), made.text, ("t::a",), admitted=True, reason="")
+        _store_item(store, store.add_item(run, item), made)
+    store.finish_run(run, "finished", [])
+    return run
+
+
+def _store_item(store: Store, item: int, made: Outcomes) -> None:
+    for index in range(4):
+        description = store.add_sample(item, None, sample(Role.FORWARD, index))
+        code = store.add_sample(item, description, sample(Role.BACKWARD, 0))
+        if made.passes is not None:
+            outcome = Outcome.PASS if index < made.passes else Outcome.FAIL
+            store.add_verdict(code, Verdict(outcome, 0.1, (), "", "", "s"))
+    baseline = store.add_sample(item, None, sample(Role.BASELINE, 0))
+    store.add_verdict(baseline, Verdict(Outcome.PASS if made.baseline else Outcome.FAIL, 0.1, (), "", "", "s"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "runs.db") as made:
+        yield made
+
+
+def compared(store: Store, *runs: int) -> list[Comparison]:
+    with open_reader(store.path) as reader:
+        return compare_runs(reader, runs)
+
+
+FIRST = {"a.py:1": Outcomes(4), "a.py:2": Outcomes(2), "a.py:3": Outcomes(0), "b.py:1": Outcomes(1, baseline=True)}
+SECOND = {"a.py:1": Outcomes(4), "a.py:2": Outcomes(4), "a.py:3": Outcomes(3), "b.py:1": Outcomes(0)}
+
+
+def test_items_are_paired_and_differ_as_the_second_less_the_first(store: Store) -> None:
+    (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND, model="B"))
+    assert [pair.difference for pair in found.pairs] == [0.0, 0.5, 0.75, -0.25]
+    assert [pair.lift_difference for pair in found.pairs] == [0.0, 0.5, 0.75, 0.75]
+    assert [(pair.first.key, pair.difference) for pair in found.disagreements] == [
+        ("a.py:3", 0.75),
+        ("a.py:2", 0.5),
+        ("b.py:1", -0.25),
+    ]
+    expected = interval([0.0, 0.5, 0.75, -0.25], -1.0)
+    assert (found.rtc.score.value, found.rtc.score.low, found.rtc.score.high) == pytest.approx(expected)
+    assert found.lift.score.value == pytest.approx(0.5)
+    assert found.rtc.first.value == pytest.approx(7 / 16)
+    assert found.rtc.second.value == pytest.approx(11 / 16)
+
+
+def test_solved_is_more_than_half_of_the_reconstructions(store: Store) -> None:
+    """Two of four are not solved, three of four are."""
+    (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND))
+    test = found.mcnemar
+    assert (test.both, test.only_first, test.only_second, test.neither, test.p) == (1, 0, 2, 1, 0.5)
+
+
+def test_what_cannot_be_paired_is_counted(store: Store) -> None:
+    first = {**FIRST, "c.py:1": Outcomes(1), "c.py:2": Outcomes(1), "d.py:1": Outcomes(None)}
+    second = {**SECOND, "c.py:1": Outcomes(1, text="total = sum(costs) - discount"), "d.py:1": Outcomes(2)}
+    (found,) = compared(store, store_run(store, first), store_run(store, second | {"e.py:9": Outcomes(0)}))
+    left = found.leftover
+    assert (left.only_first, left.only_second, left.changed, left.unjudged) == (1, 1, 1, 1)
+    said = words.leftovers(found)
+    assert said == (
+        "Not compared: regions 1 only in run 1, 1 only in run 2, 1 with another text, 1 not judged in both."
+    )
+    assert len(found.pairs) == 4
+
+
+def test_files_have_the_mean_of_their_common_items(store: Store) -> None:
+    (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND))
+    assert [(file.path, file.items) for file in found.files] == [("a.py", 3), ("b.py", 1)]
+    assert found.files[0].difference == pytest.approx(1.25 / 3)
+
+
+def test_what_the_runs_were_made_with_is_told_where_it_differs(store: Store) -> None:
+    (found,) = compared(store, store_run(store, FIRST, model="A"), store_run(store, SECOND, model="B"))
+    assert ("forward model name", "A", "B") in found.settings
+    assert all(first != second for _, first, second in found.settings)
+    (same,) = compared(store, store_run(store, FIRST, model="A"), store_run(store, SECOND, model="A"))
+    assert same.settings == ()
+
+
+def test_a_clear_difference_names_the_better_run_whichever_comes_first(store: Store) -> None:
+    good = store_run(store, {f"a.py:{n}": Outcomes(4 - n % 2) for n in range(20)}, model="Good")
+    bad = store_run(store, {f"a.py:{n}": Outcomes(n % 3) for n in range(20)}, model="Bad")
+    for order in ((good, bad), (bad, good)):
+        (found,) = compared(store, *order)
+        said = words.verdict(found)
+        assert found.rtc.needed == 0
+        assert said.startswith(f"Run {good} (Good) is better than run {bad} (Bad): over 20 regions its RTC is higher")
+        assert "(0." in said and "-" not in said
+
+
+def test_an_open_question_says_how_many_more(store: Store) -> None:
+    (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND))
+    assert not found.rtc.decided
+    assert found.rtc.needed
+    assert f"about {found.rtc.needed} more regions needed" in words.verdict(found)
+
+
+def test_runs_alike_in_all_items_say_so(store: Store) -> None:
+    (found,) = compared(store, store_run(store, FIRST), store_run(store, FIRST))
+    assert found.disagreements == ()
+    assert found.mcnemar.p == 1.0
+    assert words.verdict(found).endswith("no region differs.")
+    assert found.rtc.score.low is not None and found.rtc.score.low < 0, "four alike items prove nothing"
+
+
+def test_estimates_are_rounded_up_to_two_digits() -> None:
+    assert [words.rounded(n) for n in (1, 35, 99, 101, 135, 6_270)] == [1, 35, 99, 110, 140, 6_300]
+
+
+def test_several_runs_are_compared_with_the_first_and_adjusted(store: Store) -> None:
+    runs = [store_run(store, FIRST), store_run(store, SECOND), store_run(store, FIRST)]
+    found = compared(store, *runs)
+    assert [(each.first.id, each.second.id) for each in found] == [(1, 2), (1, 3)]
+    assert (found[0].mcnemar.p, found[0].p_adjusted) == (0.5, 1.0)
+    assert "(p = 1 adjusted)" in words.mcnemar_words(found[0])
+
+
+def test_what_a_person_tried_by_hand_is_left_out(store: Store) -> None:
+    first, second = store_run(store, FIRST), store_run(store, SECOND)
+    extra = Item("z.py:1", "region", "z.py", Span(0, 4), 1, 1, "text", ("t",), admitted=True, reason="", extra=True)
+    for run in (first, second):
+        _store_item(store, store.add_item(run, extra), Outcomes(4))
+    (found,) = compared(store, first, second)
+    assert {pair.first.path for pair in found.pairs} == {"a.py", "b.py"}
+
+
+def test_a_whole_run_of_the_factory_agrees_with_its_own_scores(store: Store, tmp_path: Path) -> None:
+    """Over all items in common with a copy of itself, the scores are those of the run."""
+    runs = [fill_store(store, tmp_path / "shop", 30, seed=3) for _ in range(2)]
+    (found,) = compared(store, *runs)
+    with open_reader(store.path) as reader:
+        rtc, lift = reader.score(runs[0])
+    assert found.rtc.first == rtc
+    assert found.lift.first == lift
+
+
+@pytest.mark.parametrize(
+    ("ids", "problem"),
+    [
+        ((1,), "two runs or more"),
+        ((1, 1), "more than once"),
+        ((1, 2), "task"),
+        ((1, 3), "/other"),
+        ((1, 4), "no region"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(store: Store, ids: tuple[int, ...], problem: str) -> None:
+    store_run(store, FIRST)
+    store_run(store, FIRST, task="editing")
+    store_run(store, FIRST, root="/other")
+    store_run(store, {"z.py:1": Outcomes(1)})
+    with pytest.raises(UserError, match=problem) as caught:
+        compared(store, *ids)
+    assert caught.value.remedy
+
+
+def test_an_unknown_run_is_named_with_those_there_are(store: Store) -> None:
+    store_run(store, FIRST)
+    with pytest.raises(StoreError, match="run 9"):
+        compared(store, 1, 9)
+
+
+def test_items_that_were_never_judged_are_told_from_none(store: Store) -> None:
+    waiting = {key: Outcomes(None) for key in FIRST}
+    with pytest.raises(UserError, match="4 regions in common, none of them judged"):
+        compared(store, store_run(store, FIRST), store_run(store, waiting))
+
+
+def test_rows_for_scripts(store: Store) -> None:
+    found = compared(store, store_run(store, FIRST), store_run(store, SECOND))
+    stream = io.StringIO()
+    assert write_pairs_csv(found, stream) == 4
+    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    assert [row["difference"] for row in rows] == ["0.0", "0.5", "0.75", "-0.25"]
+    assert set(rows[0]) == set(pair_row(found[0], found[0].pairs[0]))
+    told = json.loads(json.dumps(summary_row(found[0])))
+    assert told["rtc"]["more_items_needed"] == found[0].rtc.needed
+    assert told["mcnemar"]["only_second"] == 2
+
+
+def test_reading_pairs_does_not_write(store: Store) -> None:
+    first, second = store_run(store, FIRST), store_run(store, SECOND)
+    before = store.path.read_bytes()
+    with Reader.open(store.path) as reader:
+        compare_runs(reader, (first, second))
+    assert store.path.read_bytes() == before

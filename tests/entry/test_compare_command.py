@@ -1,0 +1,86 @@
+"""`compare`: its text, its lines of JSON, its CSV, and its two clear lines when it cannot."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from factories import fill_store
+
+from app.cli import main
+from core.results import open_store
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compared")
+    with open_store(folder / "runs.db") as store:
+        for seed in (3, 4, 5):
+            fill_store(store, folder / "shop", 40, seed)
+        fill_store(store, folder / "elsewhere", 5, 3)
+    return folder / "runs.db"
+
+
+def test_two_runs_are_told_in_words_and_tables(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "1", "2", "--db", str(database)]) == 0
+    said = capsys.readouterr().out
+    for words in (
+        "Undecided: over",
+        "more regions needed",
+        "McNemar's exact test",
+        "what differs",
+        "shop/module_000.py",
+    ):
+        assert words in said
+    assert "disagreements more: see --json or --csv" in said
+
+
+def test_json_has_a_line_for_each_comparison_and_disagreement(
+    database: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", "1", "2", "3", "--db", str(database), "--json"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    wholes = [line for line in lines if line["event"] == "comparison"]
+    assert [(line["reference"], line["run"]) for line in wholes] == [(1, 2), (1, 3)]
+    for whole in wholes:
+        items = [line for line in lines if line["event"] == "disagreement" and line["run"] == whole["run"]]
+        assert len(items) == whole["disagreements"]
+        sizes = [abs(item["difference"]) for item in items]
+        assert sizes == sorted(sizes, reverse=True)
+        assert whole["rtc"]["ci_low"] <= whole["rtc"]["difference"] <= whole["rtc"]["ci_high"]
+
+
+def test_csv_has_a_record_for_each_common_item(
+    database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "pairs.csv"
+    assert main(["compare", "1", "2", "--db", str(database), "--csv", str(out), "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out.splitlines()[0])
+    with out.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == whole["rtc"]["items"]
+    mean = sum(float(row["difference"]) for row in rows) / len(rows)
+    assert mean == pytest.approx(whole["rtc"]["difference"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("runs", "word"),
+    [(("1",), "two runs"), (("2", "2"), "more than once"), (("1", "9"), "1, 2, 3, 4"), (("1", "4"), "one project")],
+)
+def test_bad_runs_are_two_clear_lines(
+    database: Path, runs: tuple[str, ...], word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", *runs, "--db", str(database)]) == 2
+    errors = capsys.readouterr().err
+    assert len(errors.splitlines()) == 2
+    assert word in errors
+
+
+def test_what_cannot_be_written_is_said(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "1", "2", "--db", str(database), "--csv", str(tmp_path / "no" / "x.csv")]) == 2
+    assert "x.csv cannot be written" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "one", "2", "--db", str(database)])
+    assert "'one' is not a whole number" in capsys.readouterr().err
