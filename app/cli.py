@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from app import comparing, looking, machine, running, storing, windows
+from app import comparing, labels, looking, machine, running, storing, windows
 from app.paths import error_file
 from core import __version__
 from core.errors import Bug, Cancelled, InspectorError
@@ -31,7 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.set_defaults(command=windows.open_last, project=None, db=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    for group in (windows, running, looking, storing, comparing, machine):
+    for group in (windows, running, looking, storing, comparing, labels, machine):
         group.add_commands(commands)
     return parser
 

@@ -21,6 +21,11 @@ def default_database() -> Path:
     return folder / "runs.sqlite"
 
 
+def taxonomy_folder() -> Path:
+    """Where a user's own error modes are; it need not exist."""
+    return Path(platformdirs.user_config_dir("rtc-inspector", appauthor=False))
+
+
 def error_file() -> Path:
     """Where the trace of the last error that nobody expected is kept; its folder need not exist."""
     return Path(platformdirs.user_log_dir("rtc-inspector", appauthor=False)) / "last-error.txt"

@@ -22,6 +22,13 @@ class Task(StrEnum):
     EDITING = "editing"
 
 
+class LabelKind(StrEnum):
+    """Whose word a label is: one annotator's, or the decision between annotators."""
+
+    LABEL = "label"
+    ADJUDICATION = "adjudication"
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """A half-open range of character offsets."""

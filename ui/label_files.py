@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.errors import UserError
-from core.store.label_studio import import_labels, write_label_studio
+from core.store.label_import import import_labels
+from core.store.label_studio import write_label_studio
 from core.store.labels import write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
 from core.store.writer import Store
@@ -69,7 +70,7 @@ class LabelFiles(QObject):
 def _write(run_id: int, path: Path, ending: str, reader: Reader) -> NoticeText:
     try:
         with path.open("w", encoding="utf-8", newline="") as stream:
-            count = WRITERS[ending](reader, run_id, stream)
+            count = WRITERS[ending](reader, [run_id], stream)
     except OSError as error:
         raise UserError(f"The labels could not be written: {error}.", "Choose another folder.") from error
     return NoticeText(f"{count} labelled sample{'' if count == 1 else 's'} written to {path}.")
@@ -80,4 +81,4 @@ def _read(run_id: int, path: Path, store: Store) -> int:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}.", "Choose another file.") from error
-    return import_labels(store, run_id, text)
+    return import_labels(store, [run_id], text)

@@ -181,4 +181,5 @@ def file_row(row: Row) -> FileRow:
 
 def label_row(row: Row) -> LabelRow:
     """One row of `labels`."""
-    return LabelRow(row["id"], row["sample_id"], row["annotator"], row["mode"], row["note"], row["made_at"])
+    names = ("id", "sample_id", "annotator", "mode", "note", "made_at", "kind", "taxonomy_version")
+    return LabelRow(*(row[name] for name in names))

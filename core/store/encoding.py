@@ -13,6 +13,7 @@ from typing import Any
 from core.errors import StoreError
 from core.generation import ModelInfo, Sample
 from core.settings import RunSettings
+from core.taxonomy import Taxonomy
 from core.types import Item, Suite, Verdict
 
 Row = dict[str, Any]
@@ -31,6 +32,12 @@ def clean(value: Any) -> Any:
 def prompt_hash(text: str) -> str:
     """The key of a prompt: sha256 of its exact text."""
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def taxonomy_row(taxonomy: Taxonomy) -> Row:
+    """A row of `taxonomies`."""
+    text = clean(taxonomy.to_toml())
+    return {"hash": prompt_hash(text), "version": taxonomy.version, "text": text, "added_at": now()}
 
 
 def project_row(root: Path, name: str, revision: str | None, dirty: bool) -> Row:

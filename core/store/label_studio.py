@@ -3,67 +3,51 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from typing import Any, TextIO
 
 from core.errors import UserError
-from core.store.labels import label_rows
+from core.store.labels import Given, label_rows
 from core.store.reader import Reader
-from core.store.writer import Store
+from core.taxonomy import Taxonomy
+from core.types import LabelKind
 
-CONFIG = """\
+NOBODY = "label-studio"
+_INTERFACE = """\
 <View>
   <Header value="$path"/>
   <Text name="description" value="$description"/>
   <Text name="original" value="$original"/>
   <Text name="text" value="$text"/>
-  <Choices name="mode" toName="text" choice="single" required="true">{choices}</Choices>
+  <Choices name="mode" toName="text" choice="single" required="true">
+{choices}
+  </Choices>
   <TextArea name="note" toName="text" maxSubmissions="1"/>
 </View>
 """
-"""The labelling interface that the tasks are made for; `choices` are `<Choice value="..."/>`."""
-
-NOBODY = "label-studio"
 _REMEDY = "Choose a JSON file that Label Studio exported from tasks which were written here."
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A label found in a file."""
-
-    sample_id: int
-    mode: str
-    annotator: str
-    note: str
+def labelling_interface(taxonomy: Taxonomy) -> str:
+    """The labelling configuration that the tasks are made for: to be pasted into a project's settings."""
+    return _INTERFACE.format(choices="\n".join(_choice(mode.id, mode.name, mode.about) for mode in taxonomy.offered))
 
 
-def write_label_studio(reader: Reader, run_id: int, stream: TextIO) -> int:
-    """A JSON list with one task a labelled sample; return their number. Raises StoreError, OSError."""
+def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, unlabelled: bool = False) -> int:
+    """A JSON list with one task a labelled sample; return their number. Raises StoreError, OSError.
+
+    unlabelled: reconstructions without a label become tasks too, to be labelled there.
+    """
     tasks: dict[int, dict[str, Any]] = {}
-    for row in label_rows(reader, run_id):
-        data = {key: row[key] for key in ("run_id", "sample_id", "path", "description", "original", "text")}
-        made = tasks.setdefault(row["sample_id"], {"data": data, "annotations": []})
+    for row in label_rows(reader, runs):
+        made = tasks.setdefault(row["sample_id"], _task(row))
         made["annotations"].append(_annotation(row))
+    if unlabelled:
+        for row in _reconstructions(reader, runs):
+            tasks.setdefault(row["sample_id"], _task(row))
     json.dump(list(tasks.values()), stream, ensure_ascii=False, indent=1)
     return len(tasks)
-
-
-def import_labels(store: Store, run_id: int, text: str) -> int:
-    """Add the labels that the run does not have yet; return how many those were.
-
-    Raises UserError when it is no such file, or about samples that the run has not.
-    """
-    known = {(each.sample_id, each.annotator): (each.mode, each.note) for each in store.reader.current_labels(run_id)}
-    samples = {each.sample_id for each in store.reader.reconstructions(run_id)}
-    given = list(read_label_studio(text))
-    strange = [each.sample_id for each in given if each.sample_id not in samples]
-    if strange:
-        raise UserError(f"Sample {strange[0]} of the file is not a reconstruction of run {run_id}.", _REMEDY)
-    new = [each for each in given if known.get((each.sample_id, each.annotator)) != (each.mode, each.note)]
-    for each in new:
-        store.add_label(each.sample_id, each.mode, each.annotator, each.note)
-    return len(new)
 
 
 def read_label_studio(text: str) -> Iterator[Given]:
@@ -77,6 +61,33 @@ def read_label_studio(text: str) -> Iterator[Given]:
         raise UserError(f"The file holds no labels of Label Studio: {error!r}.", _REMEDY) from error
 
 
+def _choice(mode: str, name: str, about: str) -> str:
+    said = escape(" ".join(f"{name}: {about}".split()))
+    return f'    <Choice value="{escape(mode)}" hint="{said}"/>'
+
+
+def _reconstructions(reader: Reader, runs: Sequence[int]) -> Iterator[dict[str, Any]]:
+    for run_id in runs:
+        for item_id in dict.fromkeys(each.item_id for each in reader.reconstructions(run_id)):
+            item, samples = reader.item(item_id), {sample.id: sample for sample in reader.samples(item_id)}
+            for sample in samples.values():
+                parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
+                if sample.role == "backward" and not sample.error:
+                    yield {
+                        "run_id": run_id,
+                        "sample_id": sample.id,
+                        "path": item.path,
+                        "description": parent.text if parent else "",
+                        "original": item.text,
+                        "text": sample.text,
+                    }
+
+
+def _task(row: Mapping[str, Any]) -> dict[str, Any]:
+    data = {key: row[key] for key in ("run_id", "sample_id", "path", "description", "original", "text")}
+    return {"data": data, "annotations": []}
+
+
 def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
     result = [_result("mode", "choices", {"choices": [row["mode"]]})]
     if row["note"]:
@@ -85,6 +96,7 @@ def _annotation(row: Mapping[str, Any]) -> dict[str, Any]:
         "unique_id": f"rtc-{row['run_id']}-{row['sample_id']}-{row['label_id']}",
         "created_username": row["annotator"],
         "created_at": row["made_at"],
+        "ground_truth": row["kind"] == LabelKind.ADJUDICATION,
         "result": result,
     }
 
@@ -97,7 +109,8 @@ def _given(sample_id: int, annotation: Mapping[str, Any]) -> Given:
     values = {each["from_name"]: each["value"] for each in annotation["result"]}
     said = values.get("note", {}).get("text", "")
     note = said if isinstance(said, str) else "\n".join(said)
-    return Given(sample_id, str(values["mode"]["choices"][0]), _annotator(annotation), note)
+    kind = LabelKind.ADJUDICATION if annotation.get("ground_truth") else LabelKind.LABEL
+    return Given(sample_id, str(values["mode"]["choices"][0]), _annotator(annotation), note, kind)
 
 
 def _annotator(annotation: Mapping[str, Any]) -> str:

@@ -1,60 +1,118 @@
-"""The labels that hold in a run, with what they are about, for JSONL and CSV."""
+"""The labels that hold, with what they are about: written as JSONL and CSV, and read back."""
 
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TextIO
 
+from core.errors import UserError
 from core.store.reader import Reader
 from core.store.rows import ItemRow, LabelRow, SampleRow
+from core.types import LabelKind
 
 Row = dict[str, Any]
 COLUMNS = (
-    "label_id", "run_id", "item_id", "sample_id", "annotator", "mode", "note", "made_at", "model", "path",
-    "start_line", "end_line", "role", "outcome", "description", "original", "text",
+    "label_id", "run_id", "item_id", "sample_id", "annotator", "kind", "mode", "mode_name", "note", "made_at",
+    "taxonomy_version", "model", "path", "start_line", "end_line", "role", "outcome", "description", "original", "text",
 )  # fmt: skip
+_REMEDY = "Choose a file of labels that was written here; JSONL, CSV and Label Studio's JSON are read."
 
 
-def write_labels_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
-    """One JSON object a label; return the number of lines. Raises StoreError, OSError."""
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A label found in a file."""
+
+    sample_id: int
+    mode: str
+    annotator: str
+    note: str
+    kind: LabelKind = LabelKind.LABEL
+
+
+def write_labels_jsonl(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
+    """One JSON object a label of these runs; return the number of lines. Raises StoreError, OSError."""
     count = 0
-    for row in label_rows(reader, run_id):
+    for row in label_rows(reader, runs):
         stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         count += 1
     return count
 
 
-def write_labels_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
+def write_labels_csv(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
     """A header and one record a label, in a stream opened with `newline=""`; return the number of records."""
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
     writer.writeheader()
     count = 0
-    for row in label_rows(reader, run_id):
+    for row in label_rows(reader, runs):
         writer.writerow(row)
         count += 1
     return count
 
 
-def label_rows(reader: Reader, run_id: int) -> Iterator[Row]:
-    """Every label that holds, by sample and annotator, with its region, texts and verdict. Raises StoreError."""
-    model = reader.run(run_id).backward_model_name
-    by_sample: dict[int, list[LabelRow]] = {}
-    for label in reader.current_labels(run_id):
-        by_sample.setdefault(label.sample_id, []).append(label)
-    for item_id in sorted({reader.item_of(sample_id) for sample_id in by_sample}):
+def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
+    """Every label and decision that holds, by sample, with its region, texts and verdict. Raises StoreError."""
+    names = mode_names(reader)
+    for run_id in runs:
+        by_sample: dict[int, list[LabelRow]] = {}
+        for label in (*reader.current_labels(run_id), *reader.adjudications(run_id)):
+            by_sample.setdefault(label.sample_id, []).append(label)
+        model = reader.run(run_id).backward_model_name
+        for item, sample, parent in _samples(reader, by_sample):
+            for label in by_sample[sample.id]:
+                yield _row(label, item, sample, parent, names) | {"model": model}
+
+
+def mode_names(reader: Reader) -> dict[str, str]:
+    """The name of every error mode that labels were chosen from, by id; the newest where it was renamed."""
+    return {mode.id: mode.name for taxonomy in reader.taxonomies() for mode in taxonomy.modes}
+
+
+def read_labels_jsonl(text: str) -> Iterator[Given]:
+    """The labels in a file of `write_labels_jsonl`. Raises UserError."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield _given(json.loads(line))
+            except (ValueError, TypeError, KeyError) as error:
+                raise UserError(f"Line {number} of the file is no label: {error!r}.", _REMEDY) from error
+
+
+def read_labels_csv(text: str) -> Iterator[Given]:
+    """The labels in a file of `write_labels_csv`. Raises UserError."""
+    for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=1):
+        try:
+            yield _given(row)
+        except (ValueError, TypeError, KeyError) as error:
+            raise UserError(f"Record {number} of the table is no label: {error!r}.", _REMEDY) from error
+
+
+def _samples(reader: Reader, wanted: Mapping[int, object]) -> Iterator[tuple[ItemRow, SampleRow, SampleRow | None]]:
+    """Each wanted sample with its region and what it was made from, by region."""
+    for item_id in sorted({reader.item_of(sample_id) for sample_id in wanted}):
         item, samples = reader.item(item_id), {sample.id: sample for sample in reader.samples(item_id)}
         for sample in samples.values():
-            for label in by_sample.get(sample.id, ()):
-                parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
-                yield _row(label, item, sample, parent) | {"model": model}
+            if sample.id in wanted:
+                yield item, sample, samples.get(sample.parent_id) if sample.parent_id is not None else None
 
 
-def _row(label: LabelRow, item: ItemRow, sample: SampleRow, parent: SampleRow | None) -> Row:
+def _row(label: LabelRow, item: ItemRow, sample: SampleRow, parent: SampleRow | None, names: Mapping[str, str]) -> Row:
     values = (
-        label.id, item.run_id, item.id, sample.id, label.annotator, label.mode, label.note, label.made_at, "",
+        label.id, item.run_id, item.id, sample.id, label.annotator, label.kind, label.mode,
+        names.get(label.mode, label.mode), label.note, label.made_at, label.taxonomy_version, "",
         item.path, item.start_line, item.end_line, sample.role, sample.verdict.outcome if sample.verdict else "",
         parent.text if parent else "", item.text, sample.text,
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
+
+
+def _given(row: Mapping[str, Any]) -> Given:
+    """Raises KeyError, TypeError, ValueError."""
+    mode, annotator = row["mode"], row["annotator"]
+    if not isinstance(mode, str) or not mode or not isinstance(annotator, str):
+        raise ValueError("no mode or no annotator")
+    kind = LabelKind(row.get("kind") or LabelKind.LABEL)
+    return Given(int(row["sample_id"]), mode, annotator, str(row.get("note") or ""), kind)

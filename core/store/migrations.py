@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from sqlite_utils import Database
 
+from core.store.label_schema import LABEL_KINDS
 from core.store.schema import EXTRA, FACETS, INDICES, TABLES, VIEWS
 
 APPLICATION_ID = 0x52544349
@@ -44,7 +45,19 @@ def _m005_extra_items(db: Database) -> None:
     _run(db, EXTRA)
 
 
-MIGRATIONS: tuple[Step, ...] = (_m001_tables, _m002_indices, _m003_score_views, _m004_facets, _m005_extra_items)
+def _m006_label_kinds(db: Database) -> None:
+    """Adjudicated labels stand apart from annotators' own, and every label knows its taxonomy."""
+    _run(db, LABEL_KINDS)
+
+
+MIGRATIONS: tuple[Step, ...] = (
+    _m001_tables,
+    _m002_indices,
+    _m003_score_views,
+    _m004_facets,
+    _m005_extra_items,
+    _m006_label_kinds,
+)
 
 
 def version(db: Database) -> int:

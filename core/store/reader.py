@@ -47,6 +47,7 @@ from core.store.scores import (
     tally,
     values_of,
 )
+from core.taxonomy import Taxonomy, parse_taxonomy
 
 Row = dict[str, Any]
 
@@ -170,13 +171,21 @@ class Reader:
 
     def labels(self, sample_id: int) -> list[LabelRow]:
         """The history of a sample's labels, oldest first."""
-        rows = self._rows("SELECT * FROM labels WHERE sample_id = ? ORDER BY id", sample_id)
+        rows = self._rows(f"{_LABELS} FROM labels l {_TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id", sample_id)
         return [decoding.label_row(row) for row in rows]
 
     def current_labels(self, run_id: int) -> list[LabelRow]:
         """The label that holds, for every sample and annotator of a run."""
-        rows = self._rows(_LABELS, run_id)
-        return [decoding.label_row(row) for row in rows]
+        return [decoding.label_row(row) for row in self._rows(_OF_RUN.format("current_labels"), run_id)]
+
+    def adjudications(self, run_id: int) -> list[LabelRow]:
+        """The decision that holds, for every sample of a run on which one was made."""
+        return [decoding.label_row(row) for row in self._rows(_OF_RUN.format("adjudications"), run_id)]
+
+    def taxonomies(self) -> list[Taxonomy]:
+        """The error modes that labels of this database were chosen from, oldest first."""
+        rows = self._rows("SELECT text FROM taxonomies ORDER BY rowid")
+        return [parse_taxonomy(row["text"], str(self._path)) for row in rows]
 
     def reconstructions(self, run_id: int) -> list[ReconstructionRow]:
         """Every whole reconstruction of a run, in the order its items were drawn."""
@@ -299,10 +308,13 @@ _SCORES = """
     ORDER BY c.sample_id, c.id
 """
 
-_LABELS = """
-    SELECT l.* FROM items i
+_LABELS = "SELECT l.*, t.version AS taxonomy_version"
+_TAXONOMY = "LEFT JOIN taxonomies t ON t.hash = l.taxonomy_hash"
+_OF_RUN = f"""
+    {_LABELS} FROM items i
     JOIN samples s ON s.item_id = i.id
-    JOIN current_labels l ON l.sample_id = s.id
+    JOIN {{}} l ON l.sample_id = s.id
+    {_TAXONOMY}
     WHERE i.run_id = ? ORDER BY l.id
 """
 

@@ -219,7 +219,12 @@ class RunningPoint:
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """One entry of the history of labels. An empty `mode` took the annotator's earlier label back."""
+    """One entry of the history of labels. An empty `mode` took the annotator's earlier label back.
+
+    Attributes:
+        kind: a `core.types.LabelKind`: an annotator's own label, or the decision between annotators.
+        taxonomy_version: of the error modes it was chosen from; None where that is not known.
+    """
 
     id: int
     sample_id: int
@@ -227,6 +232,8 @@ class LabelRow:
     mode: str
     note: str
     made_at: str
+    kind: str = "label"
+    taxonomy_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,8 @@ from core.store.failures import explained
 from core.store.opening import canonical, open_writable
 from core.store.reader import Reader
 from core.store.rows import Interval
-from core.types import Item, Suite, Verdict
+from core.taxonomy import Taxonomy
+from core.types import Item, LabelKind, Suite, Verdict
 
 Row = dict[str, Any]
 
@@ -223,10 +224,27 @@ class Store:
                 )
             self._count_change(_RUN_OF_SAMPLE, sample_id)
 
-    def add_label(self, sample_id: int, mode: str, annotator: str, note: str) -> int:
-        """Add to the history of an annotator's labels on a sample; the last one holds, an empty mode takes it back."""
-        row = {"sample_id": sample_id, "mode": mode, "annotator": annotator, "note": note}
+    def add_label(
+        self,
+        sample_id: int,
+        mode: str,
+        annotator: str,
+        note: str,
+        *,
+        kind: LabelKind = LabelKind.LABEL,
+        taxonomy: Taxonomy | None = None,
+    ) -> int:
+        """Add to the history of a sample's labels; an empty mode takes the one that holds back.
+
+        Of an annotator's labels the last one holds, of all adjudications of a sample the last one. `taxonomy`: what
+        the mode was chosen from.
+        """
+        row = {"sample_id": sample_id, "mode": mode, "annotator": annotator, "note": note, "kind": kind.value}
+        kept = encoding.taxonomy_row(taxonomy) if taxonomy else None
         with self._transaction():
+            if kept:
+                self._db.table("taxonomies").insert(kept, ignore=True)
+            row["taxonomy_hash"] = kept["hash"] if kept else None
             return self._insert("labels", row | {"made_at": encoding.now()})
 
     # ---- inside

@@ -65,6 +65,8 @@ def all_questions(reader: Reader) -> None:
     reader.tests(next(row.verdict.id for row in trace if row.verdict))
     reader.labels(trace[0].id)
     reader.current_labels(2)
+    reader.adjudications(2)
+    reader.taxonomies()
     reader.files(2)
     reader.score(2)
     reader.score(2, "bleu")

@@ -13,13 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
 
-from core.errors import UserError
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow
 from core.store.writer import Store
 from ui.panels import LabelsPanel
 from ui.panels.pace import Pace
-from ui.panels.taxonomy import read_taxonomy
 from ui.theme import DARK, LIGHT
 
 
@@ -216,34 +214,3 @@ def test_pace_leaves_breaks_out() -> None:
         pace.add()
     assert pace.per_hour() == 240
     assert pace.text() == "5 labelled · 240 an hour"
-
-
-def test_the_bundled_taxonomy_has_the_papers_modes() -> None:
-    taxonomy = read_taxonomy()
-    assert taxonomy.version == 1
-    assert [mode.key for mode in taxonomy.modes] == list(range(1, 10))
-    ids = {mode.id for mode in taxonomy.modes}
-    assert ids >= {"misses-logic", "line-by-line", "hallucinated", "ambiguous", "copies-old", "equivalent"}
-    assert taxonomy.name("of-another-version") == "of-another-version"
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("version = 1\n[[mode]]\nid = 'a'\nname = 'A'\n", "'key'"),
-        ("version = 1\n[[mode]]\nid = 'a'\nkey = 12\nname = 'A'\n", "a key 1 to 9"),
-        ("version = 1\n", "no error modes"),
-        ("version = ", "cannot be read"),
-        (
-            "version = 1\n[[mode]]\nid = 'a'\nkey = 1\nname = 'A'\n[[mode]]\nid = 'b'\nkey = 1\nname = 'B'\n",
-            "have the key '1'",
-        ),
-    ],
-)
-def test_a_users_taxonomy_that_is_wrong_is_refused_with_the_reason(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "error_modes.toml"
-    path.write_text(text, "utf-8")
-    with pytest.raises(UserError, match=problem) as raised:
-        read_taxonomy(path)
-    assert str(path) in raised.value.problem
-    assert raised.value.remedy

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
+from core.taxonomy import Taxonomy, read_taxonomy
 from ui.diff.controls import BAR, bind, button, column, label, row, switch
 from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
@@ -20,7 +21,6 @@ from ui.panels.label_subject import LabelSubject
 from ui.panels.mode_button import ModeButton
 from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.pace import Pace
-from ui.panels.taxonomy import Taxonomy, read_taxonomy
 from ui.theme import SPACE, Theme
 
 
@@ -78,7 +78,7 @@ class LabelsPanel(QWidget):
         self.back = button("Back  ←", "Go to the sample before (←)", self.previous_requested.emit)
         self.undo = button("Undo  U", "Undo the last label (U)", self._undo)
         self.help = button("Keys  ?", "Show or hide all keys (?)", lambda: self.keys.toggle())
-        self.buttons = [ModeButton(self._theme, mode) for mode in self.taxonomy.modes]
+        self.buttons = [ModeButton(self._theme, mode) for mode in self.taxonomy.offered]
         for each in self.buttons:
             each.clicked.connect(partial(self._clicked, each.mode.id))
         self.history = label(role="muted", wrap=True, selectable=True)
@@ -111,7 +111,7 @@ class LabelsPanel(QWidget):
         column(self._empty, self._body, owner=self)
 
     def _bind_keys(self) -> None:
-        for mode in self.taxonomy.modes:
+        for mode in self.taxonomy.offered:
             bind(self, str(mode.key), partial(self._choose, mode.id), mode.name)
         bind(self, "0", lambda: self._choose(""), "Take the label back")
         bind(self, "N", self._write_note, "Note")

@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
-from ui.panels.taxonomy import ErrorMode
+from core.taxonomy import ErrorMode
 from ui.theme import SPACE, Theme
 
 CAP = 18

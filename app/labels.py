@@ -1,0 +1,145 @@
+"""The commands about labels: `labels agreement`, `labels export` and `labels import`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+
+from app import options as shared
+from app.paths import default_database, taxonomy_folder
+from core.agreement import Agreement, measure
+from core.errors import UserError
+from core.metrics.agreement import Estimate
+from core.results import open_reader, open_store
+from core.store.label_import import import_labels
+from core.store.label_studio import labelling_interface, write_label_studio
+from core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
+from core.store.reader import Reader
+from core.taxonomy_file import TaxonomyFile
+
+FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
+
+
+def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `labels` with what it can do."""
+    parser = commands.add_parser("labels", help="what annotators said: agreement, export, import")
+    kinds = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
+    agreement = kinds.add_parser("agreement", help="Cohen's kappa of two annotators, Krippendorff's alpha of more")
+    _add_runs(agreement)
+    shared.add_json(agreement)
+    agreement.set_defaults(command=agreement_command)
+    export = kinds.add_parser("export", help="labels and decisions with what they are about, or Label Studio's tasks")
+    _add_runs(export)
+    export.add_argument("--format", choices=FORMATS, required=True, help="tasks: all reconstructions, labelled or not")
+    export.add_argument("--out", type=Path, metavar="FILE", help="(default: standard output)")
+    export.set_defaults(command=export_command)
+    taken = kinds.add_parser("import", help="add what is new in a file (JSONL, CSV, Label Studio)")
+    taken.add_argument("file", type=Path, metavar="FILE")
+    _add_runs(taken)
+    taken.set_defaults(command=import_command)
+
+
+def _add_runs(parser: argparse.ArgumentParser) -> None:
+    shared.add_database(parser)
+    parser.add_argument("--run", type=int, action="append", metavar="ID", help="repeatable (default: all runs)")
+
+
+def _runs(options: argparse.Namespace, reader: Reader) -> list[int]:
+    """The runs asked for, or all there are. Raises StoreError when one is unknown."""
+    return [reader.run(run_id).id for run_id in options.run] if options.run else [run.id for run in reader.runs()]
+
+
+def agreement_command(options: argparse.Namespace) -> int:
+    """Print how well annotators agree."""
+    with open_reader(options.db or default_database()) as reader:
+        labels = [label for run_id in _runs(options, reader) for label in reader.current_labels(run_id)]
+        names = mode_names(reader)
+    found = measure(labels)
+    if options.json:
+        print(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
+    else:
+        _print_agreement(found, names)
+    return 0
+
+
+def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    said = ", ".join(f"{name or 'unnamed'} ({count})" for name, count in found.annotators) or "nobody"
+    console.print(f"Labelled by {said}; {found.samples} by two or more, {found.disputed} of them with different modes.")
+    if not found.coefficient:
+        console.print("Agreement needs two annotators.")
+        return
+    console.print(f"{found.coefficient}: {_text(found.overall)}")
+    modes = [(names.get(each.mode, each.mode), str(each.times), _text(each.estimate)) for each in found.modes]
+    _print_table(console, ("mode against the others", "labels", found.coefficient), modes)
+    if len(found.pairs) > 1:
+        pairs = [
+            (f"{each.first} and {each.second}", _share(each.same), _text(each.estimate), str(each.estimate.samples))
+            for each in found.pairs
+        ]
+        _print_table(console, ("pair", "same mode", "Cohen's kappa", "samples"), pairs)
+
+
+def _print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(*heads)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _text(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "undefined"
+    bounds = f" ({estimate.low:.2f} to {estimate.high:.2f})" if estimate.low is not None else ""
+    return f"{estimate.value:.2f}{bounds}"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def export_command(options: argparse.Namespace) -> int:
+    """Write labels, or what Label Studio needs to make some."""
+    with open_reader(options.db or default_database()) as reader:
+        runs = _runs(options, reader)
+        if options.out is None:
+            _write(reader, runs, options.format, sys.stdout)
+            return 0
+        try:
+            with options.out.open("w", encoding="utf-8", newline="") as stream:
+                _write(reader, runs, options.format, stream)
+        except OSError as error:
+            problem = f"{options.out} cannot be written: {error.strerror}."
+            raise UserError(problem, "Name a file in a folder you may write.") from error
+    return 0
+
+
+def _write(reader: Reader, runs: Sequence[int], kind: str, stream: TextIO) -> None:
+    if kind == "label-studio-interface":
+        stream.write(labelling_interface(TaxonomyFile(taxonomy_folder()).read()))
+    elif kind.startswith("label-studio"):
+        write_label_studio(reader, runs, stream, unlabelled=kind.endswith("tasks"))
+    else:
+        (write_labels_csv if kind == "csv" else write_labels_jsonl)(reader, runs, stream)
+
+
+def import_command(options: argparse.Namespace) -> int:
+    """Add the labels of a file that are not there yet."""
+    try:
+        text = options.file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{options.file} cannot be read: {error}.", "Name a file of labels.") from error
+    database = options.db or default_database()
+    open_reader(database).close()  # a database that is not there is not to be made
+    with open_store(database) as store:
+        new = import_labels(store, _runs(options, store.reader), text)
+    print(f"{new} new label{'' if new == 1 else 's'}")
+    return 0

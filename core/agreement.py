@@ -1,0 +1,104 @@
+"""How well the annotators of stored labels agree: overall, mode by mode, and pair by pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from core.metrics.agreement import RESAMPLES, Estimate, cohen_kappa, krippendorff_alpha
+from core.store.rows import LabelRow
+
+KAPPA, ALPHA = "Cohen's kappa", "Krippendorff's alpha"
+Said = Mapping[str, str]
+"""Annotator to mode, on one sample."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeAgreement:
+    """One mode against all others. `times`: labels with it, on the samples that are compared."""
+
+    mode: str
+    times: int
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two annotators. `same`: share of the samples both labelled on which they gave the same mode; None without any."""
+
+    first: str
+    second: str
+    same: float | None
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What `measure` finds.
+
+    Attributes:
+        annotators: with the number of samples each has labelled, by name.
+        coefficient: KAPPA for two annotators, ALPHA for more; empty for fewer.
+        samples: that two or more have labelled; `disputed` of them carry different modes.
+        pairs: of annotators, by Cohen's kappa.
+    """
+
+    annotators: tuple[tuple[str, int], ...]
+    coefficient: str
+    overall: Estimate
+    samples: int
+    disputed: int
+    modes: tuple[ModeAgreement, ...]
+    pairs: tuple[PairAgreement, ...]
+
+
+def measure(labels: Sequence[LabelRow], *, resamples: int = RESAMPLES, seed: int = 0) -> Agreement:
+    """The agreement in the labels that hold, one a sample and annotator. Adjudications are no part of it."""
+    by_sample: dict[int, dict[str, str]] = {}
+    for label in labels:
+        by_sample.setdefault(label.sample_id, {})[label.annotator] = label.mode
+    said = list(by_sample.values())
+    counts = Counter(label.annotator for label in labels)
+    names = sorted(counts)
+    compared = [each for each in said if len(each) > 1]
+    modes = Counter(mode for each in compared for mode in each.values())
+    return Agreement(
+        annotators=tuple((name, counts[name]) for name in names),
+        coefficient=KAPPA if len(names) == 2 else ALPHA if len(names) > 2 else "",
+        overall=_overall(compared, names, resamples, seed),
+        samples=len(compared),
+        disputed=sum(len(set(each.values())) > 1 for each in compared),
+        modes=tuple(
+            ModeAgreement(mode, times, _overall(_against_rest(compared, mode), names, resamples, seed))
+            for mode, times in modes.most_common()
+        ),
+        pairs=tuple(_pair(compared, pair, resamples, seed) for pair in combinations(names, 2)),
+    )
+
+
+def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:
+    """Samples on which annotators' labels that hold differ."""
+    modes: dict[int, set[str]] = {}
+    for label in labels:
+        modes.setdefault(label.sample_id, set()).add(label.mode)
+    return {sample for sample, said in modes.items() if len(said) > 1}
+
+
+def _overall(compared: Sequence[Said], names: Sequence[str], resamples: int, seed: int) -> Estimate:
+    if len(names) == 2:
+        return cohen_kappa([(each[names[0]], each[names[1]]) for each in compared], resamples=resamples, seed=seed)
+    return krippendorff_alpha([list(each.values()) for each in compared], resamples=resamples, seed=seed)
+
+
+def _against_rest(compared: Sequence[Said], mode: str) -> list[Said]:
+    """The same labels with only two values: this mode, or another."""
+    return [{name: mode if given == mode else "" for name, given in each.items()} for each in compared]
+
+
+def _pair(compared: Sequence[Said], pair: tuple[str, str], resamples: int, seed: int) -> PairAgreement:
+    first, second = pair
+    both = [(each[first], each[second]) for each in compared if first in each and second in each]
+    same = sum(one == other for one, other in both) / len(both) if both else None
+    return PairAgreement(first, second, same, cohen_kappa(both, resamples=resamples, seed=seed))

@@ -1,0 +1,66 @@
+"""Labels from files into the store: only what it does not have yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from core.errors import UserError
+from core.store.label_studio import read_label_studio
+from core.store.labels import Given, read_labels_csv, read_labels_jsonl
+from core.store.writer import Store
+from core.types import LabelKind
+
+_REMEDY = "Choose the file of these runs, or open the database that it was written from."
+
+
+def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
+    """Add the labels that these runs do not have yet; return how many those were.
+
+    Raises UserError when it is no file of labels, or about samples that the runs have not. Then nothing is added.
+    """
+    given, samples = list(read_labels(text)), set(_samples(store, runs))
+    strange = [each.sample_id for each in given if each.sample_id not in samples]
+    if strange:
+        those = f"run {runs[0]}" if len(runs) == 1 else "these runs"
+        raise UserError(f"Sample {strange[0]} of the file is not a reconstruction of {those}.", _REMEDY)
+    known = dict(_known(store, runs))
+    new = {_place(each): each for each in given if known.get(_place(each)) != _said(each)}
+    for each in new.values():
+        store.add_label(each.sample_id, each.mode, each.annotator, each.note, kind=each.kind)
+    return len(new)
+
+
+def read_labels(text: str) -> Iterator[Given]:
+    """The labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
+    begin = text.lstrip("\ufeff").lstrip()
+    if begin.startswith("label_id,"):
+        return read_labels_csv(begin)
+    return read_labels_jsonl(begin) if begin.startswith('{"label_id"') else read_label_studio(begin)
+
+
+Place = tuple[int, str, LabelKind]
+Said = tuple[str, ...]
+
+
+def _place(label: Given) -> Place:
+    """Whose word a label is; a sample has one decision, whoever took it."""
+    return label.sample_id, "" if label.kind is LabelKind.ADJUDICATION else label.annotator, label.kind
+
+
+def _said(label: Given) -> Said:
+    by = (label.annotator,) if label.kind is LabelKind.ADJUDICATION else ()
+    return label.mode, label.note, *by
+
+
+def _known(store: Store, runs: Sequence[int]) -> Iterator[tuple[Place, Said]]:
+    for run_id in runs:
+        for row in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
+            label = Given(row.sample_id, row.mode, row.annotator, row.note, LabelKind(row.kind))
+            yield _place(label), _said(label)
+
+
+def _samples(store: Store, runs: Sequence[int]) -> Iterator[int]:
+    for run_id in runs:
+        yield from (each.sample_id for each in store.reader.reconstructions(run_id))
+        for kept in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
+            yield kept.sample_id

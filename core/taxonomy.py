@@ -1,0 +1,149 @@
+"""The error modes an annotator chooses from: read, revised, and written as TOML."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import resources
+from core.errors import UserError
+
+BUNDLED = "error_modes.toml"
+KEYS = range(1, 10)
+NO_KEY = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorMode:
+    """One label.
+
+    Attributes:
+        id: what is stored; it never changes.
+        key: the digit that chooses it; NO_KEY when all digits are taken, or when it is retired.
+        retired: no longer offered; labels given with it keep it and its name.
+    """
+
+    id: str
+    key: int
+    name: str
+    about: str
+    retired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Taxonomy:
+    """All modes in the order they are offered, retired ones last. Each revision has a higher `version`."""
+
+    version: int
+    modes: tuple[ErrorMode, ...]
+
+    @property
+    def offered(self) -> tuple[ErrorMode, ...]:
+        """The modes that can be chosen."""
+        return tuple(mode for mode in self.modes if not mode.retired)
+
+    def name(self, mode: str) -> str:
+        """The name of a stored label; one that is not known keeps its id."""
+        return next((each.name for each in self.modes if each.id == mode), mode)
+
+    def to_toml(self) -> str:
+        """The file's text; the same modes give the same text."""
+        return f"version = {self.version}\n" + "".join(_table(mode) for mode in self.modes)
+
+
+def read_taxonomy(path: Path | None = None) -> Taxonomy:
+    """The bundled taxonomy, or the one at `path`. Raises UserError naming what is wrong with it."""
+    path = path or resources.path(BUNDLED)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"The error modes in {path} cannot be read: {error}.", _REMEDY) from error
+    return parse_taxonomy(text, str(path))
+
+
+def parse_taxonomy(text: str, where: str) -> Taxonomy:
+    """A taxonomy from its TOML; `where` it stands is said in errors. Raises UserError."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"The error modes in {where} cannot be read: {error}.", _REMEDY) from error
+    modes = data.get("mode")
+    if not isinstance(data.get("version"), int) or not isinstance(modes, list) or not modes:
+        raise UserError(f"{where} has no version or no error modes.", _REMEDY)
+    made = tuple(sorted((_mode(where, each) for each in modes), key=_place))
+    _check_unique(where, made)
+    if all(mode.retired for mode in made):
+        raise UserError(f"All error modes in {where} are retired.", _REMEDY)
+    return Taxonomy(data["version"], made)
+
+
+def revised(before: Taxonomy, modes: Sequence[ErrorMode]) -> Taxonomy:
+    """The next version: `modes` in this order, digits by place; a mode of `before` that is missing is retired.
+
+    Gives `before` itself when nothing differs.
+    """
+    kept = {mode.id for mode in modes}
+    missing = [replace(mode, retired=True) for mode in before.modes if mode.id not in kept]
+    offered = [mode for mode in modes if not mode.retired]
+    numbered = [replace(mode, key=at if at in KEYS else NO_KEY) for at, mode in enumerate(offered, start=1)]
+    retired = [replace(mode, key=NO_KEY) for mode in (*(mode for mode in modes if mode.retired), *missing)]
+    made = (*numbered, *retired)
+    return before if made == before.modes else Taxonomy(before.version + 1, made)
+
+
+def fresh_id(name: str, taken: Collection[str]) -> str:
+    """An id for a new mode of this name: `Off by one` gives `off-by-one`."""
+    words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "mode"
+    made, number = words, 2
+    while made in taken:
+        made, number = f"{words}-{number}", number + 1
+    return made
+
+
+_REMEDY = "Mend the file after the pattern of the one that came with RTC Inspector, or delete it."
+
+
+def _place(mode: ErrorMode) -> tuple[bool, bool, int]:
+    """Offered before retired, with a digit before without."""
+    return mode.retired, mode.key == NO_KEY, mode.key
+
+
+def _mode(where: str, data: Any) -> ErrorMode:
+    """One entry. Raises UserError."""
+    try:
+        retired, key = bool(data.get("retired", False)), int(data.get("key", NO_KEY))
+        mode = ErrorMode(str(data["id"]), key, str(data["name"]), str(data.get("about", "")), retired)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UserError(f"An error mode in {where} lacks or misspells {error}.", _REMEDY) from error
+    if not mode.id or not mode.name or (mode.key not in KEYS and "key" in data):
+        raise UserError(f"The error mode {mode.id!r} in {where} needs an id, a name and a key 1 to 9.", _REMEDY)
+    return replace(mode, key=NO_KEY) if retired else mode
+
+
+def _check_unique(where: str, modes: tuple[ErrorMode, ...]) -> None:
+    """No id and no key twice. Raises UserError."""
+    keys = [str(mode.key) for mode in modes if mode.key != NO_KEY]
+    for what, values in (("id", [mode.id for mode in modes]), ("key", keys)):
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice is not None:
+            raise UserError(f"Two error modes in {where} have the {what} {twice!r}.", _REMEDY)
+
+
+def _table(mode: ErrorMode) -> str:
+    lines = ["", "[[mode]]", f"id = {_text(mode.id)}"]
+    if mode.key != NO_KEY:
+        lines.append(f"key = {mode.key}")
+    lines += [f"name = {_text(mode.name)}", f"about = {_text(mode.about)}"]
+    if mode.retired:
+        lines.append("retired = true")
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    """A TOML string: JSON's escapes are TOML's too, but for DEL."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
