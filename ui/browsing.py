@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.store.rows import ItemRow, RunRow
@@ -19,7 +19,12 @@ from ui.window_parts import WindowParts
 
 
 class Browsing(QObject):
-    """Tree, table, code, round trip and run panel over one inspection and one project."""
+    """Tree, table, code, round trip and run panel over one inspection and one project.
+
+    `went` when the user picked a region to look at.
+    """
+
+    went = Signal()
 
     def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
         """Connect the views."""
@@ -46,6 +51,15 @@ class Browsing(QObject):
         """The user picked a region: show it, and do not jump to another one while the run goes on."""
         self.follow = False
         self._inspection.choose_item(item_id)
+        self.went.emit()
+
+    def go_to(self, run_id: int, item_id: int) -> None:
+        """Show a region of a run that may be another one than the one on show."""
+        if self._inspection.knows(item_id):
+            self.choose(item_id)
+        else:
+            self.follow, self._awaited = False, item_id
+            self._inspection.choose_run(Wanted(run_id))
 
     def await_item(self, awaited: bool) -> None:
         """Whether the next item that a job of this window stores is to be shown as soon as it can be."""

@@ -63,6 +63,7 @@ class Commands(QObject):
                 "stop": window.control.coordinator.stop,
                 "settings": self.ask_settings,
                 "runs": self.show_runs,
+                "compare": self.show_runs,
                 "check": code.selecting.check,
                 "probe": code.selecting.probe,
                 "describe": parts.roundtrip.write_description,
@@ -87,6 +88,7 @@ class Commands(QObject):
                 "quit": window.close,
             }
         )
+        window.comparing.choose_asked.connect(self.show_runs)
         bar = parts.bar
         bar.search.set_source(self.places)
         bar.run_asked.connect(window.start_run)
@@ -125,6 +127,7 @@ class Commands(QObject):
         dialog = RunsDialog(self._runs, current.id if current else None, not self._window.control.busy, self._window)
         dialog.opened.connect(self._open_run)
         dialog.resumed.connect(self._window.resume_run)
+        dialog.compared.connect(self._window.comparing.compare)
         dialog.renamed.connect(lambda run_id, name: self._change_runs(lambda store: store.rename_run(run_id, name)))
         dialog.noted.connect(lambda run_id, notes: self._change_runs(lambda store: store.note_run(run_id, notes)))
         dialog.hidden.connect(self._hide_run)

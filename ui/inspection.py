@@ -21,8 +21,8 @@ from ui.library import Library
 from ui.region_state import UNFINISHED
 
 T = TypeVar("T")
-OVERVIEW, TRACE = "overview", "trace"
-"""Lanes: a slow look at the whole run never holds up the trace of a region."""
+OVERVIEW, TRACE, COMPARISON = LANES = "overview", "trace", "comparison"
+"""A slow look at the whole run, or at several, never holds up the trace of a region."""
 SHORTEST_PAUSE = 300
 """Milliseconds between two looks at the database."""
 RETRY_PAUSE = 3000
@@ -164,7 +164,7 @@ class Inspection(QObject):
         """Look at a database, and at the newest run in it unless another is wanted."""
         self.close()
         self._library, self._wanted = Library(database), wanted or Wanted()
-        for lane in (OVERVIEW, TRACE):
+        for lane in LANES:
             self._gateway.on_lane_end(lane, self._library.close_here)
         self._look()
 
@@ -172,7 +172,7 @@ class Inspection(QObject):
         """Look at nothing."""
         self._timer.stop()
         if self._library is not None:
-            for lane in (OVERVIEW, TRACE):
+            for lane in LANES:
                 key = f"close {lane} {id(self._library)}"
                 self._gateway.submit(key, self._library.close_here, _nothing, lane=lane)
         self._library, self._overview, self._wanted = None, None, Wanted()
@@ -208,10 +208,17 @@ class Inspection(QObject):
         self._looking = False
         self._look(force=True)
 
-    def ask(self, key: str, question: Callable[[Reader], T], on_result: Callable[[T], None]) -> None:
+    def ask(
+        self,
+        key: str,
+        question: Callable[[Reader], T],
+        on_result: Callable[[T], None],
+        on_error: Callable[[Exception], None] | None = None,
+        lane: str = TRACE,
+    ) -> None:
         """Ask the database something of one's own; late answers are dropped by `key`."""
         if self._library is not None:
-            self._gateway.submit(key, partial(self._library.ask, question), on_result, lane=TRACE)
+            self._gateway.submit(key, partial(self._library.ask, question), on_result, on_error, lane)
 
     def forget(self, key: str) -> None:
         """Drop the answer to an earlier question that nobody waits for any more."""

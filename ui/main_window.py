@@ -19,6 +19,7 @@ from core.types import Item, Span
 from ui.appearance import Appearance
 from ui.browsing import Browsing
 from ui.commands import Commands
+from ui.comparing import Comparing
 from ui.coordinator import RunState
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
         self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
         self.label_files = LabelFiles(self, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
+        self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._show_task(self.control.settings)

@@ -24,6 +24,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("stop", "&Stop", "Ctrl+."),
         ("settings", "Run se&ttings…", "Ctrl+,"),
         ("runs", "&All runs…", "Ctrl+E"),
+        ("compare", "Co&mpare runs…", "Ctrl+M"),
         ("check", "Ask the tests about the se&lection", "F6"),
         ("probe", "Round trip on the s&election", "F7"),
         ("describe", "&Describe the region myself…", "Ctrl+D"),

@@ -81,6 +81,9 @@ class WindowParts(QWidget):
         right = self._split("right", vertical, upper, self.tabs)
         self._left, self._upper = left, upper
         whole = self._split("whole", horizontal, left, right)
+        self._whole = whole
+        self._under: QWidget = self.welcome
+        self._page_alone: QWidget | None = None
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         whole_column = QVBoxLayout(self)
@@ -143,7 +146,19 @@ class WindowParts(QWidget):
 
     def show_views(self, wanted: bool) -> None:
         """Show the views, or the welcome page."""
-        page = 1 if wanted else 0
-        if page != self._pages.currentIndex():
-            self._pages.setCurrentIndex(page)
+        page = self._whole if wanted else self.welcome
+        if self._page_alone is None and page is not self._pages.currentWidget():
+            self._pages.setCurrentWidget(page)
             (self.regions.table if wanted else self.welcome).setFocus()
+        self._under = page
+
+    def show_page(self, page: QWidget | None) -> None:
+        """Show a page of its own in place of the views; None shows the views again."""
+        if page is self._page_alone:
+            return
+        self._page_alone = page
+        shown = page or self._under
+        if self._pages.indexOf(shown) < 0:
+            self._pages.addWidget(shown)
+        self._pages.setCurrentWidget(shown)
+        (self.regions.table if shown is self._whole else shown).setFocus()

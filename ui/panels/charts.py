@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QButtonGroup, QFileDialog, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QStackedWidget, QWidget
 
 from core.store.rows import ItemRow, RunningPoint
-from ui.diff.controls import button, column, label, row, switch, to_clipboard
+from ui.diff.controls import column, label, row, switch
 from ui.panels.chart import RunningChart
+from ui.panels.exporting import ExportButton
 from ui.panels.histogram import Histogram
 from ui.theme import SPACE, Theme
-
-SCALE = 2
-"""Pixels of an exported picture for each on screen."""
 
 
 class Charts(QWidget):
@@ -41,19 +38,11 @@ class Charts(QWidget):
         buttons = [switch(name, tip, on=place == 0) for place, (name, tip) in enumerate(names)]
         for place, each in enumerate(buttons):
             self._choices.addButton(each, place)
+        self._export = ExportButton("chart", lambda: self._stack.currentWidget() or self, self.csv)
+        self._export.failed.connect(self.export_failed)
         self._choices.idToggled.connect(lambda place, on: self._stack.setCurrentIndex(place) if on else None)
-        head = row(*buttons, None, self._export_button(), margins=(SPACE // 2, 2, SPACE // 2, 0), spacing=2)
+        head = row(*buttons, None, self._export, margins=(SPACE // 2, 2, SPACE // 2, 0), spacing=2)
         column(head, self._wait, self._stack, owner=self)
-
-    def _export_button(self) -> QToolButton:
-        made = button("Export", "Export this chart as a picture or a table", lambda: None)
-        made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(made)
-        menu.addAction("Picture (PNG)…").triggered.connect(lambda: self._ask("PNG", "png"))
-        menu.addAction("Table (CSV)…").triggered.connect(lambda: self._ask("CSV", "csv"))
-        menu.addAction("Copy table").triggered.connect(lambda: to_clipboard(self.csv()))
-        made.setMenu(menu)
-        return made
 
     def set_points(self, points: Sequence[RunningPoint]) -> None:
         """Show other running scores."""
@@ -79,23 +68,4 @@ class Charts(QWidget):
 
     def export(self, path: Path) -> None:
         """Write the chart on show: a table for `.csv`, else a picture. Raises OSError."""
-        if path.suffix.lower() == ".csv":
-            path.write_text(self.csv(), "utf-8")
-            return
-        chart = (self.running, self.spread)[self._stack.currentIndex()]
-        picture = QPixmap(chart.size() * SCALE)
-        picture.setDevicePixelRatio(SCALE)
-        chart.render(picture)
-        if not picture.save(str(path)):
-            raise OSError(f"{path} could not be written")
-
-    def _ask(self, kind: str, ending: str) -> None:
-        """Ask for a file name and write there."""
-        name, _ = QFileDialog.getSaveFileName(self, "Export chart", f"chart.{ending}", f"{kind} (*.{ending})")
-        if not name:
-            return
-        path = Path(name) if Path(name).suffix else Path(f"{name}.{ending}")
-        try:
-            self.export(path)
-        except OSError as error:
-            self.export_failed.emit(f"The chart could not be written: {error}. Choose another folder.")
+        self._export.export(path)

@@ -66,6 +66,11 @@ class CellModel(QAbstractTableModel):
         if new:
             self.dataChanged.emit(self.index(0, 0), self.index(new - 1, len(self._heads) - 1))
 
+    def name_columns(self, heads: Sequence[Head]) -> None:
+        """Give the columns, as many as there are, other headings."""
+        self._heads = heads
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
+
     def key(self, row: int) -> int:
         """What a row was made from."""
         return self._rows[row][1]

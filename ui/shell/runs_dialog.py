@@ -1,4 +1,4 @@
-"""Every run of the database: filter, open, resume, name, delete and bring back."""
+"""Every run of the database: filter, open, compare, resume, name, delete and bring back."""
 
 from __future__ import annotations
 
@@ -107,11 +107,14 @@ class RunModel(QAbstractTableModel):
 class RunsDialog(QDialog):
     """`opened` and `resumed` carry a run's id; `renamed` and `noted` also the text; `hidden` and `restored` an id.
 
+    `compared` carries the ids of several selected runs, the oldest first.
+
     A deleted run stays in the database and is listed under "Deleted" until it is brought back.
     """
 
     opened = Signal(int)
     resumed = Signal(int)
+    compared = Signal(object)
     renamed = Signal(int, str)
     noted = Signal(int, str)
     hidden = Signal(int)
@@ -126,6 +129,7 @@ class RunsDialog(QDialog):
         self.words = QLineEdit(placeholderText="Filter by name, project, model or status")
         self.table, self.runs = QTableView(), RunModel(self)
         self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
+        self.compare_button = QPushButton("Compare")
         self.delete_button, self.undo_button = QPushButton("Delete"), QPushButton("Undo delete")
         self.bin = QPushButton("Deleted (0)")
         self.bin.setCheckable(True)
@@ -149,7 +153,7 @@ class RunsDialog(QDialog):
         table.setAccessibleName("Runs")
         table.setModel(self.runs)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.setShowGrid(False)
         table.setTabKeyNavigation(False)
         table.verticalHeader().hide()
@@ -159,11 +163,14 @@ class RunsDialog(QDialog):
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(HEADINGS.index("Model"), QHeaderView.ResizeMode.Stretch)
         table.selectionModel().currentRowChanged.connect(self._offer)
+        table.selectionModel().selectionChanged.connect(self._offer)
         table.doubleClicked.connect(self._open)
         self.open_button.clicked.connect(self._open)
         self.open_button.setDefault(True)
         self.open_button.setProperty("role", "primary")
         self.resume_button.clicked.connect(self._resume)
+        self.compare_button.setToolTip("Select two runs or more (Shift or Ctrl with a click or an arrow key)")
+        self.compare_button.clicked.connect(self._compare)
 
     def _build_bin(self) -> None:
         self.notes.renamed.connect(self._rename)
@@ -185,7 +192,7 @@ class RunsDialog(QDialog):
         buttons.addStretch(1)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
-        for button in (self.resume_button, close, self.open_button):
+        for button in (self.compare_button, self.resume_button, close, self.open_button):
             buttons.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
@@ -212,10 +219,13 @@ class RunsDialog(QDialog):
     def _offer(self) -> None:
         run, binned = self._chosen(), self.bin.isChecked()
         self.notes.show_run(run)
-        self.open_button.setEnabled(run is not None and not binned)
-        self.resume_button.setEnabled(run is not None and not binned and self._may_resume and run.status in RESUMABLE)
+        several = len(self._selected()) > 1
+        self.open_button.setEnabled(run is not None and not binned and not several)
+        self.compare_button.setEnabled(several and not binned)
+        may_resume = self._may_resume and not (binned or several)
+        self.resume_button.setEnabled(may_resume and run is not None and run.status in RESUMABLE)
         self.delete_button.setText("Bring back" if binned else "Delete")
-        self.delete_button.setEnabled(run is not None and (binned or run.status != "running"))
+        self.delete_button.setEnabled(not several and run is not None and (binned or run.status != "running"))
         self.undo_button.setEnabled(bool(self._deleted))
         self.bin.setText(f"Deleted ({len(self._deleted)})")
         self.bin.setEnabled(bool(self._deleted) or binned)
@@ -275,6 +285,17 @@ class RunsDialog(QDialog):
         if run is not None:
             self.accept()
             self.opened.emit(run.id)
+
+    def _selected(self) -> list[int]:
+        """Ids of the selected runs, the oldest first."""
+        rows = self.table.selectionModel().selectedRows()
+        return sorted(self.runs.shown[row.row()].id for row in rows)
+
+    def _compare(self) -> None:
+        chosen = self._selected()
+        if len(chosen) > 1:
+            self.accept()
+            self.compared.emit(chosen)
 
     def _resume(self) -> None:
         run = self._chosen()

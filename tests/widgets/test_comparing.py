@@ -1,0 +1,240 @@
+"""The comparison of runs in the real window over a real store: by mouse, by keys, and when it cannot be."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from factories import fill_store
+from PySide6.QtCore import QPointF, QSettings, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLineEdit, QWidget
+from waiting import wait_until
+
+from core.comparison import words
+from core.results import open_store
+from core.settings import RunSettings
+from ui.appearance import Appearance
+from ui.compare.page import ComparePage
+from ui.compare.scatter import Spot, spots
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+from ui.shell.runs_dialog import RunsDialog
+from ui.theme import DARK
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("comparing")
+    with open_store(folder / "runs.sqlite") as store:
+        for seed in (3, 4, 5):
+            fill_store(store, folder / "shop", 45, seed)
+        fill_store(store, folder / "shop", 2, 6, settings=RunSettings(task="editing"))
+    return folder / "runs.sqlite"
+
+
+@pytest.fixture(scope="module")
+def window(qapp: QApplication, database: Path) -> Iterator[MainWindow]:
+    """One for all tests: each begins a comparison of its own."""
+    remembered = Remembered(QSettings(str(database.with_name("settings.ini")), QSettings.Format.IniFormat))
+    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made.show()
+    made.open_database(database)
+    wait_until(lambda: made.inspection.overview is not None and len(made.inspection.overview.runs) == 4)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+def compare(window: MainWindow, *runs: int) -> ComparePage:
+    window.activateWindow()
+    window.comparing.compare(runs)
+    page = window.comparing.page
+    wait_until(lambda: [each.second.id for each in page.comparisons] == list(runs[1:]))
+    return page
+
+
+def both_traces(page: ComparePage) -> bool:
+    return all(side.roundtrip.cards for side in page.traces.sides)
+
+
+def test_two_runs_are_chosen_in_the_list_by_keys(window: MainWindow) -> None:
+    overview = window.inspection.overview
+    assert overview is not None
+    dialog = RunsDialog(overview.runs, 2, True, window)
+    dialog.compared.connect(window.comparing.compare)
+    dialog.show()
+    assert not dialog.compare_button.isEnabled()
+    dialog.table.setFocus()
+    QTest.keyClick(dialog.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert dialog.compare_button.isEnabled()
+    assert not dialog.open_button.isEnabled()
+    QTest.keyClick(dialog.compare_button, Qt.Key.Key_Space)
+    page = window.comparing.page
+    wait_until(lambda: page.comparisons)
+    assert window.comparing.runs == (1, 2)
+    assert page.isVisible()
+    assert page.summary.verdict.text() == words.verdict(page.comparisons[0])
+
+
+def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
+    page = compare(window, 1, 2, 3)
+    found = page.comparisons[0]
+    table = page.standings.model
+    assert [table.key(row) for row in range(table.rowCount())] == [1, 2, 3]
+    assert table.index(1, 4).data() == words.bounded(found.rtc.score)
+    assert [pair.first.key for pair in page.summary.list.pairs.shown] == [p.first.key for p in found.disagreements]
+    assert page.summary.details.files.rowCount() == len(found.files)
+    assert page.summary.details.settings.index(0, 0).data() == "seed"
+    assert sum(len(spot.pairs) for spot in page.summary.scatter.spots) == len(found.pairs)
+    assert "McNemar's exact test: p" in page.summary.rest.text()
+
+
+def test_another_run_and_another_reference_are_picked_by_keys(window: MainWindow) -> None:
+    page = compare(window, 1, 2, 3)
+    table = page.standings.table
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    assert page.comparison is page.comparisons[1]
+    assert "run 3" in page.summary.verdict.text().lower()
+    QTest.keyClick(table, Qt.Key.Key_R)
+    wait_until(lambda: page.comparisons[0].first.id == 3)
+    assert window.comparing.runs == (3, 1, 2)
+
+
+def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWindow) -> None:
+    page = compare(window, 1, 2)
+    shown = page.summary.list.pairs.shown
+    QTest.keyClick(page.summary.list.table, Qt.Key.Key_Return)
+    wait_until(lambda: both_traces(page))
+    for side, item in zip(page.traces.sides, (shown[0].first, shown[0].second), strict=True):
+        assert side.roundtrip.cards[0].sample.item_id == item.id
+        assert side.diff.view.isVisible()
+    QTest.keyClick(page.traces, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert page.traces.pair == shown[1]
+    wait_until(lambda: both_traces(page))
+    assert page.traces.sides[1].roundtrip.cards[0].sample.item_id == shown[1].second.id
+    QTest.keyClick(page.traces.sides[0].roundtrip, Qt.Key.Key_Escape)
+    assert page.summary.isVisible()
+    assert page.summary.list.chosen == shown[1]
+    QTest.keyClick(page.summary.list.table, Qt.Key.Key_Escape)
+    assert not page.isVisible()
+    assert window.parts.regions.isVisible()
+
+
+def test_a_click_on_a_spot_goes_to_its_regions(window: MainWindow) -> None:
+    page = compare(window, 1, 2)
+    scatter = page.summary.scatter
+    spot = max(scatter.spots, key=lambda each: len(each.pairs))
+    plot = scatter.plot
+    where = plot.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(spot.x, spot.y)))
+    QTest.mouseMove(plot.viewport(), where)
+    assert scatter.said == f"{len(spot.pairs)} with RTC {spot.x:.2f} in run 1, {spot.y:.2f} in run 2"
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert page.traces.isVisible()
+    assert page.traces.pair == spot.pairs[0]
+    assert page.traces.count.text() == f"1 of {len(spot.pairs)}"
+
+
+def test_keys_step_through_the_spots(window: MainWindow) -> None:
+    page = compare(window, 1, 2)
+    scatter = page.summary.scatter
+    scatter.plot.setFocus()
+    for key in (Qt.Key.Key_End, Qt.Key.Key_Left, Qt.Key.Key_Return):
+        QTest.keyClick(scatter.plot, key)
+    assert page.traces.pair == scatter.spots[-2].pairs[0]
+
+
+def test_coinciding_items_make_one_spot(window: MainWindow) -> None:
+    pairs = compare(window, 1, 2).comparisons[0].pairs
+    found = spots(pairs)
+    assert len({(spot.x, spot.y) for spot in found}) == len(found)
+    assert [spot for spot in found if isinstance(spot, Spot)] == sorted(found, key=lambda each: (each.x, each.y))
+
+
+def test_a_file_opens_its_regions(window: MainWindow) -> None:
+    page = compare(window, 1, 2)
+    table = page.summary.details.file_table
+    table.setCurrentIndex(table.model().index(1, 0))
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert page.traces.pair is not None
+    assert page.traces.pair.first.path == table.model().index(1, 0).data()
+
+
+def test_the_list_is_filtered_and_can_show_what_both_do_alike(window: MainWindow) -> None:
+    page = compare(window, 1, 2)
+    listed = page.summary.list
+    listed.alike.click()
+    assert len(listed.pairs.shown) == len(page.comparisons[0].pairs)
+    listed.words.setText("module_001")
+    wait_until(lambda: all("module_001" in pair.first.path for pair in listed.pairs.shown))
+    assert listed.count.text() == f"{len(listed.pairs.shown)} in both"
+    listed.table.sortByColumn(3, Qt.SortOrder.DescendingOrder)
+    differences = [pair.difference for pair in listed.pairs.shown]
+    assert differences == sorted(differences, reverse=True)
+    listed.words.clear()
+    listed.alike.click()
+    listed.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    wait_until(lambda: tuple(listed.pairs.shown) == page.comparisons[0].disagreements)
+
+
+def test_a_trace_leads_to_the_region_in_the_code(window: MainWindow) -> None:
+    page = compare(window, 2, 3)
+    page.summary.list.opened.emit(tuple(page.summary.list.pairs.shown), 0)
+    item = page.traces.sides[0]._item
+    assert item is not None
+    page.traces.sides[0].show_there.click()
+    assert not page.isVisible()
+    wait_until(lambda: window.inspection.item is not None and window.inspection.item.id == item.id)
+    assert window.inspection.run is not None and window.inspection.run.id == 2
+
+
+@pytest.mark.parametrize(("runs", "heading"), [((1, 4), "of the task synthesis"), ((1, 9), "no run 9")])
+def test_what_cannot_be_compared_is_said_on_the_page(window: MainWindow, runs: tuple[int, ...], heading: str) -> None:
+    window.comparing.compare(runs)
+    page = window.comparing.page
+    wait_until(lambda: heading in page._empty.accessibleName())
+    assert page._empty.isVisible()
+    assert not page.standings.isVisible()
+    assert not page.export_button.isEnabled()
+    assert page.choose_button.isEnabled()
+
+
+def test_a_comparison_is_exported(window: MainWindow, tmp_path: Path) -> None:
+    page = compare(window, 1, 2, 3)
+    page.export_button.export(tmp_path / "pairs.csv")
+    with (tmp_path / "pairs.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == sum(len(each.pairs) for each in page.comparisons)
+    page.export_button.export(tmp_path / "scatter.png")
+    assert QImage(str(tmp_path / "scatter.png")).width() == 2 * page.summary.scatter.width()
+
+
+def test_new_verdicts_of_a_compared_run_are_read_again(window: MainWindow, database: Path) -> None:
+    page = compare(window, 1, 2)
+    before = page.comparisons
+    with open_store(database) as store:
+        store.rename_run(2, "second try")
+    window.inspection.refresh()
+    wait_until(lambda: page.comparisons is not before)
+    assert page.standings.model.index(1, 0).data() == "2 “second try”"
+
+
+def test_every_control_has_a_name_and_the_dark_theme_reaches_the_page(window: MainWindow) -> None:
+    page = compare(window, 1, 2)
+    page.summary.list.opened.emit(tuple(page.summary.list.pairs.shown), 0)
+    for kind in (QAbstractButton, QAbstractItemView, QLineEdit):
+        for each in page.findChildren(kind):
+            assert isinstance(each, QWidget)
+            named = each.accessibleName() or (isinstance(each, QAbstractButton) and each.text())
+            assert named or each.objectName().startswith("qt_") or not each.focusPolicy(), each
+    page.show_summary()
+    page.set_theme(DARK)
+    image = page.summary.scatter.plot.grab().toImage()
+    assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
+    page.set_theme(window.appearance.theme)

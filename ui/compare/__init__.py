@@ -1,0 +1,1 @@
+"""Stored runs against one another: a page of the window."""

@@ -1,0 +1,138 @@
+"""The page that compares runs: its head, the standings, and below them the summary or two traces."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from core.comparison.export import write_pairs_csv
+from core.comparison.values import Comparison, Pair
+from ui.compare.standings import Standings
+from ui.compare.summary import Summary
+from ui.compare.traces import Traces
+from ui.diff.controls import BAR, bind, button, column, label, row
+from ui.panels.empty import EmptyState
+from ui.panels.exporting import ExportButton
+from ui.theme import Theme
+
+
+class ComparePage(QWidget):
+    """Shows comparisons with one reference.
+
+    `closed`; `choose_asked`: other runs; `reference_asked(run_id)`; `pair_wanted(pair)`: read its samples;
+    `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`.
+    """
+
+    closed = Signal()
+    choose_asked = Signal()
+    reference_asked = Signal(int)
+    pair_wanted = Signal(object)
+    left_for = Signal(int, int)
+    export_failed = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_comparisons`."""
+        super().__init__()
+        self.setAccessibleName("Comparison of runs")
+        self.comparisons: Sequence[Comparison] = ()
+        self._place = 0
+        self.standings, self.summary, self.traces = Standings(theme), Summary(theme), Traces(theme)
+        self._empty = EmptyState("Comparing", "The runs are being read.")
+        self._stack = QStackedWidget()
+        for part in (self._empty, self.summary, self.traces):
+            self._stack.addWidget(part)
+        self._lay_out()
+        self._connect()
+
+    def _lay_out(self) -> None:
+        self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
+        self.choose_button = button("Choose runs…", "Compare other runs", self.choose_asked.emit, flat=False)
+        tip = "Hold all runs against the chosen one (R)"
+        self.reference_button = button("Make reference", tip, self.standings.ask_reference, flat=False)
+        self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
+        self.export_button.failed.connect(self.export_failed)
+        buttons = (self.export_button, self.reference_button, self.choose_button, self.close_button)
+        column(row(label("Comparison", "title"), None, *buttons, margins=BAR), self.standings, self._stack, owner=self)
+        bind(self, "Escape", self.go_back, "Back to the summary, or to the code")
+
+    def _connect(self) -> None:
+        self.standings.chosen.connect(self._choose)
+        self.standings.reference_asked.connect(self.reference_asked)
+        self.summary.opened.connect(self.open_pairs)
+        self.traces.back_asked.connect(self.show_summary)
+        self.traces.wanted.connect(self.pair_wanted)
+        self.traces.left_for.connect(self.left_for)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The pair of runs that is looked at."""
+        return self.comparisons[self._place] if self._place < len(self.comparisons) else None
+
+    def say(self, heading: str, advice: str) -> None:
+        """Nothing to show, and why."""
+        self.comparisons = ()
+        self.summary.list.forget()
+        self._empty.say(heading, advice)
+        self.standings.hide()
+        self._enable(False)
+        self._stack.setCurrentWidget(self._empty)
+
+    def show_comparisons(self, comparisons: Sequence[Comparison]) -> None:
+        """Show these; the run that was looked at stays so if it is among them."""
+        looked_at = self.comparison.second.id if self.comparison else None
+        self.comparisons = comparisons
+        places = (place for place, each in enumerate(comparisons) if each.second.id == looked_at)
+        self._place = next(places, 0)
+        self.standings.show()
+        self._enable(True)
+        self.standings.show_comparisons(comparisons, self._place)
+        self.summary.show_comparison(comparisons[self._place])
+        if self._stack.currentWidget() is self._empty:
+            self.show_summary()
+
+    def open_pairs(self, pairs: Sequence[Pair], at: int) -> None:
+        """Show both traces of one of these items."""
+        if self.comparison is not None:
+            self._stack.setCurrentWidget(self.traces)
+            self.standings.hide()
+            self.traces.show_pairs(self.comparison, pairs, at)
+            self.traces.take_focus()
+
+    def show_summary(self) -> None:
+        """Leave the traces; the item that was shown is the chosen one."""
+        self.standings.show()
+        pair = self.traces.pair if self._stack.currentWidget() is self.traces else None
+        self._stack.setCurrentWidget(self.summary)
+        self.summary.list.choose(pair)
+        self.summary.list.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def go_back(self) -> None:
+        """From traces to the summary, from there to the code."""
+        if self._stack.currentWidget() is self.traces:
+            self.show_summary()
+        else:
+            self.closed.emit()
+
+    def csv(self) -> str:
+        """Every common item of all comparisons as a table."""
+        stream = io.StringIO(newline="")
+        write_pairs_csv(self.comparisons, stream)
+        return stream.getvalue()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        for part in (self.standings, self.summary, self.traces):
+            part.set_theme(theme)
+
+    def _enable(self, shown: bool) -> None:
+        """What needs a comparison."""
+        for each in (self.reference_button, self.export_button):
+            each.setEnabled(shown)
+
+    def _choose(self, place: int) -> None:
+        if place != self._place and place < len(self.comparisons):
+            self._place = place
+            self.summary.show_comparison(self.comparisons[place])

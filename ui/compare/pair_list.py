@@ -1,0 +1,100 @@
+"""The items on which two runs disagree, or all they have in common."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
+
+from core.comparison.values import Comparison, Pair
+from ui.compare.pair_model import DIFFERENCE, FIRST, LIFT, PLACE, SECOND, PairFilter, PairModel
+from ui.diff.controls import bind, column, label, row, switch
+from ui.heat_delegate import HeatDelegate
+from ui.panels.tables import table
+from ui.theme import SPACE, Theme
+
+TYPING_PAUSE = 120
+"""Milliseconds without a key before the filter is applied."""
+
+
+class PairList(QWidget):
+    """Filter row over the table. `opened(pairs, place)` when a row is double-clicked or Enter pressed on it."""
+
+    opened = Signal(object, int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_comparison`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.pairs = PairModel(theme, self)
+        self.words = QLineEdit(placeholderText="Filter by file or code")
+        self.alike = switch("All", "Also what both runs do equally well")
+        self.count = label(role="caption")
+        self.table = table("Regions on which the runs disagree")
+        self._heat = HeatDelegate(theme, self)
+        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._build()
+        head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)
+        column(head, self.table, owner=self)
+
+    def _build(self) -> None:
+        self.words.setAccessibleName("Filter by file or code")
+        self.words.setClearButtonEnabled(True)
+        self.words.textChanged.connect(lambda: self._pause.start())
+        self._pause.timeout.connect(self._apply)
+        self.alike.toggled.connect(self._apply)
+        view, header = self.table, self.table.horizontalHeader()
+        view.setModel(self.pairs)
+        view.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        view.setSortingEnabled(True)
+        view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        header.setSectionResizeMode(PLACE, QHeaderView.ResizeMode.Stretch)
+        for section, width in {FIRST: 66, SECOND: 66, DIFFERENCE: 84, LIFT: 74}.items():
+            header.resizeSection(section, width)
+        for section in (FIRST, SECOND):
+            view.setItemDelegateForColumn(section, self._heat)
+        view.doubleClicked.connect(self._open)
+        for key in ("Return", "Enter"):
+            bind(view, key, self._open, "Show both traces")
+        self.pairs.modelReset.connect(self._count)
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """List another comparison; the chosen item stays chosen where it is listed."""
+        chosen = self.chosen
+        self.pairs.show_comparison(comparison)
+        self.choose(chosen or next(iter(self.pairs.shown), None))
+
+    def forget(self) -> None:
+        """Choose the first row when the next comparison is shown."""
+        self.table.setCurrentIndex(QModelIndex())
+
+    @property
+    def chosen(self) -> Pair | None:
+        """The current row."""
+        at = self.table.currentIndex().row()
+        return self.pairs.shown[at] if 0 <= at < len(self.pairs.shown) else None
+
+    def choose(self, pair: Pair | None) -> None:
+        """Make the row of this item the current one."""
+        keys = (each.first.key for each in self.pairs.shown)
+        at = next((at for at, key in enumerate(keys) if pair is not None and key == pair.first.key), None)
+        if at is not None:
+            self.table.setCurrentIndex(self.pairs.index(at, PLACE))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in another theme."""
+        self._heat.theme = theme
+        self.pairs.set_theme(theme)
+
+    def _apply(self) -> None:
+        chosen = self.chosen
+        self.pairs.set_filter(PairFilter(self.words.text(), self.alike.isChecked()))
+        self.choose(chosen)
+
+    def _count(self) -> None:
+        number = len(self.pairs.shown)
+        self.count.setText(f"{number:,} {'in both' if self.alike.isChecked() else 'differ'}")
+
+    def _open(self, index: QModelIndex | None = None) -> None:
+        at = self.table.currentIndex().row()
+        if 0 <= at < len(self.pairs.shown):
+            self.opened.emit(tuple(self.pairs.shown), at)

@@ -1,0 +1,82 @@
+"""One run's trace of an item: descriptions, verdicts, and the chosen reconstruction against the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from core.comparison.words import run_words
+from core.store.rows import ItemRow, RunRow, SampleRow
+from ui.diff.controls import button, column, row
+from ui.diff.elided import ElidedLabel
+from ui.panels.diff import DiffPanel
+from ui.panels.roundtrip import RoundTripPanel
+from ui.theme import SPACE, Theme
+
+
+class TraceSide(QWidget):
+    """`left_for(item_id)`: the user wants the item in the main view."""
+
+    left_for = Signal(int)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        """Empty until `show_item`; `name` is for screen readers."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.setAccessibleName(name)
+        self._item: ItemRow | None = None
+        self._samples: dict[int, SampleRow] = {}
+        self.title = ElidedLabel("title")
+        tip = "Leave the comparison and show this region of this run"
+        self.show_there = button("Show in the code", tip, self._leave)
+        self.roundtrip, self.diff = RoundTripPanel(theme), DiffPanel(theme)
+        self.roundtrip.describe.hide()
+        self.diff.view.unified.setChecked(True)
+        self.roundtrip.sample_selected.connect(self._show_code)
+        body = QSplitter(Qt.Orientation.Vertical)
+        body.setHandleWidth(1)
+        body.setChildrenCollapsible(False)
+        for part in (self.roundtrip, self.diff):
+            body.addWidget(part)
+        body.setSizes([450, 300])
+        head = row(self.title, self.show_there, margins=(SPACE + 4, SPACE // 2, SPACE, SPACE // 2))
+        head.setStretch(0, 1)
+        column(head, body, owner=self)
+
+    def show_item(self, run: RunRow, item: ItemRow) -> None:
+        """Show an item's head at once; `show_samples` follows when they are read."""
+        self.title.setText(f"R{run_words(run)[1:]}")
+        if self._item is None or item.id != self._item.id:
+            self._item, self._samples = item, {}
+            self.roundtrip.set_trace(item, [])
+            self.diff.clear()
+
+    def show_samples(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
+        """Show its samples, unless another item is shown by now."""
+        if self._item is None or item.id != self._item.id:
+            return
+        self._item, self._samples = item, {sample.id: sample for sample in samples}
+        self.roundtrip.set_trace(item, samples)
+        self._show_code(self.roundtrip.selected)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.roundtrip.set_theme(theme)
+        self.diff.set_theme(theme)
+
+    def _show_code(self, sample_id: int | None) -> None:
+        """The chosen code, or the first made from the chosen description."""
+        item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None
+        if sample is not None and sample.role == "forward":
+            sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
+        if item is None or sample is None:
+            self.diff.clear()
+            return
+        title = "baseline" if sample.role == "baseline" else "reconstruction"
+        self.diff.set_pair(item.old_text or item.text, sample.text, title, item.path, first_line=item.start_line)
+
+    def _leave(self) -> None:
+        if self._item is not None:
+            self.left_for.emit(self._item.id)

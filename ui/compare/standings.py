@@ -1,0 +1,125 @@
+"""The compared runs, a row each: scores, and the difference from the reference, which stands first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from core.comparison.values import Comparison, Difference
+from core.comparison.words import bounded, p_words, rounded
+from core.store.rows import RunRow
+from ui.diff.controls import bind, column
+from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.theme import Theme
+
+ROW, MOST_ROWS = 26, 5
+
+
+class Standings(QWidget):
+    """`chosen(place)` when another run is picked to be held against the reference; `reference_asked(run_id)`."""
+
+    chosen = Signal(int)
+    reference_asked = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_comparisons`."""
+        super().__init__()
+        self._theme = theme
+        self._shown: Sequence[Comparison] = ()
+        self.model = CellModel(
+            [
+                Head("Run"),
+                Head("Model"),
+                Head("RTC", "Over all regions of the run"),
+                Head("Lift", "Over all regions of the run"),
+                Head("RTC difference", "Over the regions in both, with its 95 % interval"),
+                Head("Lift difference", "Over the regions in both, with its 95 % interval"),
+                Head("McNemar", "Exact test of the regions that one run alone solved; several runs adjusted by Holm"),
+                Head("More needed", "Further regions that would probably decide an open difference of RTC"),
+            ]
+        )
+        self.table = table("Compared runs")
+        self.table.setModel(self.model)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        widths(self.table, 150, 0, 150, 160, 165, 165, 110, 96)
+        self.table.selectionModel().currentRowChanged.connect(self._choose)
+        for key in ("Return", "R"):
+            bind(self.table, key, self.ask_reference, "Make the run the reference")
+        self.table.doubleClicked.connect(self.ask_reference)
+        column(self.table, owner=self)
+
+    def show_comparisons(self, comparisons: Sequence[Comparison], place: int) -> None:
+        """Show all runs, with comparison `place` chosen."""
+        self._shown = comparisons
+        self._fill()
+        rows = min(len(comparisons) + 1, MOST_ROWS)
+        self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows * ROW + 4)
+        if self.table.currentIndex().row() != place + 1:
+            self.table.setCurrentIndex(self.model.index(place + 1, 0))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self._fill()
+
+    @property
+    def run_id(self) -> int | None:
+        """Of the current row."""
+        at = self.table.currentIndex().row()
+        return self.model.key(at) if 0 <= at < self.model.rowCount() else None
+
+    def _fill(self) -> None:
+        if not self._shown:
+            return
+        first = self._shown[0].first
+        rows = [([*_run_cells(first, "reference"), *[Cell("")] * 4], first.id)]
+        rows += [(self._cells(each), each.second.id) for each in self._shown]
+        self.model.fill(rows)
+
+    def _cells(self, comparison: Comparison) -> list[Cell]:
+        test = comparison.mcnemar
+        tip = f"{p_words(test.p)} by itself; both solved {test.both}, neither {test.neither}, "
+        tip += f"the reference alone {test.only_first}, this run alone {test.only_second}"
+        return [
+            *_run_cells(comparison.second, ""),
+            self._difference(comparison.rtc),
+            self._difference(comparison.lift),
+            Cell(p_words(comparison.p_adjusted), tip=tip),
+            Cell(_needed(comparison.rtc)),
+        ]
+
+    def _difference(self, difference: Difference) -> Cell:
+        theme, value = self._theme, difference.score.value
+        colour = theme.muted if not difference.decided or value is None else theme.good if value > 0 else theme.bad
+        return Cell(bounded(difference.score), colour=colour, tip="decided" if difference.decided else "undecided")
+
+    def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
+        if current.row() > 0:
+            self.chosen.emit(current.row() - 1)
+
+    def ask_reference(self, index: QModelIndex | None = None) -> None:
+        """Make the current run the reference."""
+        if self.table.currentIndex().row() > 0 and self.run_id is not None:
+            self.reference_asked.emit(self.run_id)
+
+
+def _run_cells(run: RunRow, note: str) -> list[Cell]:
+    name = f"{run.id} “{run.name}”" if run.name else f"{run.id}"
+    models = run.model_name
+    if run.backward_model_name and run.backward_model_name != models:
+        models = f"{models} → {run.backward_model_name}"
+    tip = f"{run.project_root}\nseed {run.seed} · {run.status} · {run.items_complete} regions\n{run.notes}".strip()
+    return [
+        Cell(f"{name} {note}".strip(), tip=tip),
+        Cell(models, tip=models),
+        Cell(bounded(run.rtc, "")),
+        Cell(bounded(run.lift)),
+    ]
+
+
+def _needed(difference: Difference) -> str:
+    if difference.decided:
+        return "decided"
+    return "–" if difference.needed is None else f"about {rounded(difference.needed):,}"

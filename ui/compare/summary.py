@@ -1,0 +1,60 @@
+"""What a comparison comes to: its verdict in words, the scatter, the disagreements, the files."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from core.comparison import words
+from core.comparison.values import Comparison
+from ui.compare.details import Details
+from ui.compare.pair_list import PairList
+from ui.compare.scatter import Scatter
+from ui.diff.controls import column, label
+from ui.shell.section import Section
+from ui.theme import SPACE, Theme
+
+
+class Summary(QWidget):
+    """`opened(pairs, place)`: show the traces of these items, beginning with one."""
+
+    opened = Signal(object, int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_comparison`."""
+        super().__init__()
+        self.verdict = label(role="title", wrap=True, selectable=True)
+        self.rest = label(role="muted", wrap=True, selectable=True)
+        self.scatter, self.list, self.details = Scatter(theme), PairList(theme), Details(theme)
+        for part in (self.scatter, self.list, self.details):
+            part.opened.connect(self.opened)
+        said = QWidget()
+        said.setProperty("role", "surface")
+        column(self.verdict, self.rest, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=said)
+        lists = QSplitter(Qt.Orientation.Vertical)
+        lists.addWidget(Section("DISAGREEMENTS", self.list, self.list.count))
+        lists.addWidget(self.details)
+        body = QSplitter(Qt.Orientation.Horizontal)
+        body.addWidget(Section("RTC OF EACH REGION", self.scatter))
+        body.addWidget(lists)
+        for splitter, sizes in ((lists, (600, 400)), (body, (480, 520))):
+            splitter.setHandleWidth(1)
+            splitter.setChildrenCollapsible(False)
+            splitter.setSizes(sizes)
+            for place, size in enumerate(sizes):
+                splitter.setStretchFactor(place, size)
+        column(said, body, owner=self)
+
+    def show_comparison(self, comparison: Comparison) -> None:
+        """Show another comparison."""
+        self.verdict.setText(words.verdict(comparison))
+        said = (words.lift_verdict(comparison), words.mcnemar_words(comparison), words.leftovers(comparison))
+        self.rest.setText(" ".join(each for each in said if each))
+        self.rest.setToolTip(words.NOTES)
+        for part in (self.scatter, self.list, self.details):
+            part.show_comparison(comparison)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        for part in (self.scatter, self.list, self.details):
+            part.set_theme(theme)

@@ -1,0 +1,94 @@
+"""Both runs' traces of one item side by side, and the way to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from core.comparison.values import Comparison, Pair
+from ui.compare.pair_model import place
+from ui.compare.side import TraceSide
+from ui.diff.controls import BAR, bind, button, column, label, row
+from ui.diff.elided import ElidedLabel
+from ui.icons import icon
+from ui.theme import Theme
+
+
+class Traces(QWidget):
+    """`back_asked` to the summary; `wanted(pair)`: its samples are to be read; `left_for(run_id, item_id)`."""
+
+    back_asked = Signal()
+    wanted = Signal(object)
+    left_for = Signal(int, int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_pairs`."""
+        super().__init__()
+        self._comparison: Comparison | None = None
+        self._pairs: Sequence[Pair] = ()
+        self._at = 0
+        self.sides = TraceSide(theme, "Trace in the reference"), TraceSide(theme, "Trace in the other run")
+        self.title, self.count = ElidedLabel("title"), label(role="muted")
+        self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
+        self.previous = button("", "Previous region (Alt+Up)", lambda: self.step(-1))
+        self.next = button("", "Next region (Alt+Down)", lambda: self.step(1))
+        bind(self, "Alt+Up", lambda: self.step(-1), "Previous region")
+        bind(self, "Alt+Down", lambda: self.step(1), "Next region")
+        both = QSplitter(Qt.Orientation.Horizontal)
+        both.setHandleWidth(1)
+        both.setChildrenCollapsible(False)
+        for side in self.sides:
+            both.addWidget(side)
+            both.setStretchFactor(both.count() - 1, 1)
+        self.sides[0].left_for.connect(lambda item: self._leave(0, item))
+        self.sides[1].left_for.connect(lambda item: self._leave(1, item))
+        head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR)
+        head.setStretch(1, 1)
+        column(head, both, owner=self)
+        self.set_theme(theme)
+
+    @property
+    def pair(self) -> Pair | None:
+        """What is shown."""
+        return self._pairs[self._at] if self._at < len(self._pairs) else None
+
+    def show_pairs(self, comparison: Comparison, pairs: Sequence[Pair], at: int) -> None:
+        """Show one of `pairs`; the others can be stepped to."""
+        self._comparison, self._pairs, self._at = comparison, pairs, at
+        self._show()
+
+    def step(self, direction: int) -> None:
+        """Show the next (1) or previous (-1) item."""
+        if 0 <= self._at + direction < len(self._pairs):
+            self._at += direction
+            self._show()
+
+    def take_focus(self) -> None:
+        """So that keys act at once."""
+        self.sides[0].roundtrip.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.previous.setIcon(icon("previous", theme.text, theme.border))
+        self.next.setIcon(icon("next", theme.text, theme.border))
+        for side in self.sides:
+            side.set_theme(theme)
+
+    def _show(self) -> None:
+        pair, comparison = self.pair, self._comparison
+        if pair is None or comparison is None:
+            return
+        self.title.setText(f"{place(pair)}: RTC {pair.first.rtc:.2f} against {pair.second.rtc:.2f}")
+        self.count.setText(f"{self._at + 1:,} of {len(self._pairs):,}")
+        self.previous.setEnabled(self._at > 0)
+        self.next.setEnabled(self._at + 1 < len(self._pairs))
+        self.sides[0].show_item(comparison.first, pair.first)
+        self.sides[1].show_item(comparison.second, pair.second)
+        self.wanted.emit(pair)
+
+    def _leave(self, side: int, item_id: int) -> None:
+        if self._comparison is not None:
+            run = self._comparison.second if side else self._comparison.first
+            self.left_for.emit(run.id, item_id)

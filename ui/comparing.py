@@ -1,0 +1,120 @@
+"""Comparing runs: makes the page when it is first asked for, reads what it shows, keeps it up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+
+from core.comparison.compare import compare_runs
+from core.comparison.values import Comparison, Pair
+from core.errors import InspectorError
+from core.store.reader import Reader
+from ui.appearance import Appearance
+from ui.browsing import Browsing
+from ui.compare.page import ComparePage
+from ui.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
+from ui.shell.notices import NoticeText
+from ui.theme import Theme
+from ui.window_parts import WindowParts
+
+Known = dict[int, tuple[int, str, str]]
+"""What tells by a run's id whether it must be read again: its count of changes, status and name."""
+
+
+class Comparing(QObject):
+    """`choose_asked`: the user wants to pick runs."""
+
+    choose_asked = Signal()
+
+    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, appearance: Appearance) -> None:
+        """Nothing is compared yet."""
+        super().__init__(parts)
+        self._parts, self._inspection, self._browsing = parts, inspection, browsing
+        self._appearance = appearance
+        self._runs: tuple[int, ...] = ()
+        self._read: Known = {}
+        self._page: ComparePage | None = None
+        inspection.overview_changed.connect(self._follow)
+        browsing.went.connect(self.close)
+
+    @property
+    def page(self) -> ComparePage:
+        """The page, made when it is first needed: its charts take a moment to load."""
+        if self._page is None:
+            self._page = self._make_page(self._appearance.theme)
+        return self._page
+
+    def _make_page(self, theme: Theme) -> ComparePage:
+        page = ComparePage(theme)
+        self._appearance.changed.connect(page.set_theme)
+        page.closed.connect(self.close)
+        page.choose_asked.connect(self.choose_asked)
+        page.reference_asked.connect(self._set_reference)
+        page.pair_wanted.connect(self._read_traces)
+        page.left_for.connect(self._leave)
+        page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
+        return page
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """What is compared, the reference first."""
+        return self._runs
+
+    def compare(self, run_ids: Sequence[int]) -> None:
+        """Show these runs against the first of them."""
+        self._runs = tuple(run_ids)
+        self.page.say("Comparing", "The runs are being read.")
+        self._parts.show_page(self.page)
+        self._ask()
+
+    def close(self) -> None:
+        """Go back to what was there before."""
+        self._parts.show_page(None)
+
+    def _ask(self) -> None:
+        runs = self._runs
+        self._read = self._known(self._inspection.overview)
+        question = partial(_compared, runs)
+        self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
+
+    def _show(self, comparisons: list[Comparison]) -> None:
+        self.page.show_comparisons(comparisons)
+
+    def _fail(self, error: Exception) -> None:
+        """Say on the page what is the matter; a bug is a notice."""
+        if not isinstance(error, InspectorError):
+            self._parts.notices.report(error)
+            self.page.say("These runs were not compared", "Something unexpected happened: see the notice above.")
+            return
+        self.page.say(error.problem, error.remedy)
+
+    def _set_reference(self, run_id: int) -> None:
+        self._runs = (run_id, *(each for each in self._runs if each != run_id))
+        self._ask()
+
+    def _follow(self, overview: Overview) -> None:
+        """Read again when something was stored for a compared run that is on show."""
+        if self._page is not None and self._page.isVisible() and self._known(overview) != self._read:
+            self._ask()
+
+    def _known(self, overview: Overview | None) -> Known:
+        runs = overview.runs if overview else ()
+        return {run.id: (run.changes, run.status, run.name) for run in runs if run.id in self._runs}
+
+    def _read_traces(self, pair: Pair) -> None:
+        for place, item in enumerate((pair.first, pair.second)):
+            show = partial(self._show_trace, place)
+            self._inspection.ask(f"compared trace {place}", partial(read_trace, item.id), show, lane=COMPARISON)
+
+    def _show_trace(self, place: int, trace: Trace) -> None:
+        self.page.traces.sides[place].show_samples(trace.item, trace.samples)
+
+    def _leave(self, run_id: int, item_id: int) -> None:
+        self.close()
+        self._browsing.go_to(run_id, item_id)
+
+
+def _compared(run_ids: Sequence[int], reader: Reader) -> list[Comparison]:
+    return compare_runs(reader, run_ids)

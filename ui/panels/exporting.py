@@ -1,0 +1,66 @@
+"""Writing what is on show to files: as a picture or as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+
+from ui.diff.controls import to_clipboard
+
+SCALE = 2
+"""Pixels of a picture for each on screen."""
+
+
+def write_picture(shown: QWidget, path: Path) -> None:
+    """The widget as it looks, at twice its size. Raises OSError."""
+    picture = QPixmap(shown.size() * SCALE)
+    picture.setDevicePixelRatio(SCALE)
+    shown.render(picture)
+    if not picture.save(str(path)):
+        raise OSError(f"{path} could not be written")
+
+
+class ExportButton(QToolButton):
+    """A menu: picture, table, copy the table. `failed(problem)` when a file cannot be written."""
+
+    failed = Signal(str)
+
+    def __init__(self, name: str, shown: Callable[[], QWidget], csv: Callable[[], str]) -> None:
+        """`name`: what is exported, also the file's name; `shown` and `csv` are asked when they are needed."""
+        super().__init__()
+        self._name, self._shown, self._csv = name, shown, csv
+        tip = f"Export this {name} as a picture or a table"
+        self.setText("Export")
+        self.setToolTip(tip)
+        self.setAccessibleName(tip)
+        self.setProperty("role", "flat")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(self)
+        menu.addAction("Picture (PNG)…").triggered.connect(lambda: self._ask("PNG", "png"))
+        menu.addAction("Table (CSV)…").triggered.connect(lambda: self._ask("CSV", "csv"))
+        menu.addAction("Copy table").triggered.connect(lambda: to_clipboard(self._csv()))
+        self.setMenu(menu)
+
+    def export(self, path: Path) -> None:
+        """Write a table for `.csv`, else a picture. Raises OSError."""
+        if path.suffix.lower() == ".csv":
+            path.write_text(self._csv(), "utf-8", newline="")
+        else:
+            write_picture(self._shown(), path)
+
+    def _ask(self, kind: str, ending: str) -> None:
+        """Ask for a file name and write there."""
+        name, _ = QFileDialog.getSaveFileName(
+            self, f"Export {self._name}", f"{self._name}.{ending}", f"{kind} (*.{ending})"
+        )
+        if not name:
+            return
+        path = Path(name) if Path(name).suffix else Path(f"{name}.{ending}")
+        try:
+            self.export(path)
+        except OSError as error:
+            self.failed.emit(f"The {self._name} could not be written: {error}. Choose another folder.")
