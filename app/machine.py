@@ -16,9 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app import serving
 from core.errors import InspectorError
 from core.models.client import LocalModel
 from core.models.discovery import GgufEntry, bundled_model, discover
+from core.models.endpoint import models_at
 from core.oracle.sandbox.choose import available_sandboxes
 from core.settings import ModelSettings
 
@@ -37,9 +39,11 @@ def add_commands(commands: Any) -> None:
     """Add `models` and `doctor`."""
     models = commands.add_parser("models", help="every GGUF file on this machine, with what its header says")
     models.add_argument("folders", type=Path, nargs="*", metavar="FOLDER", help="look here as well, at any depth")
+    serving.add_server(models)
     shared.add_json(models)
     models.set_defaults(command=models_command)
     doctor = commands.add_parser("doctor", help="what works on this machine, and what to do about the rest")
+    serving.add_server(doctor)
     shared.add_json(doctor)
     doctor.set_defaults(command=doctor_command)
 
@@ -48,7 +52,9 @@ def add_commands(commands: Any) -> None:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List GGUF files; those that cannot be used say why."""
+    """List GGUF files; those that cannot be used say why. With a server, list what that serves instead."""
+    if options.endpoint:
+        return serving.print_served(options)
     entries = discover(options.folders)
     if options.json:
         for entry in entries:
@@ -101,7 +107,7 @@ def _short(parameters: int) -> str:
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Try each part for real. Exit 0 when a run is possible."""
-    findings = [_qt(), _llama(), *_sandboxes()]
+    findings = [_qt(), _llama(), *_sandboxes(), *_servers(options)]
     for finding in findings:
         if options.json:
             print(json.dumps(asdict(finding), ensure_ascii=False))
@@ -147,6 +153,18 @@ def _llama() -> Finding:
             model.close()
 
     return _tried("llama.cpp", attempt, "Install it with `pip install llama-cpp-python`; it needs a C++ compiler.")
+
+
+def _servers(options: argparse.Namespace) -> list[Finding]:
+    """The server that was named; none is asked otherwise."""
+    if not options.endpoint:
+        return []
+
+    def attempt() -> str:
+        served = models_at(serving.server(options))
+        return f"{options.endpoint} serves {', '.join(each.name for each in served) or 'no model'}"
+
+    return [_tried("endpoint", attempt, "Check the address.")]
 
 
 def _sandboxes() -> list[Finding]:

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from app import options as shared
+from app import serving
 from app.console import Display, print_result
 from app.paths import default_database
 from app.windows import has_screen, show
@@ -47,7 +48,8 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     defaults = RunSettings()
     shared.add_task(parser)
     parser.add_argument("--model", metavar="GGUF", default="", help="forward model (default: the bundled one)")
-    parser.add_argument("--backward-model", metavar="GGUF", help="(default: the forward model)")
+    parser.add_argument("--backward-model", metavar="GGUF", help="a file, or `bundled` (default: the forward model)")
+    serving.add_endpoints(parser)
     parser.add_argument("--forward-samples", type=shared.positive, default=defaults.forward_samples, metavar="N")
     parser.add_argument("--backward-samples", type=shared.positive, default=defaults.backward_samples, metavar="N")
     parser.add_argument("--forward-max-tokens", type=shared.positive, metavar="N", help="room for a description")
@@ -69,12 +71,10 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
 
 def run_settings(options: argparse.Namespace) -> RunSettings:
     """The settings the options stand for."""
-    backward = options.backward_model
     settings = shared.sampling_settings(options)
     return replace(
         settings,
-        model=str(Path(options.model).resolve()) if options.model else "",
-        backward_model=str(Path(backward).resolve()) if backward else None,
+        **serving.model_settings(options),
         forward_samples=options.forward_samples,
         backward_samples=options.backward_samples,
         forward_max_tokens=options.forward_max_tokens or settings.forward_max_tokens,

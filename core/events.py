@@ -21,6 +21,7 @@ class RunStarted:
     sandbox: str
     regions: int
     notices: tuple[str, ...] = ()
+    backward_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

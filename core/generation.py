@@ -82,8 +82,10 @@ class ModelInfo:
 
     Attributes:
         path: the file, or the address of an endpoint.
+        sha256: of the file; empty for an endpoint.
         prompt_style: `chat` (the file's own template) or `completion` (a base model).
         build: engine and version, with its devices.
+        served: what a server says of the model behind its name; empty for a file.
     """
 
     name: str
@@ -97,6 +99,7 @@ class ModelInfo:
     threads: int
     prompt_style: str
     build: str = ""
+    served: str = ""
 
 
 class Model(Protocol):

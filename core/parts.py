@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.generation import Model
-from core.models.client import LocalModel
-from core.models.discovery import bundled_model
-from core.settings import RunSettings
+from core.models.opening import open_model
+from core.settings import EndpointSettings, RunSettings
 from core.trips.openers import opener
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Report, Trip
@@ -47,13 +46,13 @@ def open_parts(
     def beat() -> None:
         report("loading the model", 0, 1)
 
-    def opened(path: str | None) -> Model:
-        model = LocalModel(Path(path) if path else bundled_model(), settings.generation, beat=beat)
+    def opened(path: str, endpoint: EndpointSettings | None) -> Model:
+        model = open_model(path, endpoint, settings.generation, beat)
         stack.callback(model.close)
         on_model(model)
         return model
 
-    forward = opened(settings.model)
-    other = settings.backward_model
-    backward = forward if other in (None, settings.model) else opened(other)
+    forward = backward = opened(settings.model, settings.endpoint)
+    if not settings.one_model:
+        backward = opened(settings.backward_model or "", settings.backward_endpoint)
     return Parts(open_project(stack, project, settings, notify, report), forward, backward)

@@ -101,6 +101,7 @@ def _started(run: Run, resumed: bool) -> RunStarted:
         task=run.settings.task,
         project=str(parts.opened.root),
         model=parts.forward.info.name,
+        backward_model=parts.backward.info.name,
         sandbox=parts.opened.oracle,
         regions=run.settings.regions,
     )

@@ -11,7 +11,7 @@ from core import __version__
 from core.control import Control
 from core.errors import ProjectError
 from core.events import Notice, Progress
-from core.generation import Model
+from core.generation import Model, ModelInfo
 from core.parts import Parts, open_parts
 from core.run import Emit, Run
 from core.settings import RunSettings
@@ -78,8 +78,19 @@ def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, st
             "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
         )
     for role, model in (("forward", parts.forward), ("backward", parts.backward)):
-        if models[role]["sha256"] != model.info.sha256:
-            raise ProjectError(
-                f"The {role} model file is not the one run {run_id} began with.",
-                "Put the same file back, or start a new run.",
-            )
+        _require_same_model(role, models[role], model.info, run_id)
+
+
+def _require_same_model(role: str, before: dict[str, str], now: ModelInfo, run_id: int) -> None:
+    if before["sha256"] != now.sha256:
+        raise ProjectError(
+            f"The {role} model file is not the one run {run_id} began with.",
+            "Put the same file back, or start a new run.",
+        )
+    told = (before["name"], before.get("served", ""))
+    if not now.sha256 and told != (now.name, now.served):
+        raise ProjectError(
+            f"The server at {now.path} serves another {role} model than run {run_id} began with: "
+            f"{now.name} ({now.served or 'nothing said of it'}), not {told[0]} ({told[1] or 'nothing said of it'}).",
+            "Have it serve the same model again, or start a new run.",
+        )

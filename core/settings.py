@@ -74,6 +74,27 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EndpointSettings:
+    """A server that speaks as OpenAI's does (llama-server, Ollama, LM Studio, vLLM); asked only where a run names one.
+
+    Attributes:
+        address: up to and including `/v1`.
+        model: the name the server knows; empty takes the only one it serves.
+        key_variable: the environment variable that holds the key, which itself is never stored.
+        concurrency: requests in flight.
+        attempts: tries of a request that fails in passing.
+        timeout: seconds one answer may take.
+    """
+
+    address: str
+    model: str = ""
+    key_variable: str = ""
+    concurrency: int = 4
+    attempts: int = 5
+    timeout: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
 class EditSettings:
     """Which edits are sampled, and from where (EditingRTC).
 
@@ -114,11 +135,19 @@ class RunSettings:
 
     Defaults are the paper's for synthesis (Sec. 4): three forward samples at 0.8, one backward sample each at 0.1.
     `core.trips.tasks.configured` gives those of another task.
+
+    Attributes:
+        model: path of a GGUF file; empty is the bundled one.
+        backward_model: the same; None is the forward model.
+        endpoint: a server to ask instead of the forward model's file.
+        backward_endpoint: the same for the backward model.
     """
 
     task: str = "synthesis"
     model: str = ""
     backward_model: str | None = None
+    endpoint: EndpointSettings | None = None
+    backward_endpoint: EndpointSettings | None = None
     regions: int = 100
     forward_samples: int = 3
     backward_samples: int = 1
@@ -134,6 +163,13 @@ class RunSettings:
     generation: ModelSettings = field(default_factory=ModelSettings)
     version: int = SETTINGS_VERSION
 
+    @property
+    def one_model(self) -> bool:
+        """Whether one model makes both passes."""
+        if self.backward_endpoint is not None:
+            return self.backward_endpoint == self.endpoint
+        return self.backward_model is None or (self.endpoint is None and self.backward_model == self.model)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, nested."""
         return dataclasses.asdict(self)
@@ -147,12 +183,19 @@ class RunSettings:
             "oracle": OracleSettings,
             "generation": ModelSettings,
         }
-        known = {f.name for f in dataclasses.fields(cls)}
-        values = {k: v for k, v in data.items() if k in known}
+        values = _known(cls, data)
         for name, kind in nested.items():
-            part = {f.name for f in dataclasses.fields(kind)}
-            values[name] = kind(**{k: _frozen(v) for k, v in values.get(name, {}).items() if k in part})
+            values[name] = kind(**_known(kind, values.get(name, {})))
+        for name in ("endpoint", "backward_endpoint"):
+            if values.get(name) is not None:
+                values[name] = EndpointSettings(**_known(EndpointSettings, values[name]))
         return cls(**values)
+
+
+def _known(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
+    """Values of the fields that this version has."""
+    names = {f.name for f in dataclasses.fields(kind)}
+    return {k: _frozen(v) for k, v in data.items() if k in names}
 
 
 def _frozen(value: Any) -> Any:

@@ -1,26 +1,34 @@
-"""One chat completion over HTTP, and every way it can fail, as a value with a sentence."""
+"""One question to an OpenAI-compatible server over HTTP, and every way it can fail, as a value with a sentence."""
 
 from __future__ import annotations
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
 
 MOST_BYTES = 16 << 20
 """An answer longer than this is refused, not kept in memory."""
+PIECE = 1 << 16
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
+SAID = 300
+"""Characters of a server's own words that a sentence repeats; a cut is marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server said."""
+    """What the server said. `model`: what it calls the model that answered; empty when it does not say."""
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     finish_reason: str
+    model: str = ""
 
 
 class HttpFailure(Exception):
@@ -30,50 +38,126 @@ class HttpFailure(Exception):
         sentence: for people.
         passing: whether trying again may help.
         wait: seconds the server asks for; 0 when it does not say.
+        status: of HTTP; 0 when there was no answer.
     """
 
-    def __init__(self, sentence: str, passing: bool, wait: float = 0.0) -> None:
-        """Keep all three."""
+    def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0) -> None:
+        """Keep all four."""
         super().__init__(sentence)
-        self.sentence, self.passing, self.wait = sentence, passing, wait
+        self.sentence, self.passing, self.wait, self.status = sentence, passing, wait, status
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A key must not follow a redirect to another server, so none is followed."""
+
+    def redirect_request(self, *arguments: Any) -> None:
+        """Refuse; the redirect comes back as an error with its status."""
+
+
+def ask(url: str, key: str, body: dict[str, object] | None, timeout: float) -> Any:
+    """The JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
+
+    `timeout` bounds the whole exchange, also where the answer only trickles in.
+    """
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        request = urllib.request.Request(url, data, headers)
+        return json.loads(_fetch(request, time.monotonic() + timeout, timeout))
+    except urllib.error.HTTPError as error:
+        with error:
+            raise _refusal(error) from None
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or str(error) or type(error).__name__
+        raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
+    except (ValueError, RecursionError):
+        # May be a server that is just starting: worth another try.
+        raise HttpFailure("The server's answer is not JSON.", passing=True, status=200) from None
 
 
 def post_chat(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
     """Ask `address`/chat/completions. Raises HttpFailure."""
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    url = address.rstrip("/") + "/chat/completions"
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    whole = ask(address.rstrip("/") + "/chat/completions", key, body, timeout)
+    return _read(whole, lambda choice: _content(choice["message"], choice))
+
+
+def post_completion(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
+    """Ask `address`/completions, where the prompt is plain text. Raises HttpFailure."""
+    whole = ask(address.rstrip("/") + "/completions", key, body, timeout)
+    return _read(whole, lambda choice: choice["text"])
+
+
+def _fetch(request: urllib.request.Request, deadline: float, timeout: float) -> bytes:
+    handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+    if _is_here(request.host):
+        handlers.append(urllib.request.ProxyHandler({}))
+    data = b""
+    with urllib.request.build_opener(*handlers).open(request, timeout=timeout) as response:
+        while piece := response.read1(PIECE):
+            data += piece
+            if len(data) > MOST_BYTES:
+                raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
+            if time.monotonic() > deadline:
+                raise HttpFailure(f"The server took more than {timeout:.0f} seconds.", passing=True, status=200)
+    return data
+
+
+def _is_here(host: str) -> bool:
+    """Whether a server runs on this machine: no proxy leads there."""
+    name = urlsplit(f"//{host}").hostname or ""
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            data = response.read(MOST_BYTES + 1)
-    except urllib.error.HTTPError as error:
-        with error:
-            raise HttpFailure(*_refusal(error)) from None
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise HttpFailure(f"The server at {address} cannot be reached: {reason}.", passing=True) from None
-    if len(data) > MOST_BYTES:
-        raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False)
-    return _read(data)
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
-def _refusal(error: urllib.error.HTTPError) -> tuple[str, bool, float]:
+def _refusal(error: urllib.error.HTTPError) -> HttpFailure:
     try:
         wait = float(error.headers.get("Retry-After") or 0)
     except ValueError:
         wait = 0.0
-    return f"The server answered with status {error.code} {error.reason}.", error.code in PASSING, min(wait, 60.0)
+    sentence = f"The server answered with status {error.code} {error.reason}{_said(error)}."
+    return HttpFailure(sentence, error.code in PASSING, min(max(wait, 0.0), 60.0), error.code)
 
 
-def _read(data: bytes) -> Answer:
-    """The first choice. An answer of the wrong shape may be a server that is just starting: worth another try."""
+def _said(error: urllib.error.HTTPError) -> str:
+    """What the server says of it, e.g. that the prompt is too long."""
     try:
-        whole = json.loads(data)
+        said = json.loads(error.read(PIECE))["error"]
+        words = " ".join(str(said["message"] if isinstance(said, dict) else said).split()).rstrip(".")
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        return ""
+    return f": {words[:SAID]}{'…' if len(words) > SAID else ''}" if words else ""
+
+
+def _read(whole: Any, text_of: Any) -> Answer:
+    """The first choice. Raises HttpFailure for an answer of the wrong shape, which may pass."""
+    try:
         choice = whole["choices"][0]
-        text, usage = choice["message"]["content"], whole.get("usage") or {}
-        reason = "length" if choice.get("finish_reason") == "length" else "stop"
+        text = text_of(choice)
         if not isinstance(text, str):
             raise TypeError
-        return Answer(text, int(usage.get("prompt_tokens", 0)), int(usage.get("completion_tokens", 0)), reason)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise HttpFailure("The server's answer is not a chat completion.", passing=True) from None
+        reason = "length" if choice.get("finish_reason") == "length" else "stop"
+        model = whole.get("model")
+    except (LookupError, TypeError, AttributeError):
+        raise HttpFailure("The server's answer is not a completion.", passing=True, status=200) from None
+    used = whole.get("usage")
+    counts = used if isinstance(used, dict) else {}
+    return Answer(
+        text=text.encode("utf-8", "replace").decode(),
+        prompt_tokens=_count(counts.get("prompt_tokens")),
+        completion_tokens=_count(counts.get("completion_tokens")),
+        finish_reason=reason,
+        model=model if isinstance(model, str) else "",
+    )
+
+
+def _content(message: Any, choice: Any) -> Any:
+    """The answer itself; empty where a model that thinks aloud had no room left to answer."""
+    content = message["content"]
+    return "" if content is None and choice.get("finish_reason") == "length" else content
+
+
+def _count(value: Any) -> int:
+    """A number of tokens, as far as it is one: figures beside the text must not cost the text."""
+    return value if isinstance(value, int) and 0 <= value < 1 << 31 else 0

@@ -9,13 +9,17 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from core.errors import Cancelled, ModelError
+from core.errors import Cancelled
 from core.generation import Generation, ModelInfo, Prompt, Request
-from core.models.chat_http import Answer, HttpFailure, post_chat
+from core.models.chat_http import Answer, HttpFailure, post_chat, post_completion
+from core.models.template import COMPLETION_STOP, completion
 
 CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""
 TICK = 0.1
+LONGEST_WAIT = 60.0
+"""Seconds between two tries."""
+TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,8 @@ class Endpoint:
         concurrency: requests in flight.
         attempts: tries of a request that fails in passing (429, 5xx, no connection).
         first_wait: seconds before the second try; doubled each time, or what the server asks for.
+        style: `chat`, or `completion` for a base model.
+        served: what the server says of the model.
     """
 
     address: str
@@ -39,19 +45,20 @@ class Endpoint:
     attempts: int = 5
     timeout: float = 300.0
     first_wait: float = 1.0
+    style: str = "chat"
+    served: str = ""
+    parameters: int = 0
 
 
 class RemoteModel:
     """Implements `core.generation.Model` over HTTP."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Nothing is sent yet. Raises ModelError when the address is none."""
-        if not endpoint.address.startswith(("http://", "https://")):
-            raise ModelError(
-                f"{endpoint.address} is not an address of a server.", "Give one like http://127.0.0.1:8080/v1."
-            )
+        """Nothing is sent yet."""
         self._endpoint = endpoint
         self._stop = threading.Event()
+        self._gone = False
+        self._answers_as = ""
         self.info = ModelInfo(
             name=endpoint.model,
             path=endpoint.address,
@@ -59,11 +66,12 @@ class RemoteModel:
             template_sha256="",
             architecture="unknown",
             quantization="unknown",
-            parameters=0,
+            parameters=endpoint.parameters,
             context_size=endpoint.context_size,
             threads=0,
-            prompt_style="chat",
+            prompt_style=endpoint.style,
             build="OpenAI-compatible endpoint; repeatable only as far as the server honours seeds",
+            served=endpoint.served,
         )
 
     def count_tokens(self, prompt: Prompt) -> int:
@@ -115,45 +123,80 @@ class RemoteModel:
                 done.put(self._draw(waiting.get_nowait(), stop))
 
     def _draw(self, request: Request, stop: threading.Event) -> Generation:
-        """One sample, with retries; never raises."""
+        """One sample, with retries; never raises, since a sample that is lost would be waited for."""
         start = time.monotonic()
-        wait, error = self._endpoint.first_wait, ""
-        for attempt in range(self._endpoint.attempts):
-            if attempt and stop.wait(wait):
-                break
+        try:
+            answer = self._answer(request, stop)
+        except HttpFailure as failure:
+            return _generation(request, "", Answer("", 0, 0, "failed"), time.monotonic() - start, failure.sentence)
+        except Exception as error:
+            said = f"The server's answer makes no sense: {type(error).__name__}: {error}"
+            return _generation(request, "", Answer("", 0, 0, "failed"), time.monotonic() - start, said)
+        return _generation(request, self._sent(request.prompt), answer, time.monotonic() - start)
+
+    def _answer(self, request: Request, stop: threading.Event) -> Answer:
+        """Ask until an answer comes. Raises HttpFailure.
+
+        Once a server gave nothing whatever was tried, the samples after it are tried once each, until one comes out:
+        a run against a dead server ends soon.
+        """
+        wait, attempt = self._endpoint.first_wait, 0
+        while True:
+            attempt += 1
             try:
-                answer = post_chat(
-                    self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout
-                )
+                answer = self._post(request)
             except HttpFailure as failure:
-                error = failure.sentence
-                wait = failure.wait or min(60.0, self._endpoint.first_wait * 2**attempt)
-                if not failure.passing:
-                    break
+                dead = failure.passing and failure.status != TOO_MANY
+                if not failure.passing or attempt >= self._endpoint.attempts or (self._gone and dead):
+                    self._gone = self._gone or dead
+                    raise
+                if stop.wait(failure.wait or min(LONGEST_WAIT, wait)):
+                    raise
+                wait *= 2
             else:
-                return _generation(request, answer, time.monotonic() - start)
-        return _generation(request, Answer("", 0, 0, "failed"), time.monotonic() - start, error or "Cancelled.")
+                self._gone = False
+                return answer
+
+    def _post(self, request: Request) -> Answer:
+        """Ask once. Raises HttpFailure, also when another model answers than before."""
+        post = post_completion if self._endpoint.style == "completion" else post_chat
+        answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
+        self._answers_as = self._answers_as or answer.model
+        if answer.model and answer.model != self._answers_as:
+            problem = (
+                f"The server answered with the model {answer.model}, where {self._answers_as} had answered before."
+            )
+            raise HttpFailure(problem, passing=False, status=200)
+        return answer
+
+    def _sent(self, prompt: Prompt) -> str:
+        """What the server is given of a prompt, for the record: its own template is not ours to see."""
+        if self._endpoint.style == "completion":
+            return completion(prompt.messages) + prompt.prefill
+        return "\n\n".join(f"[{m.role}]\n{m.content}" for m in prompt.messages)
 
     def _body(self, request: Request) -> dict[str, object]:
-        return {
+        prompt = request.prompt
+        if self._endpoint.style == "completion":
+            asked: dict[str, object] = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
+        else:
+            asked = {"messages": [{"role": m.role, "content": m.content} for m in prompt.messages]}
+            if prompt.stop and not prompt.prefill:
+                asked["stop"] = list(prompt.stop)
+        return asked | {
             "model": self._endpoint.model,
-            "messages": [{"role": m.role, "content": m.content} for m in request.prompt.messages],
             "temperature": request.temperature,
             "top_p": 0.95,
             "seed": request.seed & 0x7FFFFFFF,
             "max_tokens": request.max_tokens,
-            **({"stop": list(request.prompt.stop)} if request.prompt.stop and not request.prompt.prefill else {}),
         }
 
 
-def _generation(request: Request, answer: Answer, seconds: float, error: str = "") -> Generation:
-    """`rendered` is what we sent: the server's template is not ours to see."""
-    text = _after_prefill(answer.text, request.prompt)
-    turns = "\n\n".join(f"[{m.role}]\n{m.content}" for m in request.prompt.messages)
+def _generation(request: Request, sent: str, answer: Answer, seconds: float, error: str = "") -> Generation:
     return Generation(
         id=request.id,
-        text=text,
-        rendered=turns,
+        text=_after_prefill(answer.text, request.prompt),
+        rendered=sent,
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
         seconds=seconds,

@@ -5,55 +5,24 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from chat_server import Script, chat_server, completion
 
 from core.errors import Cancelled, ModelError
 from core.generation import Message, Prompt, Request
+from core.models.endpoint import check_address, key_of, open_endpoint
 from core.models.remote import Endpoint, RemoteModel
-
-Script = Callable[[int, dict[str, object]], tuple[int, bytes, dict[str, str]]]
+from core.settings import EndpointSettings, ModelSettings
 
 
 @contextmanager
 def server(script: Script) -> Iterator[tuple[str, list[dict[str, object]]]]:
-    """Answers by `script(number of the request, body)`; yields its address and what it was asked."""
-    asked: list[dict[str, object]] = []
-    lock = threading.Lock()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            with lock:
-                asked.append(body | {"authorization": self.headers.get("Authorization")})
-                number = len(asked)
-            status, data, headers = script(number, body)
-            self.send_response(status)
-            for key, value in headers.items():
-                self.send_header(key, value)
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{http.server_port}/v1", asked
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
-
-
-def completion(text: str) -> bytes:
-    message = {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
-    return json.dumps(message | {"usage": {"prompt_tokens": 7, "completion_tokens": 3}}).encode()
+    """Yields its address and what it was asked."""
+    with chat_server(script) as running:
+        yield running.address, running.asked
 
 
 def requests(count: int) -> list[Request]:
@@ -122,6 +91,164 @@ def test_an_answer_starts_after_its_prefill() -> None:
     assert found[0].text == "x = 1" and "stop" not in asked[0]
 
 
-def test_an_address_that_is_none() -> None:
-    with pytest.raises(ModelError, match="not an address"):
-        RemoteModel(Endpoint("localhost:8080", "m"))
+def choice(**fields: object) -> bytes:
+    return json.dumps({"choices": [fields]}).encode()
+
+
+WRONG = {
+    "no choices": b'{"choices": []}',
+    "choices missing": b'{"id": 1}',
+    "a list": b"[1, 2]",
+    "a number": b"7",
+    "no message": choice(text="x"),
+    "message is text": choice(message="x"),
+    "content is a number": completion(5),
+    "content is nothing": completion(None),
+    "choice is text": b'{"choices": ["x"]}',
+    "not JSON": b"<html>busy</html>",
+    "not even text": b"\xff\xfe\x00",
+    "nested too deeply": b"[" * 100_000,
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("data", WRONG.values(), ids=WRONG)
+def test_wrong_answers_are_failed_with_a_sentence(data: bytes) -> None:
+    with server(lambda n, body: (200, data, {})) as (address, asked):
+        found = list(RemoteModel(endpoint(address, attempts=2)).generate(requests(1)))
+    assert [g.finish_reason for g in found] == ["failed"] and found[0].error.endswith(".")
+    assert "Traceback" not in found[0].error and len(asked) == 2
+
+
+@pytest.mark.parametrize("usage", [None, [], "much", {"prompt_tokens": None, "completion_tokens": 1e400}])
+def test_odd_figures_cost_no_text(usage: object) -> None:
+    data = completion("fine \ud800", usage=usage)
+    with server(lambda n, body: (200, data, {})) as (address, _):
+        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+    assert (found.text, found.prompt_tokens, found.completion_tokens) == ("fine ?", 0, 0)
+
+
+def test_what_the_server_says_of_a_refusal_is_said() -> None:
+    data = json.dumps({"error": {"message": "the request exceeds\nthe context size"}}).encode()
+    with server(lambda n, body: (400, data, {})) as (address, asked):
+        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+    assert found.error == "The server answered with status 400 Bad Request: the request exceeds the context size."
+    assert len(asked) == 1
+
+
+def test_a_key_does_not_follow_a_redirect() -> None:
+    with server(lambda n, body: (200, completion("stolen"), {})) as (other, stolen):
+        moved = {"Location": f"{other}/chat/completions"}
+        with server(lambda n, body: (307, b"", moved)) as (address, _):
+            (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+    assert found.finish_reason == "failed" and "307" in found.error and stolen == []
+
+
+def test_an_answer_that_trickles_in_is_left_in_time() -> None:
+    def script(number: int, body: dict[str, object]) -> tuple[int, bytes, dict[str, str]]:
+        time.sleep(0.3)
+        return 200, completion("late"), {}
+
+    with server(script) as (address, _):
+        slow = Endpoint(address, "m", attempts=2, first_wait=0.01, timeout=0.1)
+        (found,) = RemoteModel(slow).generate(requests(1))
+    assert found.finish_reason == "failed" and "timed out" in found.error
+
+
+def test_a_dead_server_does_not_keep_every_sample_waiting() -> None:
+    with server(lambda n, body: (500, b"", {})) as (address, asked):
+        model = RemoteModel(Endpoint(address, "m", concurrency=1, attempts=4, first_wait=0.01))
+        assert all(g.finish_reason == "failed" for g in model.generate(requests(10)))
+        assert len(asked) == 4 + 9
+
+
+def test_another_model_in_mid_run_is_refused() -> None:
+    with server(lambda n, body: (200, completion("x", model="a" if n < 3 else "b"), {})) as (address, _):
+        model = RemoteModel(Endpoint(address, "m", concurrency=1))
+        found = list(model.generate(requests(3)))
+    assert [g.finish_reason for g in found] == ["stop", "stop", "failed"]
+    assert "model b, where a had answered" in found[2].error
+
+
+def test_a_base_model_is_asked_for_a_completion() -> None:
+    data = json.dumps({"choices": [{"text": " = 1", "finish_reason": "length"}]}).encode()
+    with chat_server(lambda n, body: (200, data, {})) as running:
+        model = open_endpoint(EndpointSettings(running.address), ModelSettings(prompt_style="completion"))
+        prompt = Prompt((Message("user", "code"),), prefill="x", stop=("\n```",))
+        (found,) = model.generate([Request("a", prompt, 0.0, 0, 9)])
+        (asked,) = running.asked
+    assert asked["path"] == "/v1/completions" and asked["prompt"] == "### Task\ncode\n\n### Answer\nx"
+    assert asked["stop"] == ["\n```", "\n### "] and "messages" not in asked
+    assert (found.text, found.rendered, found.finish_reason) == (" = 1", asked["prompt"], "length")
+
+
+# --------------------------------------------------------------------------- opening
+
+
+def opened(running_address: str, **more: object) -> RemoteModel:
+    return open_endpoint(EndpointSettings(running_address, **more), ModelSettings())  # type: ignore[arg-type]
+
+
+def test_what_a_server_says_of_its_model_is_recorded() -> None:
+    with chat_server(lambda n, body: (200, completion("x"), {})) as running:
+        meta = {"n_params": 134515008, "size": 98_000_000}
+        running.served = [{"id": "tiny", "created": 1, "owned_by": "llamacpp", "max_model_len": 2048, "meta": meta}]
+        info = opened(running.address).info
+        assert (info.name, info.path, info.sha256) == ("tiny", running.address, "")
+        assert info.served == "owned_by llamacpp, max_model_len 2048, n_params 134515008, size 98000000"
+        assert (info.parameters, info.context_size, info.prompt_style) == (134515008, 2048, "chat")
+        running.served = [running.served[0] | {"created": 2}]
+        assert opened(running.address, model="tiny").info == info, "the time of the question is no sign of a change"
+        running.served = [{"id": "a"}, {"id": "b"}]
+        with pytest.raises(ModelError, match="several models") as several:
+            opened(running.address)
+        assert "a, b" in several.value.remedy
+        with pytest.raises(ModelError, match="serves no model 'c'"):
+            opened(running.address, model="c")
+        running.served = None
+        assert opened(running.address, model="any").info.name == "any"
+        running.served = []
+        with pytest.raises(ModelError, match="serves no model"):
+            opened(running.address)
+
+
+def test_a_server_that_is_not_there_is_said_before_the_run() -> None:
+    with chat_server(lambda n, body: (200, b"", {})) as running:
+        pass
+    with pytest.raises(ModelError, match="cannot be reached"):
+        opened(running.address)
+
+
+def test_opening_can_be_given_up() -> None:
+    def stop() -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        open_endpoint(EndpointSettings("http://127.0.0.1:9/v1"), ModelSettings(), stop)
+
+
+def test_keys_come_from_the_environment() -> None:
+    settings = EndpointSettings("http://127.0.0.1:1/v1", key_variable="MY_KEY")
+    assert key_of(settings, {"MY_KEY": " secret\n"}) == "secret"
+    assert key_of(EndpointSettings("http://127.0.0.1:1/v1"), {"OPENAI_API_KEY": "secret"}) == "", "none unless named"
+    for environment in ({}, {"MY_KEY": " "}, {"MY_KEY": "a\nb"}):
+        with pytest.raises(ModelError, match="MY_KEY"):
+            key_of(settings, environment)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("localhost:8080", "not an address"),
+        ("file:///etc/passwd", "not an address"),
+        ("http://", "not an address"),
+        ("http://a b/v1", "not an address"),
+        ("http://a:port/v1", "not an address"),
+        ("http://me:secret@host/v1", "more than the server"),
+        ("http://host/v1?key=secret", "more than the server"),
+    ],
+)
+def test_an_address_that_is_none(address: str, words: str) -> None:
+    with pytest.raises(ModelError, match=words) as caught:
+        check_address(address)
+    assert "secret" not in caught.value.problem

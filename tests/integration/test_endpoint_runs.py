@@ -1,0 +1,221 @@
+"""Whole runs against a server: forward and backward apart, trouble of every kind, resuming, and the record."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chat_server import Answer, ChatServer, chat_server, completion
+
+from core.control import Control
+from core.errors import ModelError, ProjectError
+from core.events import Event, RunFinished, RunStarted
+from core.pipeline import resume, start
+from core.results import open_store
+from core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
+from core.store.writer import Store
+
+EDITS = [
+    {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}
+    for n in range(2, 6)
+]
+
+
+def right(number: int, body: dict[str, object]) -> Answer:
+    """Describe an edit by its number, and apply it as described."""
+    question = str(body["messages"][-1]["content"])  # type: ignore[index]
+    at = next((n for n in range(2, 6) if f"side * {n}" in question), None)
+    if at is not None:
+        return 200, completion(f"Multiply by {at}.", model="m"), {}
+    code = next((e["new"] for n, e in enumerate(EDITS, 2) if f"Multiply by {n}." in question), "pass")
+    return 200, completion(f"```\n{code}```", model="m"), {}
+
+
+class Place:
+    """A project of a few edits, judged by exact match, and its database."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        edits = folder / "edits.jsonl"
+        edits.write_text("".join(json.dumps(edit) + "\n" for edit in EDITS))
+        self.database = folder / "runs.sqlite"
+        self.settings = RunSettings(
+            task="editing", regions=4, forward_samples=2, backward_temperature=0.0, edit=EditSettings(file=str(edits))
+        )
+
+    def started(self, **models: object) -> tuple[RunFinished, list[Event]]:
+        with self.store() as store:
+            settings = replace(self.settings, **models)  # type: ignore[arg-type]
+            events: list[Event] = []
+            return start(settings, self.folder, store, events.append, Control()), events
+
+    def resumed(self, run_id: int = 1) -> RunFinished:
+        with self.store() as store:
+            return resume(run_id, store, lambda event: None, Control())
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        with open_store(self.database) as store:
+            yield store
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def at(server: ChatServer, **more: object) -> EndpointSettings:
+    return EndpointSettings(server.address, **({"attempts": 2, "timeout": 5.0} | more))  # type: ignore[arg-type]
+
+
+def accounted(place: Place, finished: RunFinished) -> None:
+    """Every sample of every edit is there: whole and judged, or with an error; what it stood for is in `problems`."""
+    with place.store() as store:
+        for found in store.reader.existing(finished.run_id):
+            forward = [row for row in found.samples if row.role == "forward"]
+            assert {row.index for row in forward} == {0, 1}
+            whole = [row.id for row in forward if not row.error]
+            code = [row for row in found.samples if row.role != "forward"]
+            assert {row.parent_id for row in code} == {*whole, None}
+            assert all(bool(row.error) or row.verdict is not None for row in code)
+    with place.store() as store:
+        errors = sum(bool(r.error) for found in store.reader.existing(finished.run_id) for r in found.samples)
+    assert (finished.status, bool(finished.problems)) == (("incomplete", True) if errors else ("finished", False))
+
+
+def test_a_run_on_a_server_and_its_record(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SERVER_KEY", "sk-very-secret")
+    with chat_server(right) as server:
+        finished, events = place.started(endpoint=at(server, key_variable="MY_SERVER_KEY"))
+        assert {a["authorization"] for a in server.asked} == {"Bearer sk-very-secret"}
+    assert (finished.status, finished.rtc_pass, finished.samples) == ("finished", 1.0, 4 * (2 + 3))
+    accounted(place, finished)
+    (began,) = (event for event in events if isinstance(event, RunStarted))
+    with place.store() as store:
+        row = store.reader.run(1)
+    models = json.loads(row.model_json)
+    assert models["forward"] == models["backward"]
+    assert (models["forward"]["path"], models["forward"]["served"]) == (server.address, "owned_by test")
+    assert (began.model, began.backward_model) == ("m", "m")
+    assert b"sk-very-secret" not in b"".join(path.read_bytes() for path in place.folder.iterdir())
+
+
+def test_forward_and_backward_are_asked_apart(place: Place) -> None:
+    with chat_server(right) as one, chat_server(right) as other:
+        other.served = [{"id": "coder"}]
+        finished, _ = place.started(endpoint=at(one), backward_endpoint=at(other))
+        assert ["side * " in json.dumps(a["messages"][-1]) for a in one.asked] == [True] * 8  # type: ignore[index]
+        assert ["side * " in json.dumps(a["messages"][-1]) for a in other.asked] == [False] * 12  # type: ignore[index]
+    assert finished.rtc_pass == 1.0
+    with place.store() as store:
+        row = store.reader.run(1)
+    models = json.loads(row.model_json)
+    assert (row.model_name, row.backward_model_name) == ("m", "coder")
+    assert (models["forward"]["path"], models["backward"]["path"]) == (one.address, other.address)
+
+
+def test_one_pass_on_this_machine_and_one_on_a_server(place: Place) -> None:
+    """The bundled model describes, in a window too small for examples; the code is the server's."""
+    generation = ModelSettings(threads=1, context_size=256)
+    place.settings = replace(
+        place.settings,
+        regions=1,
+        forward_samples=1,
+        forward_max_tokens=8,
+        backward_max_tokens=64,
+        generation=generation,
+    )
+    with chat_server(right) as server:
+        finished, _ = place.started(backward_endpoint=at(server))
+        assert len(server.asked) == 2
+    with place.store() as store:
+        row, (found,) = store.reader.run(1), store.reader.existing(1)
+    models = json.loads(row.model_json)
+    assert len(models["forward"]["sha256"]) == 64 and models["backward"]["path"] == server.address
+    assert (finished.status, len(found.samples)) == ("finished", 3)
+
+
+def seldom(wrong: Sequence[Answer]) -> Callable[[int, dict[str, object]], Answer]:
+    """Every third answer is one of the wrong ones, in turn."""
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        return wrong[number // 3 % len(wrong)] if number % 3 == 0 else right(number, body)
+
+    return script
+
+
+TROUBLE: dict[str, Sequence[Answer]] = {
+    "busy": [(429, b"", {"Retry-After": "0.01"})],
+    "failing": [(500, b"oops", {"Retry-After": "0.01"})],
+    "wrong": [(200, b"<html>", {}), (200, b'{"choices": []}', {}), (200, completion(5), {}), (400, b"{}", {})],
+    "empty": [(200, completion(""), {})],
+}
+
+
+@pytest.mark.parametrize("wrong", TROUBLE.values(), ids=TROUBLE)
+def test_every_sample_is_accounted_for(place: Place, wrong: Sequence[Answer]) -> None:
+    with chat_server(seldom(wrong)) as server:
+        finished, _ = place.started(endpoint=at(server, attempts=1))
+        accounted(place, finished)
+        if finished.status == "incomplete":
+            failed = len(finished.problems)
+            assert 0 < failed < 20 and finished.samples > 0
+
+
+def test_a_slow_server_is_waited_for_and_left(place: Place) -> None:
+    """Answers that come too late are failures with a reason, those in time count."""
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        time.sleep(1.0 if number == 2 else 0.02)
+        return right(number, body)
+
+    with chat_server(script) as server:
+        finished, _ = place.started(endpoint=at(server, attempts=1, timeout=0.4))
+    accounted(place, finished)
+    assert finished.status == "incomplete" and "timed out" in finished.problems[0]
+
+
+def test_a_server_that_dies_and_comes_back(place: Place) -> None:
+    """The run ends soon, with all that came before; resumed on the same server it ends as if nothing had been."""
+    back = threading.Event()
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        return (502, b"", {}) if number > 8 and not back.is_set() else right(number, body)
+
+    with chat_server(script) as server:
+        began = time.monotonic()
+        finished, _ = place.started(endpoint=at(server))
+        assert time.monotonic() - began < 6, "one sample is waited for, not every one"
+        accounted(place, finished)
+        assert (finished.status, finished.samples >= 8) == ("incomplete", True)
+        with place.store() as store:
+            kept = {r.id for f in store.reader.existing(1) for r in f.samples if not r.error}
+        back.set()
+        server.asked.clear()
+        again = place.resumed()
+        assert (again.status, again.rtc_pass) == ("finished", 1.0)
+        with place.store() as store:
+            rows = {r.id for f in store.reader.existing(1) for r in f.samples if not r.error}
+        assert kept < rows and len(rows) == 20 and len(server.asked) == 20 - len(kept)
+
+
+def test_a_run_is_not_resumed_on_another_model(place: Place) -> None:
+    """Neither on another one under the same name, nor when the server no longer has it, nor when it is away."""
+    with chat_server(seldom([(400, b"", {})])) as server:
+        server.served = [{"id": "m", "meta": {"size": 1}}]
+        assert place.started(endpoint=at(server))[0].status == "incomplete"
+        server.served = [{"id": "m", "meta": {"size": 2}}]
+        with pytest.raises(ProjectError, match=r"another forward model.*size 2.*not m \(size 1\)"):
+            place.resumed()
+        server.served = [{"id": "n"}]
+        with pytest.raises(ProjectError, match="another forward model"):
+            place.resumed()
+        server.stop()
+        with pytest.raises(ModelError, match="cannot be reached"):
+            place.resumed()
