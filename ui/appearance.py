@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
@@ -43,6 +46,15 @@ class Appearance(QObject):
             raise ValueError(choice)
         self._choice = choice
         self._follow()
+
+    @contextmanager
+    def laid_aside(self) -> Iterator[None]:
+        """Build many widgets without the style sheet, which is worked out anew for each that finds its place."""
+        self._app.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._apply()
 
     def _wanted(self) -> Theme:
         if self._choice == "system":

@@ -10,15 +10,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.store.reader import Reader
 from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow, SampleRow
+from ui.file_rows import by_file
 from ui.gateway import Gateway
 from ui.library import Library
 from ui.region_state import UNFINISHED
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 T = TypeVar("T")
 OVERVIEW, TRACE, COMPARISON = LANES = "overview", "trace", "comparison"
@@ -94,7 +97,8 @@ def _look_at(wanted: Wanted, known: int | None, before: Overview | None, reader:
     seen = before.run if before is not None else None
     if before is not None and chosen == seen and not before.brief:
         return replace(before, change=change, runs=runs)
-    items, files = tuple(_settled(reader.items(chosen.id), chosen)), tuple(reader.files(chosen.id))
+    items = tuple(_settled(reader.items(chosen.id), chosen))
+    files = tuple(by_file(items))
     if seen is None or chosen.id != seen.id:
         return Overview(change, runs, chosen, items, files, brief=True)
     return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)))

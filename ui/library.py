@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from core.results import open_reader
-from core.store.reader import Reader
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 T = TypeVar("T")
 
@@ -23,6 +23,8 @@ class Library:
 
     def ask(self, question: Callable[[Reader], T]) -> T:
         """Answer with this thread's connection. Raises StoreError."""
+        from core.results import open_reader  # in the background: the window stands sooner
+
         thread = threading.get_ident()
         if thread not in self._readers:
             self._readers[thread] = open_reader(self.path)

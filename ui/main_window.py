@@ -62,8 +62,9 @@ class MainWindow(QMainWindow):
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
         self.welcome = Welcome(remembered.projects())
-        self.parts = WindowParts(appearance.theme, self.gateway, menu, runs, self.welcome)
-        self.setCentralWidget(self.parts)
+        with appearance.laid_aside():
+            self.parts = WindowParts(appearance.theme, self.gateway, menu, runs, self.welcome)
+            self.setCentralWidget(self.parts)
         self.project = OpenProject(self.gateway, self)
         self.inspection = Inspection(self.gateway, self)
         self.browsing = Browsing(self.parts, self.inspection, self.project)

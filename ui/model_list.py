@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from core.models.discovery import GgufEntry, discover
 from ui.gateway import Gateway
 from ui.run_control import RunControl
 from ui.shell.choice_box import Choice
 from ui.shell.remembered import Remembered
 from ui.shell.top_bar import SAME_MODEL, TopBar
+
+if TYPE_CHECKING:
+    from core.models.discovery import GgufEntry
 
 BUNDLED = "bundled"
 NO_BUNDLED = Choice(
@@ -38,6 +41,8 @@ def model_choice(entry: GgufEntry) -> Choice:
 
 def find_models(extra: Sequence[Path]) -> list[Choice]:
     """Every model on this machine: the bundled one first, then those the user named, then the others."""
+    from core.models.discovery import discover  # in the background, after the window stands
+
     entries = discover(tuple(dict.fromkeys(extra)))
     entries.sort(key=lambda entry: (entry.source != BUNDLED, entry.path not in extra))
     choices = [model_choice(entry) for entry in entries]

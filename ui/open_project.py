@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from core.source.codebase import open_codebase
-from core.source.reading import read
 from core.types import Codebase
 from ui.gateway import Gateway
+
+CHECKED = "checked project"
 
 
 class OpenProject(QObject):
@@ -36,7 +36,8 @@ class OpenProject(QObject):
         if self.root != root:
             self.codebase = None
         self.root = root
-        self._gateway.submit("project", partial(open_codebase, root), self._take, self._fail)
+        self._gateway.cancel(CHECKED)
+        self._gateway.submit("project", partial(_read_all, root), self._take, self._fail)
 
     def lend(self, root: Path, path: str) -> None:
         """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
@@ -49,7 +50,8 @@ class OpenProject(QObject):
 
     def close(self) -> None:
         """Have no project."""
-        self._gateway.cancel("project")
+        for key in ("project", CHECKED):
+            self._gateway.cancel(key)
         self.root, self.codebase = None, None
 
     def reload(self) -> None:
@@ -58,6 +60,15 @@ class OpenProject(QObject):
             self.open(self.root)
 
     def _take(self, codebase: Codebase) -> None:
+        """Show the files; those that do not compile are taken out once that is known."""
+        self._show(codebase)
+        self._gateway.submit(CHECKED, partial(_check, codebase), self._take_checked)
+
+    def _take_checked(self, codebase: Codebase) -> None:
+        if codebase is not self.codebase:
+            self._show(codebase)
+
+    def _show(self, codebase: Codebase) -> None:
         self.codebase = codebase
         self.opened.emit(codebase)
 
@@ -66,7 +77,24 @@ class OpenProject(QObject):
         self._gateway.failed.emit(error)
 
 
+def _read_all(root: Path) -> Codebase:
+    from core.source.codebase import open_codebase  # in the background: the window opens sooner
+
+    return open_codebase(root, compiled=False)
+
+
+def _check(codebase: Codebase) -> Codebase:
+    """The same codebase when every file of it compiles."""
+    from core.source.checking import broken_files
+    from core.source.codebase import without
+
+    broken = broken_files(codebase)
+    return without(codebase, broken) if broken else codebase
+
+
 def _read_one(file: Path) -> str:
+    from core.source.reading import read
+
     return read(file)[0]
 
 

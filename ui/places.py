@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from rapidfuzz import fuzz, process
-
 from core.store.rows import ItemRow
 from ui.shell.search_field import MOST, Target
 
@@ -59,6 +57,8 @@ class Places:
                 yield Target(title, "region", partial(self.choose, item.id), item.text.partition("\n")[0])
 
     def _similar(self, words: str) -> Iterator[Target]:
+        from rapidfuzz import fuzz, process  # not before it is needed: the window opens sooner
+
         commands = dict(self.commands)
         names = [*self.files, *commands]
         scored = process.extract(words, names, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=WORTH, limit=MOST)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -32,16 +33,19 @@ TIPS = (
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 _LOW = float("-inf")
 
+_PLACE = attrgetter("path", "start")
+_RANK = {state: rank for rank, state in enumerate(ORDER)}
 _KEYS: tuple[Callable[[ItemRow], Any], ...] = (
-    lambda item: (ORDER.index(region_state(item)), item.path, item.start),
-    lambda item: (item.path, item.start),
-    lambda item: (item.start_line, item.path),
-    lambda item: (_LOW if item.rtc is None else item.rtc, item.path, item.start),
-    lambda item: (_LOW if item.lift is None else item.lift, item.path, item.start),
-    lambda item: (item.passes, item.judged, item.path, item.start),
-    lambda item: (_LOW if item.recitation is None else item.recitation, item.path, item.start),
-    lambda item: (len(item.tests), item.path, item.start),
+    lambda item: _RANK[region_state(item)],
+    _PLACE,
+    attrgetter("start_line"),
+    lambda item: _LOW if item.rtc is None else item.rtc,
+    lambda item: _LOW if item.lift is None else item.lift,
+    attrgetter("passes", "judged"),
+    lambda item: _LOW if item.recitation is None else item.recitation,
+    lambda item: len(item.tests),
 )
+"""What each column sorts by; where that is the same, the place decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +62,30 @@ class RegionFilter:
     states: frozenset[RegionState] = frozenset()
     extra: bool = False
 
-    def passes(self, item: ItemRow) -> bool:
-        """Whether the region is listed."""
-        if self.extra and not item.extra:
-            return False
-        state = region_state(item)
-        if state not in self.states if self.states else state is RegionState.DROPPED:
-            return False
-        if not self.words:
-            return True
-        text = f"{item.path}:{item.start_line}\n{item.text}".lower()
-        return all(word in text for word in self.words.lower().split())
+    def select(self, items: Sequence[ItemRow], texts: Mapping[int, str]) -> list[ItemRow]:
+        """The regions that are listed, in the order given; `texts` has what words are looked for in, by id."""
+        if self.extra:
+            items = [item for item in items if item.extra]
+        if self.states:
+            found = [item for item in items if region_state(item) in self.states]
+        else:
+            found = [item for item in items if item.state != RegionState.DROPPED]
+        for word in self.words.lower().split():
+            found = [item for item in found if word in texts[item.id]]
+        return found
+
+
+class _Texts(dict[int, str]):
+    """Path, line and code of regions in small letters, each made when it is first looked at."""
+
+    def __init__(self, items: Sequence[ItemRow]) -> None:
+        super().__init__()
+        self._items = {item.id: item for item in items}
+
+    def __missing__(self, item_id: int) -> str:
+        item = self._items[item_id]
+        self[item_id] = f"{item.path}:{item.start_line}\n{item.text}".lower()
+        return self[item_id]
 
 
 class RegionModel(QAbstractTableModel):
@@ -78,8 +95,11 @@ class RegionModel(QAbstractTableModel):
         """Start empty, in source order."""
         super().__init__(parent)
         self._items: list[ItemRow] = []
+        self._sorted: list[ItemRow] = []
         self._shown: list[ItemRow] = []
-        self._place: dict[int, int] = {}
+        self._ids: list[int] = []
+        self._place: dict[int, int] | None = None
+        self._texts: _Texts = _Texts(())
         self._filter = RegionFilter()
         self._column, self._descending = FILE, False
         self.set_theme(theme)
@@ -102,8 +122,10 @@ class RegionModel(QAbstractTableModel):
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show these regions; rows that stay in place are only repainted."""
+        if [item.id for item in items] != [item.id for item in self._items]:
+            self._texts = _Texts(items)
         self._items = list(items)
-        self._arrange()
+        self._sort()
 
     def set_filter(self, wanted: RegionFilter) -> None:
         """List only what passes."""
@@ -113,22 +135,29 @@ class RegionModel(QAbstractTableModel):
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Qt: order by a column."""
         self._column, self._descending = max(column, 0), order is Qt.SortOrder.DescendingOrder
-        self._arrange()
+        self._sort()
 
     def row_of(self, item_id: int) -> int | None:
         """Where a region is listed; None when it is not."""
+        if self._place is None:
+            self._place = {number: row for row, number in enumerate(self._ids)}
         return self._place.get(item_id)
 
+    def _sort(self) -> None:
+        self._sorted = sorted(self._items, key=_PLACE, reverse=self._descending)
+        if self._column != FILE:
+            self._sorted.sort(key=_KEYS[self._column], reverse=self._descending)
+        self._arrange()
+
     def _arrange(self) -> None:
-        shown = [item for item in self._items if self._filter.passes(item)]
-        shown.sort(key=_KEYS[self._column], reverse=self._descending)
-        place = {item.id: row for row, item in enumerate(shown)}
-        if list(place) == list(self._place):
+        shown = self._filter.select(self._sorted, self._texts)
+        ids = [item.id for item in shown]
+        if ids == self._ids:
             self._shown = shown
             self._say_changed()
             return
         self.beginResetModel()
-        self._shown, self._place = shown, place
+        self._shown, self._ids, self._place = shown, ids, None
         self.endResetModel()
 
     def _say_changed(self) -> None:

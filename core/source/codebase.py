@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
@@ -22,13 +23,17 @@ Progress = Callable[[str, int, int], None]
 _EVERY = 50
 
 
-def open_codebase(root: Path, progress: Progress | None = None) -> Codebase:
-    """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file."""
+def open_codebase(root: Path, progress: Progress | None = None, *, compiled: bool = True) -> Codebase:
+    """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file.
+
+    `compiled` False takes files without asking the compiler, which is most of the work; `without` then leaves out
+    those that `core.source.checking` finds broken.
+    """
     root = _folder(root)
     history = History.of(root)
     walk = Walk(root, history)
     walk.run()
-    texts, unreadable = _read_all(root, walk.found, progress)
+    texts, unreadable = _read_all(root, walk.found, progress, compiled)
     skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
     if not texts:
         raise _nothing(root, skipped)
@@ -38,6 +43,16 @@ def open_codebase(root: Path, progress: Progress | None = None) -> Codebase:
     revision = history.revision if history is not None else None
     dirty = revision is not None and history is not None and history.dirty(texts)
     return Codebase(root, files, skipped, revision, dirty)
+
+
+def without(codebase: Codebase, broken: Mapping[str, str]) -> Codebase:
+    """The same project with the files of `broken` left out, for the reasons it gives."""
+    left_out = (SkippedFile(path, reason) for path, reason in broken.items())
+    return replace(
+        codebase,
+        files=tuple(file for file in codebase.files if file.path not in broken),
+        skipped=tuple(sorted((*codebase.skipped, *left_out), key=lambda file: file.path)),
+    )
 
 
 def content_fingerprint(codebase: Codebase) -> str:
@@ -63,7 +78,7 @@ def _folder(root: Path) -> Path:
 
 
 def _read_all(
-    root: Path, paths: list[str], progress: Progress | None
+    root: Path, paths: list[str], progress: Progress | None, compiled: bool
 ) -> tuple[dict[str, tuple[str, str]], list[SkippedFile]]:
     """Texts and encodings by path, and the files that could not be taken."""
     texts: dict[str, tuple[str, str]] = {}
@@ -73,7 +88,8 @@ def _read_all(
         for done, path in enumerate(paths, start=1):
             try:
                 texts[path] = read(root / path)
-                check_syntax(texts[path][0])
+                if compiled:
+                    check_syntax(texts[path][0])
             except Unreadable as error:
                 texts.pop(path, None)
                 skipped.append(SkippedFile(path, str(error)))

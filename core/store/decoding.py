@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from core.store.rows import (
@@ -73,7 +75,7 @@ def item_row(row: Row) -> ItemRow:
         end_line=row["end_line"],
         text=row["text"],
         old_text=row["old_text"],
-        tests=tuple(json.loads(row["tests"])),
+        tests=_tuple(row["tests"]),
         admitted=bool(row["admitted"]),
         reason=row["reason"],
         state=row["state"],
@@ -83,10 +85,22 @@ def item_row(row: Row) -> ItemRow:
         passes=row["passes"],
         judged=row["judged"],
         recitation=row["recitation"],
-        facets=json.loads(row["facets"]),
-        origin=json.loads(row["origin"]),
+        facets=_mapping(row["facets"]),
+        origin=_mapping(row["origin"]),
         extra=bool(row["extra"]),
     )
+
+
+@lru_cache(maxsize=4096)
+def _tuple(text: str) -> tuple[str, ...]:
+    """A list as it is stored; many items have the same one, and share it."""
+    return tuple(json.loads(text))
+
+
+@lru_cache(maxsize=4096)
+def _mapping(text: str) -> Mapping[str, str]:
+    """A mapping as it is stored, shared likewise, so read only."""
+    return MappingProxyType(json.loads(text))
 
 
 def item(row: ItemRow) -> Item:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from core.results import open_store
 from core.settings import RunSettings
 from core.store.rows import ItemRow
 from core.types import Item, Span
+from ui.file_rows import by_file
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Trace, Wanted
 
@@ -163,3 +165,10 @@ def test_opening_another_database_forgets_the_first(inspection: Inspection, tmp_
     wait_until(lambda: len(heard[-1].items) == 15)
     assert inspection.item is None
     assert inspection.database == second.database
+
+
+def test_files_of_the_window_are_those_of_the_store(tmp_path: Path) -> None:
+    case = filled(tmp_path, items=90)
+    assert list(by_file(case.items())) == [
+        replace(row, rtc=pytest.approx(row.rtc), lift=pytest.approx(row.lift)) for row in case.files()
+    ]

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from rapidfuzz.distance import LCSseq
-
 PAIRS_FOR_DIFFLIB = 100_000
 """Equal line pairs up to which difflib is quick; it reads better than a longest common subsequence."""
+
+LINES_FOR_DIFFLIB = 4_000
+"""Lines of the longer side up to which it is quick: its time grows with lines times changes."""
 
 CELLS_FOR_LCS = 1_000_000_000
 """Product of line counts up to which rapidfuzz aligns (one bit each, 125 MB)."""
@@ -63,7 +64,8 @@ def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], st
     if not left or not right:
         return [(False, 0, len(left), 0, len(right))], ""
     counts = Counter(right)
-    if sum(counts[line] for line in left) <= PAIRS_FOR_DIFFLIB:
+    short = max(len(left), len(right)) <= LINES_FOR_DIFFLIB
+    if short and sum(counts[line] for line in left) <= PAIRS_FOR_DIFFLIB:
         matcher = SequenceMatcher(None, left, right, autojunk=False)
         return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()], ""
     if len(left) * len(right) <= CELLS_FOR_LCS:
@@ -74,6 +76,8 @@ def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], st
 
 def _longest_common(left: Sequence[str], right: Sequence[str]) -> list[_Code]:
     """Opcodes of the longest common subsequence; lines become numbers so that equal means equal."""
+    from rapidfuzz.distance import LCSseq  # not before it is needed: the window opens sooner
+
     numbers: dict[str, int] = {}
     coded = [[numbers.setdefault(line, len(numbers)) for line in side] for side in (left, right)]
     codes = LCSseq.opcodes(coded[0], coded[1])

@@ -65,7 +65,7 @@ class Spans(QObject):
     def start(self, texts: Sequence[str], path: str) -> None:
         """Drop what was there and begin; the first lines are there when this returns."""
         self._lines = []
-        self._work = spans_by_line(texts, lexer_for(path))
+        self._work = spans_by_line(texts, lexer_for(path)) if any(texts) else iter(())
         self._timer.start()
         self._step(FIRST_SLICE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -43,6 +44,7 @@ class RoundTripPanel(QWidget):
         self._selected: int | None = None
         self._streams = Streams()
         self._cards: dict[int, SampleCard] = {}
+        self._spare: list[SampleCard] = []
         self._writing: dict[Place, WritingCard] = {}
         self._lit = True
         tip = "Write a description by hand and run the backward pass on it"
@@ -130,7 +132,7 @@ class RoundTripPanel(QWidget):
         """Draw in other colours."""
         self._theme = theme
         self._header.set_theme(theme)
-        for card in (*self._cards.values(), *self._writing.values()):
+        for card in (*self._cards.values(), *self._spare, *self._writing.values()):
             card.set_theme(theme)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
@@ -168,8 +170,10 @@ class RoundTripPanel(QWidget):
     # ---- cards
 
     def _clear(self) -> None:
-        for card in (*self._cards.values(), *self._writing.values()):
-            _remove(self._layout, card)
+        for card in self._cards.values():
+            self._put_away(card)
+        for writing in self._writing.values():
+            _remove(self._layout, writing)
         self._cards, self._writing, self._selected = {}, {}, None
         self.own.hide()
         self.own.text.clear()
@@ -179,7 +183,7 @@ class RoundTripPanel(QWidget):
         """Reuse cards by sample id; put all in the order of the samples."""
         gone = set(self._cards) - {sample.id for sample in samples}
         for number in gone:
-            _remove(self._layout, self._cards.pop(number))
+            self._put_away(self._cards.pop(number))
         ordered = {}
         for place, sample in enumerate(samples, 1):
             card = self._cards.get(sample.id)
@@ -191,11 +195,26 @@ class RoundTripPanel(QWidget):
         self._cards = ordered
 
     def _new_card(self, sample: SampleRow, item: ItemRow, place: int) -> SampleCard:
-        card = SampleCard(self._theme, sample, item.path, item.text)
-        card.chosen.connect(lambda number=sample.id: self.select(number))
+        """A card put away before, else a new one: making one takes ten times as long."""
+        card = next((each for each in self._spare if each.fits(sample)), None)
+        if card is None:
+            card = SampleCard(self._theme, sample, item.path, item.text)
+            card.chosen.connect(partial(self._choose_card, card))
+        else:
+            self._spare.remove(card)
+            card.show_of(sample, item.path, item.text)
         self._layout.insertWidget(place, card)
         card.show()  # at once, so that it can take the focus
         return card
+
+    def _choose_card(self, card: SampleCard) -> None:
+        self.select(card.sample.id)
+
+    def _put_away(self, card: SampleCard) -> None:
+        self._layout.removeWidget(card)
+        card.hide()
+        card.mark(False)
+        self._spare.append(card)
 
     def _show_writing(self) -> None:
         """One card for each text being written, after the stored ones."""

@@ -52,6 +52,16 @@ class SampleCard(Card):
         """Whether this is a description rather than code."""
         return self.sample.role == "forward"
 
+    def fits(self, sample: SampleRow) -> bool:
+        """Whether this card can show a sample of that role."""
+        return (sample.role == "backward") == (self.inset > 0)
+
+    def show_of(self, sample: SampleRow, path: str, original: str) -> None:
+        """Show a sample of another item."""
+        self._path, self._original = path, original
+        self._name.clear()
+        self.show_sample(sample)
+
     def show_sample(self, sample: SampleRow) -> None:
         """Show the same sample as it stands now."""
         if sample == self.sample and self._name.text():
@@ -96,7 +106,9 @@ class SampleCard(Card):
             return
         verdict = sample.verdict
         tip = verdict.detail or EXPLAINED.get(verdict.outcome, "") if verdict else "The tests have not run yet."
-        if not sample.error:
+        if sample.error:
+            self._main.show_text("")
+        else:
             self._main.show_text(verdict_text(verdict), verdict_colour(theme, verdict), tip)
 
 
