@@ -142,6 +142,10 @@ class Item:
     extra: bool = False
 
 
+OLD_LINE = "old line"
+"""In `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins."""
+
+
 # --------------------------------------------------------------------------- tests and verdicts
 
 

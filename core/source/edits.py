@@ -27,6 +27,7 @@ class Edit:
         removed, added: the changed lines alone.
         comment: what a person wrote about it: the commit's message, or a reviewer's words.
         author: where that stands: `commit` or `comment`.
+        old_line: where `old` begins in the old version of its file, from 1; 0 where there is none.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Edit:
     commit: str = ""
     date: str = ""
     language: str = ""
+    old_line: int = 0
 
 
 class EditSource(Protocol):

@@ -91,6 +91,7 @@ class Hunks:
             commit=str(commit.id),
             date=author_time(commit).isoformat(),
             language=language(path),
+            old_line=max(hunk.old_start, 1),
         )
 
     def _diff(self, commit: pygit2.Commit) -> pygit2.Diff:

@@ -24,7 +24,7 @@ from core.source.edits_history import MISSING, EditHistory
 from core.trips.edit_tests import CommitTests
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
-from core.types import CoverageMap, Item, Outcome, Suite, Verdict
+from core.types import OLD_LINE, CoverageMap, Item, Outcome, Suite, Verdict
 
 ORACLE = "exact-match"
 _NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
@@ -189,7 +189,8 @@ def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:
 def edit_item(edit: Edit) -> Item:
     """The edit as an item of a run; language, kind of change and size are what scores are split by."""
     lines = max(len(edit.removed), len(edit.added))
-    origin = {"commit": edit.commit, "date": edit.date, _SAID[edit.author]: edit.comment}
+    line = str(edit.old_line) if edit.old_line else ""
+    origin = {"commit": edit.commit, "date": edit.date, OLD_LINE: line, _SAID[edit.author]: edit.comment}
     return Item(
         key=edit.key,
         kind="edit",

@@ -31,12 +31,11 @@ class ChangeMap(QWidget):
         self.setToolTip("Where the changes are: click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-    def set_lines(self, columns: Sequence[Sequence[PaneLine]]) -> None:
-        """Take the changes from the panes' lines; neighbours of one kind become one mark."""
-        self._rows = max([1, *map(len, columns)])
+    def set_lines(self, lines: Sequence[PaneLine]) -> None:
+        """Take the changes from a line a row; neighbours of one kind become one mark."""
+        self._rows = max(1, len(lines))
         self._marks = []
-        for number, lines in enumerate(zip(*columns, strict=True)):
-            line = next((each for each in reversed(lines) if each.side is not None), lines[0])
+        for number, line in enumerate(lines):
             if line.kind is Kind.EQUAL:
                 continue
             last = self._marks[-1] if self._marks else None

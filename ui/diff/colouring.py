@@ -17,7 +17,7 @@ class Colouring(QSyntaxHighlighter):
     """Colours block `i` as `lines[i]` says; tokens come from the spans of the line's side."""
 
     def __init__(self, document: QTextDocument, theme: Theme, spans: Sequence[Spans]) -> None:
-        """`spans`: of the original and of the reconstruction."""
+        """`spans`: of each text, from the left."""
         super().__init__(document)
         self._spans = spans
         self._lines: Sequence[PaneLine] = ()
@@ -46,27 +46,27 @@ class Colouring(QSyntaxHighlighter):
             return
         marks = () if line.kind is Kind.EQUAL else line.marks
         for start, end in marks:
-            self._set(text, start, end, None, line.side)
+            self._set(text, start, end, None, line.colour)
         for start, end, kind in self._spans[line.side].line(line.number):
             self._set(text, start, end, kind, None)
             for low, high in marks:
                 if low < end and start < high:
-                    self._set(text, max(start, low), min(end, high), kind, line.side)
+                    self._set(text, max(start, low), min(end, high), kind, line.colour)
 
-    def _set(self, text: str, start: int, end: int, kind: _TokenType | None, side: int | None) -> None:
-        """Format a range of characters. `side`: whose mark lies under it."""
+    def _set(self, text: str, start: int, end: int, kind: _TokenType | None, tone: int | None) -> None:
+        """Format a range of characters. `tone`: of the mark that lies under it."""
         first = _units(text, start)
-        self.setFormat(first, _units(text, end) - first, self._format(kind, side))
+        self.setFormat(first, _units(text, end) - first, self._format(kind, tone))
 
-    def _format(self, kind: _TokenType | None, side: int | None) -> QTextCharFormat:
+    def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
         """The format of a token type, with or without a mark; made once."""
-        if (kind, side) not in self._formats:
+        if (kind, tone) not in self._formats:
             theme = self._theme
             made = _foreground(theme.text if kind is None else theme.token(kind))
-            if side is not None:
-                made.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[side]))
-            self._formats[kind, side] = made
-        return self._formats[kind, side]
+            if tone is not None:
+                made.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[tone]))
+            self._formats[kind, tone] = made
+        return self._formats[kind, tone]
 
 
 def _foreground(colour: str) -> QTextCharFormat:

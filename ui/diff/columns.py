@@ -1,4 +1,4 @@
-"""The panes of a comparison, side by side or as one column, with rows kept aligned."""
+"""The panes of a comparison of two or three texts, side by side or as one column, with rows kept aligned."""
 
 from __future__ import annotations
 
@@ -10,33 +10,38 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSplitter, QStackedWidget,
 from ui.diff.change_map import ChangeMap
 from ui.diff.controls import FOCUS_RING, column, label, row
 from ui.diff.pane import Pane
-from ui.diff.pane_lines import PaneLine, change_starts, one_column, side_by_side
+from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import TextDiff
 from ui.diff.scrolling import LinkedScrolling
 from ui.diff.spans import Spans
 from ui.theme import SPACE, Theme
 
+PAIR = ("Original", "Reconstruction")
+STRIP = 68
+"""Pixels of height that a description above the panes has at most."""
 REWRAP_AFTER = 40
 """Milliseconds of quiet before rows are aligned anew while a pane is resized."""
 
 
 class Columns(QWidget):
-    """Original, description and reconstruction as linked panes, or both texts in one column.
+    """Texts as linked panes, or all of them in one column; the description between two, above three.
 
     `moved` says that the current row, and with it the next and previous change, is another.
     """
 
     moved = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Empty until `show_diff`."""
+    def __init__(self, theme: Theme, parent: QWidget | None = None, titles: Sequence[str] = PAIR) -> None:
+        """Empty until `show_diff` or `show_lines`. `titles`: one a text."""
         super().__init__(parent)
-        self._diff, self._first = TextDiff((), (), False), (1, 1)
+        self._lines: Lines = PairLines(TextDiff((), (), False), (1, 1))
+        self._changes: list[PaneLine] = []
         self._wrap = False
-        self.spans = (Spans(self), Spans(self))
-        self.left = Pane(theme, "Original", self.spans, self)
-        self.right = Pane(theme, "Reconstruction", self.spans, self)
-        self.single = Pane(theme, "Original and reconstruction in one column", self.spans, self)
+        self.spans = tuple(Spans(self) for _ in titles)
+        self.sides = tuple(Pane(theme, title, self.spans, self) for title in titles)
+        self.left, self.right = self.sides[0], self.sides[-1]
+        self._whole = " and ".join([", ".join(titles[:-1]), titles[-1].lower()])
+        self.single = Pane(theme, f"{self._whole} in one column", self.spans, self)
         self.description = QPlainTextEdit(self)
         self.description.setReadOnly(True)
         self.description.setFrameShape(QFrame.Shape.NoFrame)
@@ -45,7 +50,7 @@ class Columns(QWidget):
         self.description.document().setDocumentMargin(SPACE)
         self.description.setTabChangesFocus(True)
         self.map = ChangeMap(theme, self)
-        LinkedScrolling(self.left, self.right)
+        LinkedScrolling(*self.sides)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(REWRAP_AFTER)
@@ -56,28 +61,37 @@ class Columns(QWidget):
     def _lay_out(self) -> None:
         self._middle = _titled("Description", self.description)
         self._middle.hide()
+        self._titled = [_titled(pane.accessibleName(), pane) for pane in self.sides]
         self._sides = QSplitter(Qt.Orientation.Horizontal)
         self._sides.setChildrenCollapsible(False)
-        for part in (_titled("Original", self.left), self._middle, _titled("Reconstruction", self.right)):
+        for part in self._titled:
             self._sides.addWidget(part)
-        self._sides.setSizes([400, 200, 400])
         self._stack = QStackedWidget()
         self._stack.addWidget(self._sides)
-        self._stack.addWidget(_titled("Original and reconstruction", self.single))
-        layout = row(self._stack, self.map, spacing=0, owner=self)
-        layout.setStretch(0, 1)
+        self._stack.addWidget(_titled(self._whole, self.single))
+        panes = row(self._stack, self.map, spacing=0)
+        panes.setStretch(0, 1)
+        if len(self.sides) == len(PAIR):
+            self._sides.insertWidget(1, self._middle)
+            self._sides.setSizes([400, 200, 400])
+            self.setLayout(panes)
+        else:
+            self._middle.setMaximumHeight(STRIP)
+            whole = column(self._middle, panes, owner=self)
+            whole.setStretch(0, 0)
+            whole.setStretch(1, 1)
 
     def _connect(self) -> None:
-        self.left.resized.connect(self._rewrap)
-        self.right.resized.connect(self._rewrap)
+        for pane in self.sides:
+            pane.resized.connect(self._rewrap)
         self.map.row_chosen.connect(self.go_to)
         for pane in self.panes:
             pane.cursorPositionChanged.connect(self.moved)
 
     @property
-    def panes(self) -> tuple[Pane, Pane, Pane]:
-        """Original, reconstruction, one column."""
-        return self.left, self.right, self.single
+    def panes(self) -> tuple[Pane, ...]:
+        """Every text's, then the one column."""
+        return *self.sides, self.single
 
     @property
     def unified(self) -> bool:
@@ -89,24 +103,31 @@ class Columns(QWidget):
         """The pane that keys act on."""
         if self.unified:
             return self.single
-        return self.left if self.left.hasFocus() else self.right
+        return next((pane for pane in self.sides if pane.hasFocus()), self.right)
 
     def show_diff(self, diff: TextDiff, path: str, first: tuple[int, int]) -> None:
-        """Show a comparison; `first`: what the first line of either side is numbered."""
-        self._diff, self._first = diff, first
-        for side, name in enumerate(("left", "right")):
-            cells = [cell for row in diff.rows if (cell := getattr(row, name)) is not None]
-            self.spans[side].start([cell.text for cell in cells], path)
+        """Show a comparison of two; `first`: what the first line of either side is numbered."""
+        self.show_lines(PairLines(diff, first), path)
+
+    def show_lines(self, lines: Lines, path: str) -> None:
+        """Show a comparison of as many texts as there are panes."""
+        self._lines = lines
+        for spans, side in zip(self.spans, lines.columns(), strict=True):
+            spans.start([line.text for line in side if line.side is not None], path)
         self._fill()
 
+    def show_last(self, shown: bool) -> None:
+        """Whether the last text is there."""
+        self._titled[-1].setVisible(shown)
+
     def show_description(self, text: str, shown: bool) -> None:
-        """Put the description between the two, or take it away."""
+        """Show the description, or take it away."""
         if text != self.description.toPlainText():
             self.description.setPlainText(text)
         self._middle.setVisible(shown and bool(text))
 
     def set_unified(self, on: bool) -> None:
-        """One column, or side by side."""
+        """All texts in one column, or side by side."""
         self._stack.setCurrentIndex(int(on))
         self._fill()
 
@@ -130,31 +151,31 @@ class Columns(QWidget):
 
     def starts(self, skip_form: bool) -> list[int]:
         """Rows at which a change starts."""
-        lines = self.single.lines if self.unified else self.left.lines
+        lines = self.single.lines if self.unified else self._changes
         return change_starts(lines, skip_form)
 
     def go_to(self, number: int) -> None:
         """Make a row current in every pane on show, in the middle of what is seen."""
-        for pane in (self.single,) if self.unified else (self.left, self.right):
+        for pane in (self.single,) if self.unified else self.sides:
             pane.go_to(number, centre=True)
 
     def row_of(self, side: int, number: int) -> int | None:
         """The row that shows line `number` (from 0) of a side in the present form."""
-        lines = self.single.lines if self.unified else (self.left.lines, self.right.lines)[side]
+        lines = self.single.lines if self.unified else self.sides[side].lines
         places = (place for place, line in enumerate(lines) if (line.side, line.number) == (side, number))
         return next(places, None)
 
     def _fill(self) -> None:
         """Hand the panes on show their lines."""
         if self.unified:
-            lines = one_column(self._diff, self._first)
+            lines = self._lines.single()
             self.single.set_lines(lines)
-            self.map.set_lines([lines])
+            self.map.set_lines(lines)
             return
-        left, right = side_by_side(self._diff, self._first)
-        self.left.set_lines(left)
-        self.right.set_lines(right)
-        self.map.set_lines([left, right])
+        for pane, side in zip(self.sides, self._lines.columns(), strict=True):
+            pane.set_lines(side)
+        self._changes = self._lines.changes()
+        self.map.set_lines(self._changes)
         self._align()
 
     def _rewrap(self) -> None:
@@ -163,20 +184,19 @@ class Columns(QWidget):
             self._timer.start()
 
     def _align(self) -> None:
-        """Give rows of both panes one height."""
+        """Give rows of all panes one height."""
         if self.unified or not self.left.lines:
             return
-        left, right = self.left.lines, self.right.lines
         if not self._wrap:
-            _pad(self.left, left, ())
-            _pad(self.right, right, ())
+            for pane in self.sides:
+                _pad(pane, pane.lines, ())
             return
-        heights = list(zip(self.left.heights(), self.right.heights(), strict=True))
-        _pad(self.left, left, [max(0, b - a) for a, b in heights])
-        _pad(self.right, right, [max(0, a - b) for a, b in heights])
-        tall = [place for place, pair in enumerate(heights) if max(pair) > 1]
-        self.left.lay_out(tall)
-        self.right.lay_out(tall)
+        heights = [pane.heights() for pane in self.sides]
+        highest = [max(row) for row in zip(*heights, strict=True)]
+        tall = [place for place, height in enumerate(highest) if height > 1]
+        for pane, own in zip(self.sides, heights, strict=True):
+            _pad(pane, pane.lines, [most - height for most, height in zip(highest, own, strict=True)])
+            pane.lay_out(tall)
 
 
 def _pad(pane: Pane, lines: Sequence[PaneLine], padding: Sequence[int]) -> None:

@@ -88,7 +88,7 @@ class Gutter(QWidget):
         """What became of the line, in bold and in the colour of its side."""
         theme = self._pane.theme
         dimmed = line.form and self._pane.dim
-        colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.side or 0]
+        colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
         font = QFont(self._pane.font())
         font.setBold(True)
         painter.save()

@@ -29,6 +29,8 @@ from ui.diff.spans import Spans
 from ui.fonts import fixed_font
 from ui.theme import Theme
 
+TAB = 4
+"""Columns of a tab stop."""
 PAD = "\u2028"
 """A line break inside a block: fills a wrapped row up to the height of its counterpart."""
 
@@ -50,9 +52,10 @@ class Pane(QPlainTextEdit):
         self.setStyleSheet(FOCUS_RING)
         self.setFont(fixed_font())
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
+        self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance("0"))
         self._lines: Sequence[PaneLine] = ()
         self.padding: Sequence[int] = ()
-        self._blocks: tuple[dict[int, int], ...] = ({}, {})
+        self._blocks: tuple[dict[int, int], ...] = tuple({} for _ in spans)
         self._theme, self._dim = theme, True
         self._colouring = Colouring(self.document(), theme, spans)
         self._gutter = Gutter(self)
@@ -88,7 +91,7 @@ class Pane(QPlainTextEdit):
         row, top = self.row(), self.verticalScrollBar().value()
         same = self._lines == lines
         self._lines, self.padding = lines, padding
-        self._blocks = _index(lines)
+        self._blocks = _index(lines, len(self._blocks))
         self._colouring.set_lines(lines, self._dim)
         extra = padding or [0] * len(lines)
         self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, extra, strict=True)))
@@ -161,7 +164,7 @@ class Pane(QPlainTextEdit):
             return QBrush(QColor(theme.border), Qt.BrushStyle.BDiagPattern)
         if line.kind is Kind.EQUAL or (line.form and self._dim):
             return None
-        return QBrush(QColor(theme.deleted if line.side == 0 else theme.inserted))
+        return QBrush(QColor((theme.deleted, theme.inserted)[line.colour]))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Rows first, then the text over them (called by Qt)."""
@@ -227,9 +230,9 @@ class Pane(QPlainTextEdit):
                 self._colouring.rehighlightBlock(self.document().findBlockByNumber(blocks[number]))
 
 
-def _index(lines: Sequence[PaneLine]) -> tuple[dict[int, int], ...]:
-    """Of either side: which block shows a line."""
-    places: tuple[dict[int, int], ...] = ({}, {})
+def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:
+    """Of each side: which block shows a line."""
+    places: tuple[dict[int, int], ...] = tuple({} for _ in range(sides))
     for block, line in enumerate(lines):
         if line.side is not None:
             places[line.side][line.number] = block

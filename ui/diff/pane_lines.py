@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from ui.diff.intraline import Marks
 from ui.diff.rows import Cell, Kind, Row, TextDiff
@@ -16,10 +17,11 @@ class PaneLine:
 
     Attributes:
         text: what stands there; empty for a filler.
-        side: 0 original, 1 reconstruction, whose line `number` (from 0) this is; None for a filler.
+        side: which text, from the left, whose line `number` (from 0) this is; None for a filler.
         labels: line numbers as shown, one a column.
         sign: `-`, `+`, `~`, `≈` (same tree) or a space.
         form: the change leaves the syntax tree as it was.
+        tone: 0 the colours of what is taken away, 1 those of what is put in; None goes by the side.
     """
 
     kind: Kind
@@ -30,9 +32,49 @@ class PaneLine:
     sign: str
     marks: Marks = ()
     form: bool = False
+    tone: int | None = None
+
+    @property
+    def colour(self) -> int:
+        """The tone in force."""
+        return (self.side or 0) if self.tone is None else self.tone
 
 
 SAME_TREE_SIGN = "≈"
+
+
+class Lines(Protocol):
+    """A comparison as panes show it."""
+
+    def columns(self) -> tuple[list[PaneLine], ...]:
+        """One list a text, equally long."""
+
+    def single(self) -> list[PaneLine]:
+        """The same in one column."""
+
+    def changes(self) -> list[PaneLine]:
+        """A line a row of `columns`, whose kind says what the map of changes shows there."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairLines:
+    """Lines of the comparison of two texts. `first`: what the first line of either side is numbered."""
+
+    diff: TextDiff
+    first: tuple[int, int]
+
+    def columns(self) -> tuple[list[PaneLine], ...]:
+        """Original, reconstruction."""
+        return side_by_side(self.diff, self.first)
+
+    def single(self) -> list[PaneLine]:
+        """Old lines of a hunk, then new ones."""
+        return one_column(self.diff, self.first)
+
+    def changes(self) -> list[PaneLine]:
+        """The right side's lines, else the left one's."""
+        left, right = self.columns()
+        return [theirs if theirs.side is not None else ours for ours, theirs in zip(left, right, strict=True)]
 
 
 def side_by_side(diff: TextDiff, first: tuple[int, int]) -> tuple[list[PaneLine], list[PaneLine]]:

@@ -1,10 +1,11 @@
-"""Original and reconstruction, side by side."""
+"""Original and reconstruction side by side; of an edit old, new and predicted code."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
 from ui.diff.controls import column
+from ui.diff.edit_view import EditView, ShownEdit
 from ui.diff.equivalence import MOST_CHARACTERS
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.view import DiffView
@@ -13,15 +14,15 @@ from ui.theme import Theme
 
 
 class DiffPanel(QWidget):
-    """The comparison of one pair, or what to do while there is none."""
+    """The comparison of one pair, or of one edit, or what to do while there is none."""
 
     def __init__(self, theme: Theme) -> None:
-        """Empty until `set_pair`."""
+        """Empty until `set_pair` or `set_edit`."""
         super().__init__()
         self.setAccessibleName("Difference")
-        self.view = DiffView(theme)
+        self.view, self.edit = DiffView(theme), EditView(theme)
         self._empty = EmptyState("Nothing to compare", "Pick a reconstruction (x^) in the round-trip panel.")
-        column(self._empty, self.view, owner=self)
+        column(self._empty, self.edit, self.view, owner=self)
         self.clear()
 
     def clear(self) -> None:
@@ -48,16 +49,24 @@ class DiffPanel(QWidget):
             indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
         self._show(restored(original, indent), restored(candidate, indent), title, path, first_line, description)
 
+    def set_edit(self, edit: ShownEdit) -> None:
+        """Compare an edit with what was predicted of it."""
+        self.edit.show_edit(edit)
+        self._turn_to(self.edit)
+
     def go_to_line(self, line: int) -> None:
         """Show a line of the reconstruction, by its number in the file."""
-        self.view.go_to_line(line)
+        (self.view if self.edit.isHidden() else self.edit).go_to_line(line)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self.view.set_theme(theme)
+        self.edit.set_theme(theme)
 
     def _show(self, original: str, candidate: str, title: str, path: str, first_line: int, description: str) -> None:
-        nothing = not original and not candidate
-        self._empty.setVisible(nothing)
-        self.view.setVisible(not nothing)
+        self._turn_to(self.view if original or candidate else self._empty)
         self.view.show_pair(original, candidate, title, path, first_line, description)
+
+    def _turn_to(self, page: QWidget) -> None:
+        for each in (self._empty, self.edit, self.view):
+            each.setVisible(each is page)

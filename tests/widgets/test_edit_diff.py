@@ -1,0 +1,134 @@
+"""Old, new and predicted code of an edit: how they are aligned, and how the view shows and walks them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from stored_run import shown
+
+from ui.diff.edit_view import ShownEdit
+from ui.diff.threeway import EditDiff, compare_edit
+from ui.panels.diff import DiffPanel
+from ui.theme import DARK, LIGHT
+
+OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"
+NEW = "def f(a):\n    check(a)\n    b = a + 1\n    return b * 2\n"
+HALF = "def f(a):\n    check(a)\n    b = a + 1\n    return b\n"
+EDIT = ShownEdit(OLD, NEW, HALF, "reconstruction", "f.go", 40, 38, "Check a, and double what is returned.")
+
+
+@pytest.fixture
+def panel(qapp: QApplication) -> DiffPanel:
+    made = DiffPanel(LIGHT)
+    made.set_edit(EDIT)
+    shown(made, 1000, 360)
+    return made
+
+
+def said(diff: EditDiff) -> list[tuple[str | None, str | None, str | None, str]]:
+    def text(cell: object) -> str | None:
+        return getattr(cell, "text", None)
+
+    return [(text(row.old), text(row.new), text(row.predicted), row.made.value) for row in diff.rows]
+
+
+def test_each_line_of_the_answer_is_told_apart() -> None:
+    assert said(compare_edit("a\nb = 1\nc\n", "a\nb = 2\nc\n", "a\nb = 2\nc\n"))[1] == (
+        "b = 1",
+        "b = 2",
+        "b = 2",
+        "done",
+    )
+    assert said(compare_edit("a\nb = 1\nc\n", "a\nb = 2\nc\n", "a\nb = 1\nc\n"))[1] == (
+        "b = 1",
+        "b = 2",
+        "b = 1",
+        "kept",
+    )
+    assert said(compare_edit("a\nb = 1\nc\n", "a\nb = 2\nc\n", "a\nb = 3\nc\n"))[1] == (
+        "b = 1",
+        "b = 2",
+        "b = 3",
+        "other",
+    )
+    assert said(compare_edit("a\nc\n", "a\nb\nc\n", "a\nc\n"))[1] == (None, "b", None, "missing")
+    assert {row[3] for row in said(compare_edit("a\nc\n", "a\nb\nc\n", "a\nb\nc\n"))} == {"same", "done"}
+
+
+def test_a_deleted_line_that_stays_is_the_old_code_and_one_made_up_is_neither() -> None:
+    assert said(compare_edit("a\nb\nc", "a\nc", "a\nb\nc")) == [
+        ("a", "a", "a", "same"),
+        ("b", None, "b", "kept"),
+        ("c", "c", "c", "same"),
+    ]
+    assert said(compare_edit("a\nb\nc", "a\nc", "a\nc"))[1] == ("b", None, None, "done")
+    assert said(compare_edit("a\nc", "a\nd", "a\nzzz\nd"))[1] == (None, None, "zzz", "other")
+
+
+@pytest.mark.parametrize("predicted", ["", "\n", NEW, OLD, HALF, NEW + OLD, "x\n" * 50])
+def test_no_line_is_lost(predicted: str) -> None:
+    rows = said(compare_edit(OLD, NEW, predicted))
+    for place, text in enumerate((OLD, NEW, predicted)):
+        lines = [row[place] for row in rows if row[place] is not None]
+        assert lines == (text.split("\n")[:-1] if text.endswith("\n") else text.split("\n") if text else lines)
+
+
+def test_three_panes_and_the_description_above_them(panel: DiffPanel) -> None:
+    view = panel.edit
+    assert view.isVisible() and not panel.view.isVisible()
+    assert [pane.accessibleName() for pane in view.columns.sides] == ["Old", "New", "Predicted"]
+    assert all(pane.isVisible() for pane in view.columns.sides)
+    assert view.columns.description.toPlainText() == EDIT.description and view.columns.description.isVisible()
+    assert ["".join(line.sign for line in pane.lines).strip() for pane in view.columns.sides] == ["~ ~", "~ ~", "✓ ✗"]
+    assert [pane.lines[0].labels for pane in view.columns.sides] == [("38",), ("40",), ("40",)]
+    assert view.summary.text() == "Lines: 1 as in the new code, 1 as in the old"
+    panel.set_theme(DARK)
+    assert view.columns.left.theme is DARK
+
+
+def test_keys_step_through_the_changes_in_all_panes(panel: DiffPanel) -> None:
+    first, second, third = panel.edit.columns.sides
+    first.setFocus()
+    assert [pane.row() for pane in (first, second, third)] == [1, 1, 1]
+    QTest.keyClick(first, Qt.Key.Key_F8)
+    assert [pane.row() for pane in (first, second, third)] == [3, 3, 3]
+    QTest.keyClick(first, Qt.Key.Key_Tab)
+    assert second.hasFocus()
+    QTest.keyClick(second, Qt.Key.Key_F7)
+    assert third.row() == 1
+    panel.go_to_line(43)
+    assert third.row() == 3
+
+
+def test_one_column_shows_the_answer_where_it_differs(panel: DiffPanel) -> None:
+    panel.edit.unified.setChecked(True)
+    lines = panel.edit.columns.single.lines
+    assert [(line.sign, line.text.strip()) for line in lines if line.sign != " "] == [
+        ("-", "log(a)"),
+        ("+", "check(a)"),
+        ("-", "return b"),
+        ("+", "return b * 2"),
+        ("✗", "return b"),
+    ]
+
+
+def test_before_anything_is_predicted_the_edit_is_shown(panel: DiffPanel) -> None:
+    panel.set_edit(replace(EDIT, predicted=None, old_line=None))
+    sides = panel.edit.columns.sides
+    assert [pane.isVisible() for pane in sides] == [True, True, False]
+    assert sides[0].lines[0].labels == ("",)
+    assert panel.edit.summary.text() == "not predicted yet"
+
+
+def test_copies_and_words_for_exact_and_unchanged_answers(panel: DiffPanel, qapp: QApplication) -> None:
+    panel.set_edit(replace(EDIT, predicted=NEW))
+    assert panel.edit.summary.text() == "As the new code"
+    panel.set_edit(replace(EDIT, predicted=OLD))
+    assert panel.edit.summary.text() == "The old code, unchanged"
+    actions = {action.text(): action for action in panel.edit.copy.menu().actions()}
+    actions["The edit"].trigger()
+    assert "-    log(a)\n+    check(a)" in qapp.clipboard().text()

@@ -1,0 +1,120 @@
+"""What every comparison has around its panes: title, summary, switches, steps from change to change, and their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from ui.diff.columns import Columns
+from ui.diff.controls import BAR, bind, button, column, copy_menu, label, row, switch
+from ui.diff.elided import ElidedLabel
+from ui.diff.pane_lines import Lines
+from ui.icons import icon
+from ui.theme import SPACE, Theme
+
+Copies = Sequence[tuple[str, Callable[[], str]]]
+
+
+class Comparison(QWidget):
+    """Texts beside one another; switches keep their state from one comparison to the next."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        titles: Sequence[str],
+        copies: Copies,
+        switches: Sequence[QToolButton] = (),
+        described: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`copies`: what can be put on the clipboard. `described`: whether the description is shown at first."""
+        super().__init__(parent)
+        self._description = ""
+        self._first_line = 1
+        self.columns = Columns(theme, self, titles)
+        self.title, self.summary = ElidedLabel(), ElidedLabel("muted")
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.title.setContentsMargins(0, 0, SPACE, 0)
+        self.note = label(role="warn", wrap=True)
+        self.note.setContentsMargins(SPACE, 0, SPACE, SPACE // 2)
+        self._make_controls(described)
+        self.copy = copy_menu("Copy a text", copies)
+        self._lay_out(switches)
+        self.columns.moved.connect(self._follow)
+        self.set_theme(theme)
+
+    def _make_controls(self, described: bool) -> None:
+        self.previous = button("", "Previous change (F7)", lambda: self.step(-1))
+        self.next = button("", "Next change (F8)", lambda: self.step(1))
+        bind(self, "F7", lambda: self.step(-1), "Previous change")
+        bind(self, "F8", lambda: self.step(1), "Next change")
+        self.unified = switch("Unified", "All texts in one column")
+        self.unified.toggled.connect(self._set_unified)
+        self.wrap = switch("Wrap", "Wrap long lines, rows kept aligned")
+        self.wrap.toggled.connect(self.columns.set_wrap)
+        self.between = switch("Description", "Show the description beside the texts", described)
+        self.between.toggled.connect(self._show_description)
+
+    def _lay_out(self, switches: Sequence[QToolButton]) -> None:
+        controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
+        bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
+        column(bar, self.note, self.columns, owner=self)
+
+    def _present(
+        self, lines: Lines, path: str, title: str, summary: str, notes: Sequence[str], description: str
+    ) -> None:
+        """Show a comparison from its first change on."""
+        self._description = description
+        self.title.setText(title)
+        self.summary.setText(summary)
+        self.note.setText(" ".join(notes))
+        self.note.setVisible(bool(notes))
+        self.columns.show_lines(lines, path)
+        self._show_description()
+        self.columns.go_to(next(iter(self._starts()), 0))
+        self._follow()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.columns.set_theme(theme)
+        self.previous.setIcon(icon("previous", theme.text, theme.border))
+        self.next.setIcon(icon("next", theme.text, theme.border))
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) change."""
+        here, starts = self.columns.active.row(), self._starts()
+        ahead = [start for start in starts if start > here]
+        behind = [start for start in starts if start < here]
+        if direction > 0 and ahead:
+            self.columns.go_to(ahead[0])
+        elif direction < 0 and behind:
+            self.columns.go_to(behind[-1])
+
+    def go_to_line(self, line: int) -> None:
+        """Show a line of the last text; its first line counts as `first_line`."""
+        place = self.columns.row_of(len(self.columns.sides) - 1, line - self._first_line)
+        if place is not None:
+            self.columns.go_to(place)
+            self.columns.active.setFocus()
+
+    def _starts(self) -> list[int]:
+        """Changes to step through."""
+        return self.columns.starts(skip_form=False)
+
+    def _set_unified(self, on: bool) -> None:
+        self.columns.set_unified(on)
+        self.columns.go_to(next(iter(self._starts()), 0))
+        self._follow()
+
+    def _show_description(self) -> None:
+        self.between.setEnabled(bool(self._description))
+        self.columns.show_description(self._description, self.between.isChecked())
+
+    def _follow(self) -> None:
+        """Enable the steps that lead somewhere."""
+        here, starts = self.columns.active.row(), self._starts()
+        self.previous.setEnabled(any(start < here for start in starts))
+        self.next.setEnabled(any(start > here for start in starts))

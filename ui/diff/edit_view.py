@@ -1,0 +1,84 @@
+"""The comparison of an edit with what was predicted: old, new, predicted, and the description above them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QWidget
+
+from ui.diff.comparison import Comparison
+from ui.diff.edit_lines import EditLines
+from ui.diff.rows import compare
+from ui.diff.threeway import EditDiff, Made, compare_edit
+from ui.diff.unified import patch
+from ui.theme import Theme
+
+TITLES = ("Old", "New", "Predicted")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEdit:
+    """What is compared.
+
+    Attributes:
+        predicted: None while nothing was.
+        first_line: the file's line at which the new code starts; `old_line` the old one's, None for unknown.
+    """
+
+    old: str
+    new: str
+    predicted: str | None
+    title: str
+    path: str
+    first_line: int = 1
+    old_line: int | None = None
+    description: str = ""
+
+
+class EditView(Comparison):
+    """Everything about one edit and one prediction of it."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Empty until `show_edit`."""
+        self._shown: ShownEdit | None = None
+        copies = (
+            ("Old", lambda: self._text("old")),
+            ("New", lambda: self._text("new")),
+            ("Predicted", lambda: self._text("predicted")),
+            ("The edit", lambda: patch(compare(self._text("old"), self._text("new"), python=False))),
+        )
+        super().__init__(theme, TITLES, copies, described=True, parent=parent)
+        self.wrap.setChecked(True)
+
+    def show_edit(self, edit: ShownEdit) -> None:
+        """Compare; the same texts again stay as they are, with their scroll position."""
+        if edit == self._shown:
+            return
+        self._shown, self._first_line = edit, edit.first_line
+        there = edit.predicted is not None
+        diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
+        lines = EditLines(diff, (edit.old_line, edit.first_line, edit.first_line), there)
+        summary = _summary(diff, edit) if there else "not predicted yet"
+        self.columns.show_last(there)
+        self._present(lines, edit.path, edit.title, summary, diff.notes, edit.description)
+
+    def _text(self, name: str) -> str:
+        return getattr(self._shown, name, "") or ""
+
+
+def _summary(diff: EditDiff, edit: ShownEdit) -> str:
+    """What the prediction is, in one line."""
+    if edit.predicted == edit.new:
+        return "As the new code"
+    if edit.predicted == edit.old:
+        return "The old code, unchanged"
+    words = {
+        Made.DONE: "as in the new code",
+        Made.KEPT: "as in the old",
+        Made.OTHER: "as in neither",
+        Made.MISSING: "missing",
+    }
+    if diff.count(Made.DONE) + diff.count(Made.SAME) == len(diff.rows):
+        return "As the new code but for white space at line ends"
+    counts = [f"{diff.count(made):,} {said}" for made, said in words.items() if diff.count(made)]
+    return f"Lines: {', '.join(counts)}"
