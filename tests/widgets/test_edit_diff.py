@@ -37,24 +37,10 @@ def said(diff: EditDiff) -> list[tuple[str | None, str | None, str | None, str]]
 
 
 def test_each_line_of_the_answer_is_told_apart() -> None:
-    assert said(compare_edit("a\nb = 1\nc\n", "a\nb = 2\nc\n", "a\nb = 2\nc\n"))[1] == (
-        "b = 1",
-        "b = 2",
-        "b = 2",
-        "done",
-    )
-    assert said(compare_edit("a\nb = 1\nc\n", "a\nb = 2\nc\n", "a\nb = 1\nc\n"))[1] == (
-        "b = 1",
-        "b = 2",
-        "b = 1",
-        "kept",
-    )
-    assert said(compare_edit("a\nb = 1\nc\n", "a\nb = 2\nc\n", "a\nb = 3\nc\n"))[1] == (
-        "b = 1",
-        "b = 2",
-        "b = 3",
-        "other",
-    )
+    old, new = "a\nb = 1\nc\n", "a\nb = 2\nc\n"
+    for line, made in (("b = 2", "done"), ("b = 2  ", "done"), ("b = 1", "kept"), ("b = 3", "other")):
+        row = said(compare_edit(old, new, f"a\n{line}\nc\n"))[1]
+        assert row == ("b = 1", "b = 2", line, made)
     assert said(compare_edit("a\nc\n", "a\nb\nc\n", "a\nc\n"))[1] == (None, "b", None, "missing")
     assert {row[3] for row in said(compare_edit("a\nc\n", "a\nb\nc\n", "a\nb\nc\n"))} == {"same", "done"}
 
@@ -69,7 +55,7 @@ def test_a_deleted_line_that_stays_is_the_old_code_and_one_made_up_is_neither() 
     assert said(compare_edit("a\nc", "a\nd", "a\nzzz\nd"))[1] == (None, None, "zzz", "other")
 
 
-@pytest.mark.parametrize("predicted", ["", "\n", NEW, OLD, HALF, NEW + OLD, "x\n" * 50])
+@pytest.mark.parametrize("predicted", ["", NEW, OLD, HALF, NEW + OLD, "x\n" * 50])
 def test_no_line_is_lost(predicted: str) -> None:
     rows = said(compare_edit(OLD, NEW, predicted))
     for place, text in enumerate((OLD, NEW, predicted)):
@@ -127,6 +113,8 @@ def test_before_anything_is_predicted_the_edit_is_shown(panel: DiffPanel) -> Non
 def test_copies_and_words_for_exact_and_unchanged_answers(panel: DiffPanel, qapp: QApplication) -> None:
     panel.set_edit(replace(EDIT, predicted=NEW))
     assert panel.edit.summary.text() == "As the new code"
+    panel.set_edit(replace(EDIT, predicted=NEW.replace("(a)\n", "(a) \n")))
+    assert panel.edit.summary.text() == "As the new code but for white space at line ends"
     panel.set_edit(replace(EDIT, predicted=OLD))
     assert panel.edit.summary.text() == "The old code, unchanged"
     actions = {action.text(): action for action in panel.edit.copy.menu().actions()}
