@@ -83,11 +83,11 @@ def test_keys_step_through_changes_of_substance(panel: DiffPanel) -> None:
     right.setFocus()
     panel.view.form.setChecked(False)
     right.go_to(0)
-    QTest.keyClick(right, Qt.Key.Key_F8)
+    QTest.keyClick(right, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert (panel.view.columns.left.row(), right.row()) == (2, 2)
     assert not panel.view.next.isEnabled()
     right.go_to(5)
-    QTest.keyClick(right, Qt.Key.Key_F7)
+    QTest.keyClick(right, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert right.row() == 2
 
 

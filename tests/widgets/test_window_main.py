@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QTimer, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtGui import QDropEvent, QGuiApplication, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -378,3 +378,41 @@ def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_p
     assert seen == [[2]]
     empty.commands._change_runs(lambda store: store.restore_run(2))
     wait_until(lambda: empty.inspection.overview is not None and len(empty.inspection.overview.runs) == 2)
+
+
+def test_no_key_means_two_things(window: MainWindow) -> None:
+    """Two live shortcuts of one key silence both."""
+    own = window.actions()
+    whole = {key.toString() for action in own for key in action.shortcuts()}
+    inner = [
+        (type(widget).__name__, key.toString())
+        for widget in window.findChildren(QWidget)
+        for action in widget.actions()
+        for key in action.shortcuts()
+        if action not in own
+    ]
+    inner += [(type(each.parent()).__name__, each.key().toString()) for each in window.findChildren(QShortcut)]
+    assert len(inner) > 6
+    assert [each for each in inner if each[1] in whole] == []
+
+
+@pytest.mark.parametrize("place", ["code", "diff", "regions"])
+def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(window: MainWindow, case: Filled, place: str) -> None:
+    asked: list[tuple[str, str]] = []
+    selecting = window.parts.code.selecting
+    selecting.check_asked.disconnect(window.check_selection)
+    selecting.probe_asked.disconnect(window.probe_selection)
+    selecting.check_asked.connect(lambda path, *_: asked.append(("check", path)))
+    selecting.probe_asked.connect(lambda path, *_: asked.append(("probe", path)))
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
+    editor = window.parts.code.editor
+    cursor = editor.textCursor()
+    cursor.select(cursor.SelectionType.LineUnderCursor)
+    editor.setTextCursor(cursor)
+    wait_until(lambda: selecting.region is not None)
+    focus = {"code": editor, "diff": window.parts.diff.view.columns.right, "regions": window.parts.regions.table}
+    focus[place].setFocus()
+    QTest.keyClick(focus[place], Qt.Key.Key_F6)
+    QTest.keyClick(focus[place], Qt.Key.Key_F7)
+    assert asked == [("check", window.parts.code.path), ("probe", window.parts.code.path)]

@@ -47,10 +47,10 @@ class Comparison(QWidget):
         self.set_theme(theme)
 
     def _make_controls(self, described: bool) -> None:
-        self.previous = button("", "Previous change (F7)", lambda: self.step(-1))
-        self.next = button("", "Next change (F8)", lambda: self.step(1))
-        bind(self, "F7", lambda: self.step(-1), "Previous change")
-        bind(self, "F8", lambda: self.step(1), "Next change")
+        self.previous = button("", "Previous change (Alt-Up)", lambda: self.step(-1))
+        self.next = button("", "Next change (Alt-Down)", lambda: self.step(1))
+        bind(self, "Alt+Up", lambda: self.step(-1), "Previous change")
+        bind(self, "Alt+Down", lambda: self.step(1), "Next change")
         self.unified = switch("Unified", "All texts in one column")
         self.unified.toggled.connect(self._set_unified)
         self.wrap = switch("Wrap", "Wrap long lines, rows kept aligned")

@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QPaintEvent, QStandardItemModel
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QVBoxLayout,
+    QWidget,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +26,22 @@ class Choice:
     value: str
     tip: str = ""
     usable: bool = True
+
+
+class _ElidedBox(QComboBox):
+    """Shortens what does not fit in the middle, where Qt would cut off the end."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Draw it (called by Qt)."""
+        option, painter = QStyleOptionComboBox(), QStylePainter(self)
+        self.initStyleOption(option)
+        control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(control, option, part, self).width() - 4
+        text = option.currentText or self.placeholderText()
+        option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawComplexControl(control, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class ChoiceBox(QWidget):
@@ -34,7 +58,7 @@ class ChoiceBox(QWidget):
         self._value = ""
         label = QLabel(caption)
         label.setProperty("role", "caption")
-        self.box = QComboBox()
+        self.box = _ElidedBox()
         self.box.setAccessibleName(caption)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.setMinimumContentsLength(8)

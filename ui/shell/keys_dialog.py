@@ -14,6 +14,7 @@ from ui.theme import SPACE
 IN_VIEWS = (
     ("Next, previous region (in the code)", "N, P"),
     ("Next, previous failure (in the code)", "F, Shift+F"),
+    ("Next, previous change (in the diff)", "Alt+Down, Alt+Up"),
     ("Choose (in lists)", "Arrows"),
     ("Open and close folders", "Left, Right"),
 )
