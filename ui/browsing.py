@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -12,6 +13,7 @@ from core.store.rows import ItemRow, RunRow
 from core.types import Codebase
 from ui.inspection import Inspection, Overview, Wanted
 from ui.open_project import OpenProject
+from ui.panels.metric_values import read_metric
 from ui.project_nodes import listed_files
 from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
@@ -45,6 +47,8 @@ class Browsing(QObject):
         parts.regions.item_chosen.connect(self.choose)
         parts.code.item_chosen.connect(self.choose)
         parts.run.region_activated.connect(self.choose)
+        parts.run.sample_activated.connect(self.choose_sample)
+        parts.run.metric_asked.connect(self._read_metric)
         parts.run.export_failed.connect(self._say_not_written)
 
     def choose(self, item_id: int) -> None:
@@ -52,6 +56,16 @@ class Browsing(QObject):
         self.follow = False
         self._inspection.choose_item(item_id)
         self.went.emit()
+
+    def choose_sample(self, item_id: int, sample_id: int) -> None:
+        """The user picked a sample of a region: show it as soon as it is read."""
+        self.trace.await_sample(sample_id)
+        self.choose(item_id)
+
+    def _read_metric(self, metric: str) -> None:
+        run, charts = self._inspection.run, self._parts.run.charts
+        if run is not None:
+            self._inspection.ask("metric", partial(read_metric, run.id, metric), charts.by_metric.set_values)
 
     def go_to(self, run_id: int, item_id: int) -> None:
         """Show a region of a run that may be another one than the one on show."""

@@ -33,6 +33,7 @@ class TraceView(QObject):
         self._prompt, self._metrics = prompt, metrics
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
+        self._awaited: int | None = None
         self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
         inspection.item_chosen.connect(self._item_chosen)
         inspection.trace_changed.connect(self._trace_changed)
@@ -45,6 +46,10 @@ class TraceView(QObject):
         for event in events:
             if isinstance(event, TextStreamed):
                 self._roundtrip.append_text(event.item_id, event.role, event.index, event.text, event.parent)
+
+    def await_sample(self, sample_id: int) -> None:
+        """Select this sample with the next trace that has it."""
+        self._awaited = sample_id
 
     def _item_chosen(self, item: ItemRow | None) -> None:
         """Another region: show its head at once, its samples when they are read."""
@@ -62,6 +67,9 @@ class TraceView(QObject):
         self._samples = {sample.id: sample for sample in trace.samples}
         self._roundtrip.set_trace(trace.item, list(trace.samples))
         self._metrics.set_samples(trace.item, list(trace.samples))
+        if self._awaited in self._samples:
+            self._roundtrip.select(self._awaited)
+            self._awaited = None
         self._sample_selected(self._roundtrip.selected)
 
     def _sample_selected(self, sample_id: int | None) -> None:

@@ -31,6 +31,7 @@ from core.store.rows import (
     RunRow,
     SampleRow,
     Score,
+    ScoredRow,
     SupervisedRow,
     TestRow,
 )
@@ -41,6 +42,7 @@ from core.store.scores import (
     ITEM_SCORES,
     METRIC_VALUES,
     REFERENCE_VALUES,
+    SCORED_CODE,
     Bounds,
     Standing,
     Value,
@@ -224,6 +226,11 @@ class Reader:
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
         """How RTC and lift went as items were judged: at most `most` evenly spaced points, the last always in."""
         return self._bounds.running(self._values(run_id, "pass"), most)
+
+    def scored(self, run_id: int, metric: str) -> list[ScoredRow]:
+        """A metric's value beside the verdict, for every judged reconstruction of a run that counts."""
+        rows = self._rows(SCORED_CODE, run_id, metric)
+        return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
 
     def metrics(self, run_id: int) -> list[str]:
         """Names of the metrics stored for a run, sorted."""

@@ -208,6 +208,16 @@ class SupervisedRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoredRow:
+    """One judged reconstruction with one metric's value."""
+
+    sample_id: int
+    item_id: int
+    value: float
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RunningPoint:
     """Scores after the first `items` judged regions, in the order their last verdicts came."""
 

@@ -75,6 +75,18 @@ METRIC_VALUES = """
 """RTC and lift of each item with sim being a stored metric instead of the tests."""
 
 
+SCORED_CODE = """
+    SELECT s.id AS sample_id, s.item_id, c.value, v.outcome = 'pass' AS passed
+    FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.counted AND s.role = 'backward'
+    JOIN scores c ON c.sample_id = s.id AND c.metric = ?2 AND c.reference_id IS NULL
+    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra AND v.outcome <> 'infrastructure'
+    ORDER BY i.id, s.id
+"""
+"""A metric beside the verdict, one row a judged reconstruction (metric audit: does the one tell the other?)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """RTC and lift of one item; lift is None until its baseline was judged."""

@@ -9,7 +9,16 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from core.metrics.statistics import interval, lift_interval, pass_at_k, pearson, spearman, unanimous
+from core.metrics.statistics import (
+    auc,
+    interval,
+    lift_interval,
+    pass_at_k,
+    pearson,
+    point_biserial,
+    spearman,
+    unanimous,
+)
 
 
 def test_the_interval_is_that_of_every_possible_resample() -> None:
@@ -132,3 +141,23 @@ def test_a_correlation_without_variation_is_undefined() -> None:
     assert spearman([], []) is None
     with pytest.raises(ValueError, match="pairs"):
         pearson([1, 2], [1])
+
+
+def test_auc_is_the_share_of_pairs_in_the_right_order() -> None:
+    rng = np.random.default_rng(5)
+    values = (rng.integers(0, 6, 60) / 5).tolist()
+    passed = (rng.random(60) < 0.4).tolist()
+    above = [v for v, did in zip(values, passed, strict=True) if did]
+    below = [v for v, did in zip(values, passed, strict=True) if not did]
+    wins = sum((a > b) + (a == b) / 2 for a in above for b in below)
+    assert auc(values, passed) == pytest.approx(wins / (len(above) * len(below)))
+    assert auc([1.0, 2.0], [False, True]) == 1.0
+    assert auc([1.0, 2.0], [True, True]) is None
+
+
+def test_point_biserial_is_the_difference_of_means_in_spreads() -> None:
+    values, passed = [0.1, 0.4, 0.5, 0.9, 0.7], [False, False, True, True, True]
+    high, low = np.mean([0.5, 0.9, 0.7]), np.mean([0.1, 0.4])
+    expected = (high - low) / np.std(values) * math.sqrt(3 * 2 / 25)
+    assert point_biserial(values, passed) == pytest.approx(expected)
+    assert point_biserial(values, [True] * 5) is None

@@ -72,6 +72,7 @@ def all_questions(reader: Reader) -> None:
     reader.score(2, "bleu")
     reader.running(2)
     reader.metrics(2)
+    reader.scored(2, "bleu")
     reader.existing(2)
     write_jsonl(reader, 2, io.StringIO())
 

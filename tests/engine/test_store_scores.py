@@ -244,3 +244,17 @@ def test_what_was_tried_becomes_the_runs_own_when_it_is_sampled(store: Store, ru
     assert store.reader.run(run.id).rtc.value == 1.0
     assert store.add_item(run.id, replace(sampled, extra=True)) == tried
     assert (store.reader.item(tried).extra, store.reader.item(tried).tests) == (False, ("t", "u"))
+
+
+def test_a_metric_stands_beside_the_verdict_of_each_reconstruction(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "runs.db") as store:
+        run = fill_store(store, tmp_path / "shop", items=20, seed=4)
+        rows = store.reader.scored(run, "edit_sim")
+        traces = [sample for item in store.reader.items(run) for sample in store.reader.samples(item.id)]
+        expected = [
+            (s.id, s.item_id, s.scores["edit_sim"], s.verdict.outcome == "pass")
+            for s in sorted(traces, key=lambda s: (s.item_id, s.id))
+            if s.role == "backward" and s.verdict and s.verdict.outcome != "infrastructure"
+        ]
+        assert [(row.sample_id, row.item_id, row.value, row.passed) for row in rows] == expected
+        assert store.reader.scored(run, "absent") == []

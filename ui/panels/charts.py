@@ -13,28 +13,42 @@ from ui.diff.controls import column, label, row, switch
 from ui.panels.chart import RunningChart
 from ui.panels.exporting import ExportButton
 from ui.panels.histogram import Histogram
+from ui.panels.metric_chart import MetricChart
 from ui.theme import SPACE, Theme
 
 
 class Charts(QWidget):
-    """Running scores and their spread. `export_failed(problem)` when a file cannot be written."""
+    """Running scores, their spread, and metrics against the verdict.
+
+    `region_activated(item_id)`, `sample_activated(item_id, sample_id)` when a mark is clicked; `metric_asked(metric)`:
+    its values are wanted; `export_failed(problem)` when a file cannot be written.
+    """
 
     region_activated = Signal(int)
+    sample_activated = Signal(int, int)
+    metric_asked = Signal(str)
     export_failed = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
         """Empty until points and items come."""
         super().__init__()
         self.setProperty("role", "surface")
-        self.running, self.spread = RunningChart(theme), Histogram(theme)
+        self.running, self.spread, self.by_metric = RunningChart(theme), Histogram(theme), MetricChart(theme)
         self._wait = label("Scores appear with the first completed region.", "muted")
         self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         for chart in (self.running, self.spread):
             chart.region_activated.connect(self.region_activated)
             self._stack.addWidget(chart)
+        self._stack.addWidget(self.by_metric)
+        self.by_metric.sample_activated.connect(self.sample_activated)
+        self.by_metric.values_asked.connect(self.metric_asked)
         self._choices = QButtonGroup(self)
-        names = (("Running", "RTC and lift as regions are completed"), ("Spread", "How RTC is spread over regions"))
+        names = (
+            ("Running", "RTC and lift as regions are completed"),
+            ("Spread", "How RTC is spread over regions"),
+            ("Metrics", "How well text similarity tells passing code from failing code"),
+        )
         buttons = [switch(name, tip, on=place == 0) for place, (name, tip) in enumerate(names)]
         for place, each in enumerate(buttons):
             self._choices.addButton(each, place)
@@ -52,19 +66,21 @@ class Charts(QWidget):
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show other regions."""
         self.spread.set_items(items)
+        self.by_metric.invalidate()
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self.running.set_theme(theme)
         self.spread.set_theme(theme)
+        self.by_metric.set_theme(theme)
 
     def choose(self, place: int) -> None:
-        """Show a chart: 0 running, 1 spread."""
+        """Show a chart: 0 running, 1 spread, 2 metrics."""
         self._choices.button(place).setChecked(True)
 
     def csv(self) -> str:
         """The chart on show as a table."""
-        return self.running.csv() if self._stack.currentIndex() == 0 else self.spread.csv()
+        return (self.running, self.spread, self.by_metric)[self._stack.currentIndex()].csv()
 
     def export(self, path: Path) -> None:
         """Write the chart on show: a table for `.csv`, else a picture. Raises OSError."""

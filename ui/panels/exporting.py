@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 
@@ -13,13 +13,21 @@ from ui.diff.controls import to_clipboard
 
 SCALE = 2
 """Pixels of a picture for each on screen."""
+SMALLEST = QSize(760, 440)
+"""Of what is drawn, before it is scaled, unless its own size is fixed."""
 
 
 def write_picture(shown: QWidget, path: Path) -> None:
-    """The widget as it looks, at twice its size. Raises OSError."""
-    picture = QPixmap(shown.size() * SCALE)
+    """The widget as it looks, in room enough for its words, at twice its size. Raises OSError."""
+    before, size = shown.geometry(), shown.size().expandedTo(SMALLEST).boundedTo(shown.maximumSize())
+    picture = QPixmap(size * SCALE)
     picture.setDevicePixelRatio(SCALE)
+    shown.resize(size)
+    layout = shown.layout()
+    if layout is not None:
+        layout.activate()
     shown.render(picture)
+    shown.setGeometry(before)
     if not picture.save(str(path)):
         raise OSError(f"{path} could not be written")
 

@@ -36,6 +36,11 @@ METRICS = (
 )
 
 
+def metric_heading(name: str) -> str:
+    """What a metric of the store is called where people read it."""
+    return next((metric.heading for metric in METRICS if metric.name == name), name.replace("_", " "))
+
+
 class MetricsPanel(QWidget):
     """One row a reconstruction. `sample_selected(id)` when the user picks a row."""
 

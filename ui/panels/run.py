@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow
-from ui.diff.controls import column, label, row
-from ui.panels.bars import BarDelegate
+from ui.diff.controls import column
 from ui.panels.empty import EmptyState
+from ui.panels.file_table import FileTable
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
-from ui.panels.tables import Cell, CellModel, Head, table, widths
-from ui.theme import SPACE, Theme
+from ui.theme import Theme
 
 if TYPE_CHECKING:
     from ui.panels.charts import Charts
@@ -25,11 +24,13 @@ if TYPE_CHECKING:
 class RunPanel(QWidget):
     """Charts, files and provenance.
 
-    `region_activated(item_id)` when a mark of a chart is clicked; `export_failed(problem)` says why a file was not
-    written.
+    `region_activated(item_id)` and `sample_activated(item_id, sample_id)` when a mark of a chart is clicked;
+    `metric_asked(metric)`: its values are wanted; `export_failed(problem)` says why a file was not written.
     """
 
     region_activated = Signal(int)
+    sample_activated = Signal(int, int)
+    metric_asked = Signal(str)
     export_failed = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
@@ -37,41 +38,22 @@ class RunPanel(QWidget):
         super().__init__()
         self.setAccessibleName("Run")
         self._theme = theme
-        self._files: Sequence[FileRow] = ()
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._charts: Charts | None = None
         self._points: Sequence[RunningPoint] = ()
         self._items: Sequence[ItemRow] = ()
         self.provenance = ProvenanceView()
-        self.model = CellModel(
-            [
-                Head("File"),
-                Head("Regions", "Completed of admitted"),
-                Head("RTC", "Mean over its regions"),
-                Head("Lift", "Against the baseline without a description"),
-            ]
-        )
-        self.table = table("Scores by file")
-        self._bars = BarDelegate(theme, self.table)
+        self.files = FileTable(theme)
+        self.table = self.files.table
+        self.files.region_activated.connect(self.region_activated)
+        self.files.export_failed.connect(self.export_failed)
         self._lay_out()
         self.set_run(None, [], [])
 
     def _lay_out(self) -> None:
-        ordered = QSortFilterProxyModel(self)
-        ordered.setSourceModel(self.model)
-        ordered.setSortRole(Qt.ItemDataRole.UserRole)
-        self.table.setModel(ordered)
-        self.table.setItemDelegate(self._bars)
-        self.table.setSortingEnabled(True)
-        self.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
-        self.table.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        widths(self.table, 0, 62, 58, 58)
-        files = QWidget()
-        files.setProperty("role", "surface")
-        column(row(label("Files", "heading"), None, margins=(SPACE, 6, SPACE, 6)), self.table, owner=files)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
-        for part in (files, self.provenance):
+        for part in (self.files, self.provenance):
             self._body.addWidget(part)
         column(self._empty, self._body, owner=self)
 
@@ -83,6 +65,8 @@ class RunPanel(QWidget):
 
             self._charts = Charts(self._theme)
             self._charts.region_activated.connect(self.region_activated)
+            self._charts.sample_activated.connect(self.sample_activated)
+            self._charts.metric_asked.connect(self.metric_asked)
             self._charts.export_failed.connect(self.export_failed)
             self._body.insertWidget(0, self._charts)
             self._body.setSizes([380, 310, 310])
@@ -111,31 +95,16 @@ class RunPanel(QWidget):
         self._points, self._items = points, items
         self._draw()
         self.provenance.show_groups(provenance(run))
-        if files != self._files:
-            self._files = files
-            self._fill()
+        self.files.set_files(files, items)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._theme = self._bars.theme = theme
+        self._theme = theme
+        self.files.set_theme(theme)
         if self._charts is not None:
             self._charts.set_theme(theme)
-        self._fill()
 
     def _draw(self) -> None:
         if self._charts is not None:
             self._charts.set_points(self._points)
             self._charts.set_items(self._items)
-
-    def _fill(self) -> None:
-        self.model.fill([(self._cells(file), place) for place, file in enumerate(self._files)])
-
-    def _cells(self, file: FileRow) -> list[Cell]:
-        theme, lift = self._theme, file.lift
-        colour = theme.muted if not lift else theme.good if lift > 0 else theme.bad
-        return [
-            Cell(file.path, tip=file.path),
-            Cell(f"{file.done}/{file.items}", order=float(file.done)),
-            Cell("–", order=-2.0) if file.rtc is None else Cell(f"{file.rtc:.2f}", file.rtc, fraction=file.rtc),
-            Cell("–", order=-2.0) if lift is None else Cell(f"{lift:+.2f}", order=lift, colour=colour),
-        ]
