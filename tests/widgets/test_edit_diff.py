@@ -80,11 +80,11 @@ def test_keys_step_through_the_changes_in_all_panes(panel: DiffPanel) -> None:
     first, second, third = panel.edit.columns.sides
     first.setFocus()
     assert [pane.row() for pane in (first, second, third)] == [1, 1, 1]
-    QTest.keyClick(first, Qt.Key.Key_F8)
+    QTest.keyClick(first, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
     assert [pane.row() for pane in (first, second, third)] == [3, 3, 3]
     QTest.keyClick(first, Qt.Key.Key_Tab)
     assert second.hasFocus()
-    QTest.keyClick(second, Qt.Key.Key_F7)
+    QTest.keyClick(second, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert third.row() == 1
     panel.go_to_line(43)
     assert third.row() == 3
