@@ -11,9 +11,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.events import Event, ItemReady, TextStreamed
 from core.store.rows import ItemRow, RunRow
 from core.types import Codebase
+from ui.code_feed import CodeFeed
 from ui.inspection import Inspection, Overview, Wanted
 from ui.open_project import OpenProject
 from ui.panels.metric_values import read_metric
+from ui.past import present_path
 from ui.project_nodes import listed_files
 from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
@@ -36,14 +38,16 @@ class Browsing(QObject):
         self._awaits, self._awaited = False, -1
         self._shown: Overview | None = None
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
+        self._feed = CodeFeed(parts.code, project.gateway, self)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
         inspection.item_chosen.connect(self._show_item)
         project.opened.connect(self._show_project)
         project.lent.connect(parts.code.lend_text)
         project.absent.connect(lambda _: self._show_project(None))
-        parts.tree.file_chosen.connect(parts.code.open_file)
-        parts.code.file_opened.connect(parts.tree.show_file)
+        parts.tree.file_chosen.connect(self._feed.open_file)
+        self._feed.item_asked.connect(self.choose)
+        parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
         parts.regions.item_chosen.connect(self.choose)
         parts.code.item_chosen.connect(self.choose)
         parts.run.region_activated.connect(self.choose)
@@ -112,15 +116,15 @@ class Browsing(QObject):
         if before is None or overview.items is not before.items:
             parts.tree.set_rows(overview.files)
             parts.regions.set_items(overview.items)
-            parts.code.set_items(overview.items)
+            root = Path(overview.run.project_root) if overview.run else Path()
+            self._feed.set_items(overview.items, root)
         changed = before is None or overview.run != before.run or overview.points is not before.points
         if changed and not overview.brief:
             QTimer.singleShot(0, self._show_run)
         parts.status.show_run(overview.run)
         if overview.run is not None:
             parts.show_views(True)
-        if not parts.code.path and overview.items:
-            parts.code.open_file(overview.items[0].path)
+        self._feed.show_some()
         if self._inspection.knows(self._awaited):
             item_id, self._awaited = self._awaited, -1
             self._inspection.choose_item(item_id)
@@ -134,7 +138,7 @@ class Browsing(QObject):
 
     def _show_item(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
-        self._parts.code.show_item(item)
+        self._feed.show_item(item)
 
     def _show_project_of(self, run: RunRow) -> None:
         """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""
@@ -161,6 +165,6 @@ class Browsing(QObject):
         parts.show_views(codebase is not None or bool(overview and overview.run))
         item = self._inspection.item
         if item is not None:
-            parts.code.show_item(item)
-        elif not parts.code.path and overview and overview.items:
-            parts.code.open_file(overview.items[0].path)
+            self._feed.show_item(item)
+        else:
+            self._feed.show_some()

@@ -26,7 +26,7 @@ class OpenProject(QObject):
     def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
         """Start without a project."""
         super().__init__(parent)
-        self._gateway = gateway
+        self.gateway = gateway
         self.root: Path | None = None
         self.codebase: Codebase | None = None
 
@@ -36,13 +36,13 @@ class OpenProject(QObject):
         if self.root != root:
             self.codebase = None
         self.root = root
-        self._gateway.cancel(CHECKED)
-        self._gateway.submit("project", partial(_read_all, root), self._take, self._fail)
+        self.gateway.cancel(CHECKED)
+        self.gateway.submit("project", partial(_read_all, root), self._take, self._fail)
 
     def lend(self, root: Path, path: str) -> None:
         """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
         if self.codebase is None or self.codebase.root != root:
-            self._gateway.submit("one file", partial(_read_one, root / path), partial(self._take_one, path), _unread)
+            self.gateway.submit("one file", partial(_read_one, root / path), partial(self._take_one, path), _unread)
 
     def _take_one(self, path: str, text: str) -> None:
         if self.codebase is None:
@@ -51,7 +51,7 @@ class OpenProject(QObject):
     def close(self) -> None:
         """Have no project."""
         for key in ("project", CHECKED):
-            self._gateway.cancel(key)
+            self.gateway.cancel(key)
         self.root, self.codebase = None, None
 
     def reload(self) -> None:
@@ -62,7 +62,7 @@ class OpenProject(QObject):
     def _take(self, codebase: Codebase) -> None:
         """Show the files; those that do not compile are taken out once that is known."""
         self._show(codebase)
-        self._gateway.submit(CHECKED, partial(_check, codebase), self._take_checked)
+        self.gateway.submit(CHECKED, partial(_check, codebase), self._take_checked)
 
     def _take_checked(self, codebase: Codebase) -> None:
         if codebase is not self.codebase:
@@ -74,13 +74,13 @@ class OpenProject(QObject):
 
     def _fail(self, error: Exception) -> None:
         self.absent.emit(self.root)
-        self._gateway.failed.emit(error)
+        self.gateway.failed.emit(error)
 
 
 def _read_all(root: Path) -> Codebase:
     from core.source.codebase import open_codebase  # in the background: the window opens sooner
 
-    return open_codebase(root, compiled=False)
+    return open_codebase(root, compiled=False, python_only=False)
 
 
 def _check(codebase: Codebase) -> Codebase:

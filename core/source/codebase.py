@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.source.git import History
+from core.source.git import History, in_repository
 from core.source.pytest_config import read_pytest_config
 from core.source.reading import Unreadable, check_syntax, read
 from core.source.testfiles import find_test_files
@@ -23,11 +23,14 @@ Progress = Callable[[str, int, int], None]
 _EVERY = 50
 
 
-def open_codebase(root: Path, progress: Progress | None = None, *, compiled: bool = True) -> Codebase:
+def open_codebase(
+    root: Path, progress: Progress | None = None, *, compiled: bool = True, python_only: bool = True
+) -> Codebase:
     """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file.
 
     `compiled` False takes files without asking the compiler, which is most of the work; `without` then leaves out
-    those that `core.source.checking` finds broken.
+    those that `core.source.checking` finds broken. `python_only` False takes a folder under git without any: it has
+    a history to draw edits from.
     """
     root = _folder(root)
     history = History.of(root)
@@ -35,7 +38,7 @@ def open_codebase(root: Path, progress: Progress | None = None, *, compiled: boo
     walk.run()
     texts, unreadable = _read_all(root, walk.found, progress, compiled)
     skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
-    if not texts:
+    if not texts and (python_only or not in_repository(root)):
         raise _nothing(root, skipped)
     config = read_pytest_config(root, history.top if history is not None else root)
     tests = find_test_files({path: text for path, (text, _) in texts.items()}, root, config)

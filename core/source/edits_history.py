@@ -46,8 +46,10 @@ class EditHistory:
     @classmethod
     def of(cls, project: Path, settings: EditSettings) -> Self:
         """The history of the project's folder, also in a bare repository. Raises ProjectError."""
-        repository = _repository(project)
-        return cls(repository, _tip(repository, project, settings.revision), _prefix(repository, project), settings)
+        repository = open_repository(project)
+        return cls(
+            repository, _tip(repository, project, settings.revision), project_prefix(repository, project), settings
+        )
 
     @property
     def shallow(self) -> bool:
@@ -112,7 +114,7 @@ class EditHistory:
         return found, turn + 1 < len(places)
 
 
-def _repository(project: Path) -> pygit2.Repository:
+def open_repository(project: Path) -> pygit2.Repository:
     """A repository of another owner is read all the same: nothing of it is ever executed."""
     try:
         pygit2.option(Option.SET_OWNER_VALIDATION, False)
@@ -154,7 +156,7 @@ def _tip(repository: pygit2.Repository, project: Path, revision: str | None) -> 
         ) from error
 
 
-def _prefix(repository: pygit2.Repository, project: Path) -> str:
+def project_prefix(repository: pygit2.Repository, project: Path) -> str:
     """Where the project lies in its repository; all of it where git's own folder was named, as of a bare one."""
     project = project.resolve()
     if repository.is_bare or not repository.workdir or project.is_relative_to(Path(repository.path).resolve()):

@@ -79,6 +79,15 @@ class History:
         return bool(self.prefix) and self._repository.path_is_ignored(self.prefix)
 
 
+def in_repository(root: Path) -> bool:
+    """Whether a folder is under git, or is itself a bare repository."""
+    try:
+        pygit2.option(Option.SET_OWNER_VALIDATION, False)
+        return bool(pygit2.discover_repository(str(root)))
+    except (pygit2.GitError, OSError, ValueError):
+        return False
+
+
 def _index_paths(repository: pygit2.Repository) -> list[str]:
     try:
         return [entry.path for entry in repository.index]

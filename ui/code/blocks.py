@@ -42,6 +42,11 @@ class Placed:
     gone: tuple[ItemRow, ...]
 
     @property
+    def noun(self) -> str:
+        """What one of them is called."""
+        return next((item.kind for item in (*(block.item for block in self.blocks), *self.gone)), "region")
+
+    @property
     def moved(self) -> bool:
         """Whether the file changed since the run."""
         return bool(self.gone) or any(block.moved for block in self.blocks)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from ui.code.blocks import Placed
 from ui.icons import icon
+from ui.past import MARK
 from ui.theme import SPACE, Theme
 
 BUTTONS = (
@@ -92,10 +93,13 @@ class CodeHeader(QWidget):
 def _about(path: str, placed: Placed, missing: bool) -> str:
     if not path:
         return ""
+    noun = placed.noun
+    if MARK in path:
+        return "the stored old code" if missing else "before the edit"
     if missing:
-        return "not on this machine; the stored region is shown"
+        return f"not on this machine; the stored {noun} is shown"
     count = sum(block.item.admitted for block in placed.blocks)
-    parts = [f"{count} region{'' if count == 1 else 's'}"] if count else []
+    parts = [f"{count} {noun}{'' if count == 1 else 's'}"] if count else []
     if placed.gone:
         parts.append(f"changed since the run, {len(placed.gone)} not found")
     elif placed.moved:

@@ -21,6 +21,8 @@ from ui.code.selecting import Selecting
 from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
 from ui.gateway import Gateway
+from ui.past import KEPT, present_path
+from ui.region_state import region_state
 from ui.theme import Theme
 
 
@@ -36,6 +38,7 @@ class CodeView(QWidget):
         self._gateway = gateway
         self._files: dict[str, SourceFile] = {}
         self._texts: dict[str, str] = {}
+        self._past: dict[str, str] = {}
         self._by_path: dict[str, list[ItemRow]] = {}
         self._path = ""
         self._source = SourceText("")
@@ -86,7 +89,7 @@ class CodeView(QWidget):
     def set_codebase(self, codebase: Codebase | None) -> None:
         """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}
-        self._texts = {path: each.text for path, each in self._files.items()}
+        self._texts = {path: each.text for path, each in self._files.items()} | self._past
         path = self._path
         if path in self._texts and self._texts[path] == self._source.text:
             self._place()
@@ -105,6 +108,18 @@ class CodeView(QWidget):
             self._show(text, 1)
             if self._selected is not None:
                 self.show_item(self._selected)
+
+    def lend_past(self, name: str, text: str) -> None:
+        """Take the text of a file of the history, which is none of the project's present ones."""
+        while len(self._past) >= KEPT:
+            oldest = next(iter(self._past))
+            del self._past[oldest], self._texts[oldest]
+        self._past[name] = text
+        self.lend_text(name, text)
+
+    def holds(self, path: str) -> bool:
+        """Whether the text of a file is here."""
+        return path in self._texts
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Take a run's regions, dropped ones included."""
@@ -158,9 +173,15 @@ class CodeView(QWidget):
         return block.item if block else None
 
     def _next_elsewhere(self, step: int, failing: bool) -> ItemRow | None:
-        paths = sorted(self._by_path, reverse=step < 0)
-        later = [path for path in paths if (path > self._path) == (step > 0) and path != self._path]
+        here = _order(self._path)
+        paths = sorted(self._by_path, key=_order, reverse=step < 0)
+        later = [path for path in paths if (_order(path) > here) == (step > 0) and path != self._path]
         for path in later:
+            if path not in self._texts:  # as far as the run tells
+                items = (item for item in self._wanted(path) if not failing or region_state(item).failing)
+                if (known := min(items, key=lambda item: step * item.start_line, default=None)) is not None:
+                    return known
+                continue
             blocks = place(self._wanted(path), SourceText(self._texts.get(path, ""))).blocks
             found: Block | None = neighbour(blocks, -1 if step > 0 else 1 << 30, step, failing)
             if found is not None:
@@ -199,3 +220,8 @@ class CodeView(QWidget):
         self.editor.set_blocks(placed.blocks)
         dropped = sum(not item.admitted for item in self._by_path.get(self._path, ()))
         self.header.show_file(self._path, placed, dropped, self._missing())
+
+
+def _order(name: str) -> tuple[str, str]:
+    """Files in the order of the project's tree, past ones beside the present."""
+    return present_path(name), name

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtWidgets import QWidget
 
 from ui.diff.controls import column
@@ -20,9 +22,10 @@ class DiffPanel(QWidget):
         """Empty until `set_pair` or `set_edit`."""
         super().__init__()
         self.setAccessibleName("Difference")
-        self.view, self.edit = DiffView(theme), EditView(theme)
+        self.view = DiffView(theme)
+        self._theme = theme
         self._empty = EmptyState("Nothing to compare", "Pick a reconstruction (x^) in the round-trip panel.")
-        column(self._empty, self.edit, self.view, owner=self)
+        self._column = column(self._empty, self.view, owner=self)
         self.clear()
 
     def clear(self) -> None:
@@ -49,6 +52,13 @@ class DiffPanel(QWidget):
             indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
         self._show(restored(original, indent), restored(candidate, indent), title, path, first_line, description)
 
+    @cached_property
+    def edit(self) -> EditView:
+        """Made with the first edit: most runs have none."""
+        made = EditView(self._theme)
+        self._column.addWidget(made, 1)
+        return made
+
     def set_edit(self, edit: ShownEdit) -> None:
         """Compare an edit with what was predicted of it."""
         self.edit.show_edit(edit)
@@ -56,17 +66,19 @@ class DiffPanel(QWidget):
 
     def go_to_line(self, line: int) -> None:
         """Show a line of the reconstruction, by its number in the file."""
-        (self.view if self.edit.isHidden() else self.edit).go_to_line(line)
+        (self.edit if self.view.isHidden() else self.view).go_to_line(line)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self.view.set_theme(theme)
-        self.edit.set_theme(theme)
+        self._theme = theme
+        if "edit" in self.__dict__:
+            self.edit.set_theme(theme)
 
     def _show(self, original: str, candidate: str, title: str, path: str, first_line: int, description: str) -> None:
         self._turn_to(self.view if original or candidate else self._empty)
         self.view.show_pair(original, candidate, title, path, first_line, description)
 
     def _turn_to(self, page: QWidget) -> None:
-        for each in (self._empty, self.edit, self.view):
+        for each in (self._empty, self.view, *([self.edit] if "edit" in self.__dict__ else [])):
             each.setVisible(each is page)

@@ -1,0 +1,87 @@
+"""A run about edits in the whole window, over a repository that holds no Python at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from edit_runs import StoredEdits, history, store_edits
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+
+from ui.appearance import Appearance
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> StoredEdits:
+    folder = tmp_path_factory.mktemp("edits")
+    builder = history(folder / "shapes", commits=8)
+    builder.check_out()
+    return store_edits(builder.root, folder / "runs.sqlite", 6)
+
+
+@pytest.fixture(scope="module")
+def window(qapp: QApplication, case: StoredEdits, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
+    ini = tmp_path_factory.mktemp("remembered") / "settings.ini"
+    made = MainWindow(Appearance(qapp, "light"), Remembered(QSettings(str(ini), QSettings.Format.IniFormat)))
+    made.resize(1280, 800)
+    made.show()
+    made.open_database(case.database, case.root)
+    made.open_project(case.root)
+    wait_until(lambda: made.inspection.run is not None and made.project.codebase is not None)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+def test_a_project_of_another_language_opens(window: MainWindow, case: StoredEdits) -> None:
+    assert window.project.codebase is not None and not window.project.codebase.files
+    assert window.parts.notices.problem.text() == ""
+    assert window.parts.bar.project.value == str(case.root)
+
+
+def test_an_edit_is_shown_in_its_file_as_it_was_before(window: MainWindow, case: StoredEdits) -> None:
+    item, code = case.items()[0], window.parts.code
+    window.browsing.choose(item.id)
+    name = f"{item.origin['commit'][:10]}^:{item.path}"
+    wait_until(lambda: code.path == name and code.source.line_count > 20)
+    block = code.editor.blocks[0]
+    assert code.source.line(block.first + 3).startswith("value_") and "improved(0" not in code.source.text
+    assert code.source.text[block.item.start : block.item.end] == item.old_text
+    assert (block.first + 1, block.moved) == (int(item.origin["old line"]), False)
+    assert code.header.about.text() == "before the edit"
+    assert window.parts.tree.files.node(window.parts.tree.currentIndex()).path == item.path
+
+
+def test_old_new_and_predicted_code_are_shown(window: MainWindow, case: StoredEdits) -> None:
+    item = case.items()[1]
+    window.browsing.choose(item.id)
+    wait_until(lambda: window.parts.roundtrip.cards and window.parts.diff.edit.isVisible())
+    view = window.parts.diff.edit
+    wait_until(lambda: view.columns.description.toPlainText())
+    olds, news, _ = (
+        "\n".join(line.text for line in pane.lines if line.side is not None) for pane in view.columns.sides
+    )
+    assert (olds, news) == (item.old_text, item.text)
+
+
+def test_next_and_previous_go_through_the_edits_of_all_files(window: MainWindow, case: StoredEdits) -> None:
+    code, seen = window.parts.code, set()
+    window.browsing.choose(case.items()[0].id)
+    while code.go(-1):
+        wait_until(lambda: code.path)
+    for _ in case.items():
+        assert window.inspection.item is not None
+        seen.add(window.inspection.item.id)
+        code.go(1)
+    assert seen == {item.id for item in case.items()}
+
+
+def test_a_file_chosen_in_the_tree_shows_its_first_edit(window: MainWindow, case: StoredEdits) -> None:
+    first = next(item for item in case.items() if item.path == "web/app.js")
+    window.parts.tree.file_chosen.emit("web/app.js")
+    assert window.inspection.item is not None and window.inspection.item.id == first.id
