@@ -19,8 +19,11 @@ from app import options as shared
 from app import serving
 from core.errors import InspectorError
 from core.models.client import LocalModel
+from core.models.devices import build_backends, found_gpus, unused_gpu
 from core.models.discovery import GgufEntry, bundled_model, discover
 from core.models.endpoint import models_at
+from core.models.gguf import read_header
+from core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
 from core.oracle.sandbox.choose import available_sandboxes
 from core.settings import ModelSettings
 
@@ -55,16 +58,16 @@ def models_command(options: argparse.Namespace) -> int:
     """List GGUF files; those that cannot be used say why. With a server, list what that serves instead."""
     if options.endpoint:
         return serving.print_served(options)
-    entries = discover(options.folders)
+    entries, free = discover(options.folders), memory_now()
     if options.json:
         for entry in entries:
-            print(json.dumps(_model_values(entry), ensure_ascii=False))
+            print(json.dumps(_model_values(entry, free), ensure_ascii=False))
     else:
-        _print_models(entries)
+        _print_models(entries, free)
     return 0
 
 
-def _model_values(entry: GgufEntry) -> dict[str, Any]:
+def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
     values: dict[str, Any] = {"name": entry.name, "path": str(entry.path), "source": entry.source}
     header = entry.header
     if header is not None:
@@ -77,25 +80,37 @@ def _model_values(entry: GgufEntry) -> dict[str, Any]:
             "embedding": header.is_embedding,
             "fill_in_the_middle": bool(header.fim_tokens),
             "bytes": header.file_bytes,
+            "memory_needed": needed_together([header], ModelSettings()),
+            "memory_free": free.free,
+            "fits": not tight([header], ModelSettings(), free),
             "files": [str(path) for path in header.files],
         }
     return {**values, "usable": not entry.problem, "problem": entry.problem}
 
 
-def _print_models(entries: list[GgufEntry]) -> None:
+def _print_models(entries: list[GgufEntry], free: Memory) -> None:
     table = Table()
-    for column in ("model", "parameters", "quantization", "context", "style", "size", "found in"):
-        table.add_column(column, justify="right" if column in ("parameters", "context", "size") else "left")
+    table.add_column("model", overflow="fold", ratio=1)
+    for column in ("size", "quantized", "context", "style", "memory", "found in"):
+        table.add_column(column, justify="right" if column in ("size", "context", "memory") else "left", no_wrap=True)
     for entry in entries:
-        header = entry.header
-        if header is None or entry.problem:
-            table.add_row(entry.name, "", "", "", entry.problem, "", entry.source, style="dim")
-            continue
-        style = "instruct" if header.chat_template else "base"
-        size = f"{header.file_bytes / 1e9:.2f} GB"
-        context = str(header.context_length or "-")
-        table.add_row(entry.name, _short(header.parameters), header.quantization, context, style, size, entry.source)
-    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
+        table.add_row(*_cells(entry, free), style="dim" if entry.problem else "")
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console.print(table)
+    for entry in entries:
+        if entry.problem:
+            console.print(f"{entry.name}: {entry.problem}")
+    console.print(f"{gib(free.free)} of memory are free; `!` marks models that need more.")
+
+
+def _cells(entry: GgufEntry, free: Memory) -> tuple[str, ...]:
+    header = entry.header
+    if header is None or entry.problem:
+        return (entry.name, "", "", "", "unusable", "", entry.source)
+    needs = gib(needed_together([header], ModelSettings())) + (" !" if tight([header], ModelSettings(), free) else "")
+    style = "instruct" if header.chat_template else "base"
+    context = str(header.context_length or "-")
+    return (entry.name, _short(header.parameters), header.quantization, context, style, needs, entry.source)
 
 
 def _short(parameters: int) -> str:
@@ -107,7 +122,7 @@ def _short(parameters: int) -> str:
 
 def doctor_command(options: argparse.Namespace) -> int:
     """Try each part for real. Exit 0 when a run is possible."""
-    findings = [_qt(), _llama(), *_sandboxes(), *_servers(options)]
+    findings = [_qt(), _llama(), _gpu(), _memory(), *_sandboxes(), *_servers(options)]
     for finding in findings:
         if options.json:
             print(json.dumps(asdict(finding), ensure_ascii=False))
@@ -153,6 +168,27 @@ def _llama() -> Finding:
             model.close()
 
     return _tried("llama.cpp", attempt, "Install it with `pip install llama-cpp-python`; it needs a C++ compiler.")
+
+
+def _gpu() -> Finding:
+    gpus, backends = found_gpus(), build_backends()
+    idle = unused_gpu(gpus, backends)
+    if idle is not None:
+        return Finding("gpu", False, idle.problem, idle.remedy)
+    names = ", ".join(gpu.name for gpu in gpus)
+    return Finding("gpu", True, f"{names}, used by llama.cpp" if names else "none found; models run on the processor")
+
+
+def _memory() -> Finding:
+    """For the model that is always there; `models` tells of the others."""
+    free = memory_now()
+    try:
+        header = read_header(bundled_model())
+    except InspectorError as error:
+        return Finding("memory", False, f"{gib(free.free)} are free; {error.problem}", error.remedy)
+    fits = not tight([header], ModelSettings(), free)
+    remedy = "" if fits else "Close other programs."
+    return Finding("memory", fits, estimate([header], ModelSettings(), free), remedy)
 
 
 def _servers(options: argparse.Namespace) -> list[Finding]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.generation import Model
-from core.models.opening import open_model
+from core.models.opening import check_machine, open_model
 from core.settings import EndpointSettings, RunSettings
 from core.trips.openers import opener
 from core.trips.opening import Notify, Opened
@@ -52,6 +52,7 @@ def open_parts(
         on_model(model)
         return model
 
+    check_machine(settings, notify)
     forward = backward = opened(settings.model, settings.endpoint)
     if not settings.one_model:
         backward = opened(settings.backward_model or "", settings.backward_endpoint)

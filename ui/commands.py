@@ -117,7 +117,8 @@ class Commands(QObject):
 
     def ask_settings(self) -> None:
         """Let the user change what the next run is started with."""
-        dialog = RunDialog(self._window.control.settings, self._window)
+        models = self._window.models
+        dialog = RunDialog(self._window.control.settings, self._window, models.headers, models.ask_endpoint)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             self._window.control.adopt(dialog.settings())
 

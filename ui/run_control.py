@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -66,10 +65,6 @@ class RunControl(QObject):
         """Take up a task with its own defaults."""
         if name != self.settings.task:
             self.adopt(configured(self.settings, name))
-
-    def choose_models(self, forward: str, backward: str) -> None:
-        """Use these files; an empty forward model is the bundled one, an empty backward model the forward one."""
-        self.adopt(replace(self.settings, model=forward, backward_model=backward or None))
 
     def begin(self, project: Path | None, database: Path | None) -> bool:
         """Start a run on a project; False, and a notice, when that cannot be."""

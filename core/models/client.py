@@ -15,9 +15,10 @@ from core.errors import Cancelled, ModelError, WorkerDied
 from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
+from core.models.memory import window_of
 from core.models.process import ENDED, WorkerProcess
 from core.models.wire import Wire, pack_prompt, pack_request
-from core.settings import DEFAULT_CONTEXT, ModelSettings
+from core.settings import ModelSettings
 
 SILENCE = 120.0
 """Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
@@ -249,10 +250,9 @@ def default_threads() -> int:
 
 def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
     """The `load` message."""
-    longest = header.context_length or DEFAULT_CONTEXT
     return {
         "path": str(header.files[0].resolve()),
-        "context_size": settings.context_size or min(longest, DEFAULT_CONTEXT),
+        "context_size": window_of(header, settings),
         "threads": settings.threads or default_threads(),
         "gpu_layers": settings.gpu_layers,
         "prompt_style": settings.prompt_style,

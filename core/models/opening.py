@@ -1,15 +1,19 @@
-"""Opening a model, wherever it is: a file on this machine, or a server that the settings name."""
+"""Opening models, wherever they are: files on this machine, or servers that the settings name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from core.errors import ModelError
 from core.generation import Model
 from core.models.client import LocalModel
+from core.models.devices import build_backends, found_gpus, unused_gpu
 from core.models.discovery import bundled_model
 from core.models.endpoint import open_endpoint
-from core.settings import EndpointSettings, ModelSettings
+from core.models.gguf import GgufHeader, read_header
+from core.models.memory import Memory, estimate, memory_now, tight, too_much
+from core.settings import EndpointSettings, ModelSettings, RunSettings
 
 
 def open_model(
@@ -21,4 +25,39 @@ def open_model(
     """
     if endpoint is not None:
         return open_endpoint(endpoint, generation, beat)
-    return LocalModel(Path(path) if path else bundled_model(), generation, beat=beat)
+    return LocalModel(_file(path), generation, beat=beat)
+
+
+def local_files(settings: RunSettings) -> list[Path]:
+    """The model files that a run loads, each once. Raises ModelError when the bundled one is missing."""
+    paths = [] if settings.endpoint else [_file(settings.model)]
+    if not settings.one_model and settings.backward_endpoint is None:
+        paths.append(_file(settings.backward_model or ""))
+    return paths
+
+
+def check_machine(settings: RunSettings, notify: Callable[[str], None]) -> None:
+    """Before anything is loaded: whether it can fit, and whether a GPU lies idle. Raises ModelError."""
+    headers = [read_header(path) for path in local_files(settings)]
+    gpus, backends = found_gpus(), build_backends()
+    idle = unused_gpu(gpus, backends) if headers else None
+    if idle is not None:
+        notify(f"{idle.problem} {idle.remedy}")
+    if not (gpus and idle is None and settings.generation.gpu_layers):  # else weights go to the GPU's own memory
+        _check_memory(headers, settings.generation, memory_now(), notify)
+
+
+def _check_memory(
+    headers: Sequence[GgufHeader], generation: ModelSettings, memory: Memory, notify: Callable[[str], None]
+) -> None:
+    if too_much(headers, generation, memory):
+        raise ModelError(
+            estimate(headers, generation, memory),
+            "Choose a smaller model or quantization, or a smaller context size, or close other programs.",
+        )
+    if tight(headers, generation, memory):
+        notify(estimate(headers, generation, memory) + " Swapping will make it slow.")
+
+
+def _file(path: str) -> Path:
+    return Path(path) if path else bundled_model()

@@ -40,7 +40,7 @@ def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) ->
     dialog = RunDialog(RunSettings())
     dialog.regions.setValue(20)
     dialog.python.setText("/opt/python")
-    dialog.threads.setValue(2)
+    dialog.models.threads.setValue(2)
     settings = dialog.settings()
     assert settings.regions == 20
     assert settings.oracle.python == "/opt/python"
@@ -133,7 +133,7 @@ def test_runs_deleted_earlier_can_be_brought_back(qapp: QApplication, tmp_path: 
 
 
 def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
-    first = find_models([])[0]
+    first = find_models([]).choices[0]
     assert first.value == "" and first.usable
     assert "llama" in first.tip and str(bundled_model()) in first.tip
 
@@ -141,7 +141,7 @@ def test_the_bundled_model_is_offered_with_what_its_header_says() -> None:
 def test_a_broken_model_file_is_greyed_with_its_reason(qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "broken.gguf"
     path.write_bytes(bundled_model().read_bytes()[:5000])
-    choices = find_models([path])
+    choices = find_models([path]).choices
     broken = next(choice for choice in choices if choice.value == str(path))
     assert not broken.usable
     box = ChoiceBox("Model")
@@ -153,7 +153,7 @@ def test_a_broken_model_file_is_greyed_with_its_reason(qapp: QApplication, tmp_p
 
 def test_a_model_on_a_disk_that_is_away_is_greyed_not_forgotten(tmp_path: Path) -> None:
     away = tmp_path / "stick" / "model.gguf"
-    choice = next(choice for choice in find_models([away]) if choice.value == str(away))
+    choice = next(choice for choice in find_models([away]).choices if choice.value == str(away))
     assert not choice.usable
     assert "cannot be reached" in choice.tip
 

@@ -1,4 +1,4 @@
-"""A combo box under its caption, whose last entry asks for something that is not in the list."""
+"""A combo box under its caption, whose last entries ask for something that is not in the list."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ class _ElidedBox(QComboBox):
 
 
 class ChoiceBox(QWidget):
-    """`chosen` carries the value the user picked; `other_asked` comes for the last entry."""
+    """`chosen` carries the value the user picked; `other_asked` the text of a last entry."""
 
     chosen = Signal(str)
-    other_asked = Signal()
+    other_asked = Signal(str)
 
-    def __init__(self, caption: str, other: str = "", parent: QWidget | None = None) -> None:
-        """`other` is the text of the last entry; without it there is none."""
+    def __init__(self, caption: str, *others: str, parent: QWidget | None = None) -> None:
+        """`others` are the texts of the last entries."""
         super().__init__(parent)
-        self._other = other
+        self._others = others
         self._choices: list[Choice] = []
         self._value = ""
         label = QLabel(caption)
@@ -86,9 +86,9 @@ class ChoiceBox(QWidget):
             row = self.box.count() - 1
             self.box.setItemData(row, choice.tip, Qt.ItemDataRole.ToolTipRole)
             self._enable(row, choice.usable)
-        if self._other:
+        if self._others:
             self.box.insertSeparator(self.box.count())
-            self.box.addItem(self._other)
+            self.box.addItems(self._others)
         self._show_value()
 
     def choose(self, value: str) -> None:
@@ -113,4 +113,4 @@ class ChoiceBox(QWidget):
             self.chosen.emit(self._value)
         else:
             self._show_value()
-            self.other_asked.emit()
+            self.other_asked.emit(self._others[row - len(self._choices) - 1])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import getpass
 import json
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from core.settings import RunSettings
+from core.settings import EndpointSettings, RunSettings
 
 RECENT = 10
 
@@ -62,6 +63,21 @@ class Remembered:
     def add_model(self, path: Path) -> None:
         """Put a model file first."""
         self._add("models", path)
+
+    def endpoints(self) -> list[EndpointSettings]:
+        """Model servers named by hand, the last one first; never their keys."""
+        try:
+            values = json.loads(self._text("recent/endpoints") or "[]")
+            return [EndpointSettings(**value) for value in values]
+        except (ValueError, TypeError):
+            return []
+
+    def add_endpoint(self, endpoint: EndpointSettings) -> None:
+        """Put a model server first; another way of asking the same one is replaced."""
+        same = (endpoint.address, endpoint.model)
+        others = [each for each in self.endpoints() if (each.address, each.model) != same]
+        values = [asdict(each) for each in (endpoint, *others)][:RECENT]
+        self._settings.setValue("recent/endpoints", json.dumps(values))
 
     def run_settings(self) -> RunSettings:
         """What the last run was started with; the paper's defaults at first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from PySide6.QtWidgets import (
     QComboBox,
@@ -17,10 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import DEFAULT_CONTEXT, RunSettings
+from core.settings import RunSettings
 from core.trips.tasks import TASKS, TaskKind, configured, task
 from ui.shell.edit_options import EditOptions
 from ui.shell.fields import count, heat, pair
+from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from ui.theme import SPACE
 
 SANDBOXES = (
@@ -33,10 +35,16 @@ DANGER = "Without a sandbox, code that the model writes runs with all your right
 
 
 class RunDialog(QDialog):
-    """Edits RunSettings; models and project stay as the top bar has them. A task brings its own defaults."""
+    """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults."""
 
-    def __init__(self, settings: RunSettings, parent: QWidget | None = None) -> None:
-        """Start from `settings`."""
+    def __init__(
+        self,
+        settings: RunSettings,
+        parent: QWidget | None = None,
+        headers: Headers = MappingProxyType({}),
+        ask_endpoint: AskEndpoint = lambda known: None,
+    ) -> None:
+        """Start from `settings`; `headers` say what the models need, `ask_endpoint` has a model server named."""
         super().__init__(parent)
         self.setWindowTitle("Run settings")
         self._settings = settings
@@ -49,8 +57,7 @@ class RunDialog(QDialog):
         self.forward_heat = heat(settings.forward_temperature, "Temperature of descriptions")
         self.backward_heat = heat(settings.backward_temperature, "Temperature of reconstructions")
         self.seed = count(settings.seed, 2**31 - 1, "Seed", lowest=0)
-        self.context = count(settings.generation.context_size or 0, 1_048_576, "Context window", lowest=0)
-        self.threads = count(settings.generation.threads or 0, 1024, "Threads", lowest=0)
+        self.models = ModelOptions(settings, headers, ask_endpoint)
         self.sandbox, self.python = QComboBox(), QLineEdit(settings.oracle.python or "")
         self.danger, self.problem, self.cost = QLabel(DANGER), QLabel(), QLabel()
         self._prepare()
@@ -58,9 +65,6 @@ class RunDialog(QDialog):
         self._follow_task()
 
     def _prepare(self) -> None:
-        self.context.setSpecialValueText(f"the model's own, at most {DEFAULT_CONTEXT}")
-        self.threads.setSpecialValueText("all but one core")
-        self.context.setSingleStep(1024)
         self.task.setAccessibleName("Task")
         for kind in TASKS.values():
             self.task.addItem(kind.title, kind.name)
@@ -97,8 +101,7 @@ class RunDialog(QDialog):
         form.addRow("", self.danger)
         self._interpreter_row = self._interpreter()
         form.addRow("Interpreter", self._interpreter_row)
-        form.addRow("Context window", self.context)
-        form.addRow("Threads", self.threads)
+        self.models.add_rows(form)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
@@ -172,7 +175,7 @@ class RunDialog(QDialog):
         """What the user settled on."""
         old = self._settings if self.kind.name == self._settings.task else configured(self._settings, self.kind.name)
         return replace(
-            old,
+            self.models.settings(old),
             edit=self.edits.settings() if self.kind.draws_from == "edit" else old.edit,
             regions=self.regions.value(),
             forward_samples=self.forward.value(),
@@ -181,7 +184,4 @@ class RunDialog(QDialog):
             backward_temperature=round(self.backward_heat.value(), 2),
             seed=self.seed.value(),
             oracle=replace(old.oracle, sandbox=self.sandbox.currentData(), python=self.python.text().strip() or None),
-            generation=replace(
-                old.generation, context_size=self.context.value() or None, threads=self.threads.value() or None
-            ),
         )

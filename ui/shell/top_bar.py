@@ -12,6 +12,7 @@ from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
 from ui.theme import SPACE, Theme
 
+FILE, FOLDER, SERVER = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…")
 SAME_MODEL = Choice("Same as forward", "", "The model that describes also writes")
 
 
@@ -30,8 +31,8 @@ class TopBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.project = ChoiceBox("Project", "Open folder…")
         self.task = ChoiceBox("Task")
-        self.forward = ChoiceBox("Forward model", "Choose file…")
-        self.backward = ChoiceBox("Backward model", "Choose file…")
+        self.forward = ChoiceBox("Forward model", *MORE_MODELS)
+        self.backward = ChoiceBox("Backward model", *MORE_MODELS)
         self.menu_button, self.runs_button = QToolButton(), QToolButton()
         self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
         self.search = SearchField(theme)

@@ -1,0 +1,156 @@
+"""Choosing models in the window: files, folders and servers, and whether they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chat_server import chat_server, completion
+from models_gguf_writer import write_gguf
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
+from waiting import wait_until
+
+from core.models.discovery import bundled_model
+from core.models.gguf import read_header
+from core.settings import EndpointSettings, ModelSettings, RunSettings
+from ui.gateway import Gateway
+from ui.model_list import ModelList, find_models
+from ui.run_control import RunControl
+from ui.shell.chosen_models import BUNDLED, backward_value, endpoint_value, forward_value, with_models
+from ui.shell.endpoint_dialog import EndpointDialog
+from ui.shell.notices import NoticeBar
+from ui.shell.remembered import Remembered
+from ui.shell.run_dialog import RunDialog
+from ui.shell.top_bar import TopBar
+from ui.theme import LIGHT
+
+SERVER = EndpointSettings("http://127.0.0.1:8080/v1", "coder", key_variable="MY_KEY", concurrency=7, attempts=2)
+OTHER = EndpointSettings("http://127.0.0.1:9090/v1")
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Remembered:
+    return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def gateway(qapp: QApplication) -> Iterator[Gateway]:
+    gateway = Gateway()
+    yield gateway
+    assert gateway.close()
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {},
+        {"model": "/a.gguf"},
+        {"model": "/a.gguf", "backward_model": "/b.gguf"},
+        {"model": "/a.gguf", "backward_model": ""},
+        {"endpoint": SERVER},
+        {"endpoint": SERVER, "backward_model": ""},
+        {"endpoint": SERVER, "backward_endpoint": OTHER},
+        {"model": "/a.gguf", "backward_endpoint": OTHER},
+    ],
+)
+def test_models_stand_in_the_boxes_as_they_are_in_the_settings(models: dict[str, object]) -> None:
+    settings = RunSettings(**models)  # type: ignore[arg-type]
+    shown = forward_value(settings), backward_value(settings)
+    assert with_models(RunSettings(model="/x"), *shown, [SERVER, OTHER]) == settings
+    assert RunSettings.from_json(settings.to_json()) == settings
+
+
+def test_servers_are_remembered_without_their_keys(
+    remembered: Remembered, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-very-secret")
+    for endpoint in (SERVER, OTHER, replace(SERVER, concurrency=2)):
+        remembered.add_endpoint(endpoint)
+    assert remembered.endpoints() == [replace(SERVER, concurrency=2), OTHER]
+    remembered._settings.sync()
+    assert "secret" not in (tmp_path / "settings.ini").read_text()
+    remembered._settings.setValue("recent/endpoints", "[1]")
+    assert remembered.endpoints() == []
+
+
+def test_a_server_is_offered_for_both_passes(qapp: QApplication, gateway: Gateway, remembered: Remembered) -> None:
+    bar, notices = TopBar(LIGHT, QMenu(), QMenu()), NoticeBar(LIGHT)
+    control = RunControl(gateway, remembered, notices)
+    models = ModelList(gateway, control, remembered, bar)
+    models.search()
+    wait_until(lambda: models.headers)
+    assert BUNDLED in models.headers
+    remembered.add_endpoint(SERVER)
+    control.adopt(replace(control.settings, endpoint=OTHER, backward_endpoint=SERVER))
+    assert bar.forward.box.currentText() == "the only model @ 127.0.0.1:9090/v1"
+    assert bar.backward.box.currentText() == "coder @ 127.0.0.1:8080/v1"
+    names = [bar.backward.box.itemText(row) for row in range(bar.backward.box.count())]
+    bundled = next(row for row, name in enumerate(names) if "bundled" in name)
+    bar.backward.box.activated.emit(bundled)
+    assert control.settings.backward_model == "" and control.settings.backward_endpoint is None
+    bar.backward.box.activated.emit(0)
+    assert control.settings.one_model and control.settings.endpoint == OTHER
+    bar.forward.choose("")
+    bar.forward.chosen.emit("")
+    assert control.settings.endpoint is None and remembered.run_settings() == control.settings
+
+
+def test_a_chosen_folder_is_looked_through_and_not_forgotten(tmp_path: Path) -> None:
+    write_gguf(tmp_path / "stick" / "deep" / "tiny.gguf")
+    names = [choice.label for choice in find_models([tmp_path / "stick"]).choices]
+    assert "tiny" in names
+    (tmp_path / "stick").rename(tmp_path / "away")
+    (choice,) = (c for c in find_models([tmp_path / "stick"]).choices if c.value == str(tmp_path / "stick"))
+    assert not choice.usable and "cannot be reached" in choice.tip
+
+
+def test_a_server_is_asked_for_its_models_when_told_to(qapp: QApplication, gateway: Gateway) -> None:
+    with chat_server(lambda n, body: (200, completion("x"), {})) as server:
+        server.served = [{"id": "one"}, {"id": "two"}]
+        dialog = EndpointDialog(None, gateway)
+        dialog.address.setText(server.address + "/")
+        dialog.list.click()
+        wait_until(lambda: dialog.list.isEnabled())
+        assert [dialog.model.itemText(row) for row in range(dialog.model.count())] == ["one", "two"]
+        dialog.model.setCurrentText("two")
+        assert dialog.endpoint() == EndpointSettings(server.address, "two")
+    dialog.list.click()
+    wait_until(lambda: dialog.list.isEnabled())
+    assert "cannot be reached" in dialog.said.text() and dialog.said.property("role") == "bad"
+    dialog.address.setText("localhost:8080")
+    dialog.buttons.accepted.emit()
+    assert "not an address" in dialog.said.text() and dialog.result() != QDialog.DialogCode.Accepted
+    assert EndpointDialog(SERVER, gateway).endpoint() == SERVER
+
+
+def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QApplication) -> None:
+    header = read_header(bundled_model())
+    asked: list[EndpointSettings | None] = []
+
+    def ask(known: EndpointSettings | None) -> EndpointSettings:
+        asked.append(known)
+        return SERVER
+
+    parent = QWidget()
+    dialog = RunDialog(RunSettings(), parent, {BUNDLED: header}, ask)
+    options = dialog.models
+    assert (options.forward.text(), options.backward.text()) == ("the bundled model", "the same")
+    assert options.memory.text().startswith("SmolLM2-135M-Instruct.Q4_1 needs about 0.4 GiB of memory; ")
+    assert options.memory.property("role") == "muted"
+    options.context.setValue(1_048_576)
+    assert "needs about 22.8 GiB" in options.memory.text()
+    options._choose_server("backward")
+    assert options.backward.text() == "coder @ 127.0.0.1:8080/v1" and asked == [None]
+    options._choose_server("forward")
+    assert options.backward.text() == "the same" and options.memory.text() == ""
+    options.style.setCurrentIndex(options.style.findData("completion"))
+    settings = dialog.settings()
+    assert (settings.endpoint, settings.backward_endpoint, settings.one_model) == (SERVER, SERVER, True)
+    assert settings.generation == ModelSettings(context_size=1_048_576, prompt_style="completion")
+
+
+def test_values_of_servers_tell_their_models_apart() -> None:
+    assert endpoint_value(SERVER) != endpoint_value(replace(SERVER, model="other"))

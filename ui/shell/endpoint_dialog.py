@@ -1,0 +1,136 @@
+"""A model server: where it is, which of its models, and how it is asked."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import InspectorError
+from core.models.endpoint import check_address, models_at
+from core.models.served import Served
+from core.settings import EndpointSettings
+from ui.gateway import Gateway
+from ui.shell.fields import count, pair
+from ui.theme import SPACE
+
+WORDS = (
+    "llama-server, Ollama, LM Studio, vLLM: any server with an OpenAI-compatible interface. "
+    "Code and descriptions are sent to this address during a run."
+)
+
+
+class EndpointDialog(QDialog):
+    """Edits EndpointSettings. The server is asked for its models only when the button is pressed."""
+
+    def __init__(self, endpoint: EndpointSettings | None, gateway: Gateway, parent: QWidget | None = None) -> None:
+        """Start from a known server, or empty."""
+        super().__init__(parent)
+        self.setWindowTitle("Model server")
+        known = endpoint or EndpointSettings("")
+        self._known, self._gateway = known, gateway
+        self.address, self.key = QLineEdit(known.address), QLineEdit(known.key_variable)
+        self.model, self.list = QComboBox(), QPushButton("List")
+        self.concurrency = count(known.concurrency, 64, "Requests at a time")
+        self.attempts = count(known.attempts, 20, "Tries of one request")
+        self.timeout = count(int(known.timeout), 3600, "Seconds for one answer")
+        self.said = QLabel(WORDS)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self._prepare()
+        self._lay_out()
+
+    def _prepare(self) -> None:
+        self.address.setPlaceholderText("http://127.0.0.1:8080/v1")
+        self.address.setAccessibleName("Address of the server")
+        self.model.setEditable(True)
+        self.model.setCurrentText(self._known.model)
+        self.model.setAccessibleName("Model of the server")
+        field = self.model.lineEdit()
+        if field is not None:
+            field.setPlaceholderText("the only one it serves")
+        self.key.setPlaceholderText("none")
+        self.key.setAccessibleName("Environment variable that holds the key")
+        self.key.setToolTip("The name of a variable, not the key itself, which is never stored")
+        self.list.setAccessibleName("Ask the server which models it serves")
+        self.said.setWordWrap(True)
+        self.said.setProperty("role", "muted")
+        self.list.clicked.connect(self._ask)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.setVerticalSpacing(SPACE)
+        form.setHorizontalSpacing(SPACE * 2)
+        form.addRow("Address", self.address)
+        form.addRow("Key in variable", self.key)
+        form.addRow("Model", pair(self.model, "", self.list))
+        form.addRow("Requests at a time", self.concurrency)
+        form.addRow("Tries each", pair(self.attempts, "seconds each", self.timeout))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
+        column.setSpacing(SPACE * 2)
+        column.addLayout(form)
+        column.addWidget(self.said)
+        column.addWidget(self.buttons)
+        self.setMinimumWidth(460)
+
+    def endpoint(self) -> EndpointSettings:
+        """What the user settled on."""
+        return EndpointSettings(
+            address=self.address.text().strip().rstrip("/"),
+            model=self.model.currentText().strip(),
+            key_variable=self.key.text().strip(),
+            concurrency=self.concurrency.value(),
+            attempts=self.attempts.value(),
+            timeout=float(self.timeout.value()),
+        )
+
+    def _ask(self) -> None:
+        """List the server's models, in the background."""
+        endpoint = self.endpoint()
+        self._say("Asking the server…")
+        self.list.setEnabled(False)
+        self._gateway.submit("served models", lambda: models_at(endpoint), self._show, self._fail)
+
+    def _show(self, served: list[Served]) -> None:
+        wanted = self.model.currentText()
+        self.list.setEnabled(True)
+        self.model.clear()
+        self.model.addItems([each.name for each in served])
+        self.model.setCurrentText(wanted or (served[0].name if served else ""))
+        self._say(f"It serves {len(served)} model{'s' * (len(served) != 1)}.")
+
+    def _fail(self, error: Exception) -> None:
+        self.list.setEnabled(True)
+        said = f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error)
+        self._say(said, bad=True)
+
+    def _accept(self) -> None:
+        """Close, unless the address is none."""
+        try:
+            check_address(self.endpoint().address)
+        except InspectorError as error:
+            self._fail(error)
+            return
+        self.accept()
+
+    def done(self, result: int) -> None:
+        """Nobody waits for the list any more (called by Qt)."""
+        self._gateway.cancel("served models")
+        super().done(result)
+
+    def _say(self, words: str, bad: bool = False) -> None:
+        self.said.setText(words)
+        self.said.setProperty("role", "bad" if bad else "muted")
+        self.said.style().unpolish(self.said)
+        self.said.style().polish(self.said)
+        self.adjustSize()
