@@ -12,6 +12,7 @@ from core.events import Event, ItemReady, TextStreamed
 from core.store.rows import ItemRow, RunRow
 from core.types import Codebase
 from ui.code_feed import CodeFeed
+from ui.history.feed import HistoryFeed
 from ui.inspection import Inspection, Overview, Wanted
 from ui.open_project import OpenProject
 from ui.panels.metric_values import read_metric
@@ -38,6 +39,7 @@ class Browsing(QObject):
         self._awaits, self._awaited = False, -1
         self._shown: Overview | None = None
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
+        self._history = HistoryFeed(parts.history, project.gateway, self)
         self._feed = CodeFeed(parts.code, project.gateway, self)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
@@ -51,6 +53,7 @@ class Browsing(QObject):
         parts.regions.item_chosen.connect(self.choose)
         parts.code.item_chosen.connect(self.choose)
         parts.run.region_activated.connect(self.choose)
+        parts.history.item_chosen.connect(self.choose)
         parts.run.sample_activated.connect(self.choose_sample)
         parts.run.metric_asked.connect(self._read_metric)
         parts.run.export_failed.connect(self._say_not_written)
@@ -118,6 +121,7 @@ class Browsing(QObject):
             parts.regions.set_items(overview.items)
             root = Path(overview.run.project_root) if overview.run else Path()
             self._feed.set_items(overview.items, root)
+            self._history.set_items(overview.items, overview.run)
         changed = before is None or overview.run != before.run or overview.points is not before.points
         if changed and not overview.brief:
             QTimer.singleShot(0, self._show_run)
@@ -139,6 +143,7 @@ class Browsing(QObject):
     def _show_item(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
         self._feed.show_item(item)
+        self._parts.history.select(item)
 
     def _show_project_of(self, run: RunRow) -> None:
         """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""
@@ -162,6 +167,7 @@ class Browsing(QObject):
         parts, overview = self._parts, self._inspection.overview
         parts.tree.set_files(listed_files(codebase) if codebase else ())
         parts.code.set_codebase(codebase)
+        self._history.set_project(self._project.root)
         parts.show_views(codebase is not None or bool(overview and overview.run))
         item = self._inspection.item
         if item is not None:

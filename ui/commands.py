@@ -80,6 +80,7 @@ class Commands(QObject):
                 "focus-roundtrip": partial(parts.roundtrip.setFocus, Qt.FocusReason.ShortcutFocusReason),
                 "focus-tabs": parts.tabs.tabBar().setFocus,
                 "labels": window.label_samples,
+                "history": self._show_history,
                 "next-tab": self._next_tab,
                 "larger": partial(self._scale, 1.0),
                 "smaller": partial(self._scale, -1.0),
@@ -171,6 +172,11 @@ class Commands(QObject):
 
     def _toggle_follow(self) -> None:
         self._window.browsing.follow = self.actions["follow"].isChecked()
+
+    def _show_history(self) -> None:
+        parts = self._window.parts
+        parts.tabs.setCurrentWidget(parts.history)
+        parts.history.table.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _next_tab(self) -> None:
         tabs = self._window.parts.tabs

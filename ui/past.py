@@ -13,6 +13,8 @@ from core.store.rows import ItemRow
 from core.types import OLD_LINE
 from ui.gateway import Gateway
 
+COMMIT = "commit"
+"""Under this name of its origin an edit out of a history has its commit."""
 MARK = "^:"
 """As git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent."""
 KEPT = 30
@@ -49,7 +51,7 @@ class PastFiles(QObject):
 
     def want(self, item: ItemRow, project: Path) -> None:
         """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""
-        commit, name = item.origin.get("commit"), past_name(item)
+        commit, name = item.origin.get(COMMIT), past_name(item)
         if item.old_text is None or not commit or name in self._texts:
             return
         work = partial(_read, project, commit, item.path)
@@ -64,7 +66,7 @@ class PastFiles(QObject):
 
 def past_name(item: ItemRow) -> str:
     """How the file is called in which an edit's old code stands; an edit out of a file of edits stands alone."""
-    commit = item.origin.get("commit", "")
+    commit = item.origin.get(COMMIT, "")
     return f"{commit[:10]}{MARK}{item.path}" if commit else item.key
 
 

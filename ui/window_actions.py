@@ -43,6 +43,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("focus-roundtrip", "Round &trip", "Ctrl+4"),
         ("focus-tabs", "&Diff, tests, prompt", "Ctrl+5"),
         ("labels", "La&bels", "Ctrl+6"),
+        ("history", "&History", "Ctrl+7"),
         ("next-tab", "Ne&xt tab below", "Ctrl+T"),
     ),
     "View": (

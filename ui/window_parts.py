@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBo
 from ui.code.view import CodeView
 from ui.diff.controls import column
 from ui.gateway import Gateway
+from ui.history.panel import HistoryPanel
 from ui.label_queue import QueueKind
 from ui.panels import DiffPanel, LabelsPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel
 from ui.panels.label_queue_bar import LabelQueueBar
@@ -49,6 +50,7 @@ class WindowParts(QWidget):
         self.roundtrip = RoundTripPanel(theme)
         self.diff, self.tests = DiffPanel(theme), TestsPanel(theme)
         self.prompt, self.metrics, self.run = PromptPanel(theme), MetricsPanel(theme), RunPanel(theme)
+        self.history = HistoryPanel(theme)
         self.labels, self.queue = LabelsPanel(theme), LabelQueueBar(list(QueueKind))
         self.desk = QWidget()
         self.status = StatusLine()
@@ -69,6 +71,7 @@ class WindowParts(QWidget):
             ("Metrics", self.metrics),
             ("Labels", self.desk),
             ("Run", self.run),
+            ("History", self.history),
         )
         for title, panel in named:
             self.tabs.addTab(panel, title)
@@ -106,7 +109,7 @@ class WindowParts(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw everything in another theme."""
-        panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.labels, self.run)
+        panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.labels, self.run, self.history)
         for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
             part.set_theme(theme)
 

@@ -47,9 +47,8 @@ class EditHistory:
     def of(cls, project: Path, settings: EditSettings) -> Self:
         """The history of the project's folder, also in a bare repository. Raises ProjectError."""
         repository = open_repository(project)
-        return cls(
-            repository, _tip(repository, project, settings.revision), project_prefix(repository, project), settings
-        )
+        tip = tip_commit(repository, project, settings.revision)
+        return cls(repository, tip, project_prefix(repository, project), settings)
 
     @property
     def shallow(self) -> bool:
@@ -141,7 +140,8 @@ def _unreadable(project: Path, reason: str) -> ProjectError:
     )
 
 
-def _tip(repository: pygit2.Repository, project: Path, revision: str | None) -> pygit2.Commit:
+def tip_commit(repository: pygit2.Repository, project: Path, revision: str | None) -> pygit2.Commit:
+    """The commit of a revision, of what is checked out for None. Raises ProjectError."""
     if revision is None and repository.head_is_unborn:
         raise ProjectError(
             f"The history of {project} is empty: what is checked out has no commit yet.",

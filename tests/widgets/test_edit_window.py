@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from edit_runs import StoredEdits, history, store_edits
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
@@ -85,3 +86,35 @@ def test_a_file_chosen_in_the_tree_shows_its_first_edit(window: MainWindow, case
     first = next(item for item in case.items() if item.path == "web/app.js")
     window.parts.tree.file_chosen.emit("web/app.js")
     assert window.inspection.item is not None and window.inspection.item.id == first.id
+
+
+def test_the_history_marks_sampled_edits_and_leads_to_them(window: MainWindow, case: StoredEdits) -> None:
+    panel, items = window.parts.history, case.items()
+    window.commands.actions["history"].trigger()
+    wait_until(lambda: panel.commits.rowCount() == 9)
+    assert panel.count.text() == "9 commits"
+    rows = {item.id: panel.commits.row_of(item.origin["commit"]) for item in items}
+    assert None not in rows.values()
+    index = panel.commits.index(rows[items[2].id] or 0, 4)
+    assert index.data() == f"{items[2].passes}/{items[2].judged}"
+    assert index.siblingAtColumn(0).data(Qt.ItemDataRole.DecorationRole) is not None
+    assert "Improve value" in index.siblingAtColumn(3).data()
+    panel.table.setFocus()
+    panel.table.setCurrentIndex(index)
+    wait_until(lambda: window.inspection.item is not None and window.inspection.item.id == items[2].id)
+    window.browsing.choose(items[4].id)
+    assert panel.table.currentIndex().row() == rows[items[4].id]
+
+
+def test_the_history_is_filtered_by_words_and_by_what_was_sampled(window: MainWindow, case: StoredEdits) -> None:
+    panel = window.parts.history
+    window.parts.tabs.setCurrentWidget(panel)
+    wait_until(lambda: panel.commits.total == 9)
+    QTest.keyClicks(panel.words, f"ADA improve {case.items()[1].origin['commit'][:12]}")
+    wait_until(lambda: panel.commits.rowCount() == 1)
+    assert panel.count.text() == "1 of 9 commits"
+    panel.words.clear()
+    panel.sampled.setChecked(True)
+    assert panel.commits.rowCount() == 6
+    panel.sampled.setChecked(False)
+    assert panel.commits.rowCount() == 9

@@ -1,0 +1,147 @@
+"""Commits as a Qt table, filtered here: a proxy is too slow for 50,000 rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QIcon
+
+from core.store.rows import ItemRow
+from ui.marks import mark_icon
+from ui.region_state import RegionState, region_state, state_words
+from ui.theme import Theme
+
+if TYPE_CHECKING:
+    from core.source.commits import CommitLine
+
+Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+STATE, DAY, AUTHOR, SUBJECT, EDITS = range(5)
+HEADINGS = ("", "Date", "Author", "Commit", "Edits")
+TIPS = ("State of its edits", "Author's date", "Author", "First line of its message", "Its edits: passes of judged")
+
+_HASH = 10
+
+
+class CommitModel(QAbstractTableModel):
+    """The commits that pass the filter, newest first. Cells are made as they come into sight."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self._commits: Sequence[CommitLine] = ()
+        self._texts: Sequence[str] = ()
+        self._shown: Sequence[int] = ()
+        self._edits: Mapping[str, Sequence[ItemRow]] = {}
+        self._words: list[str] = []
+        self._sampled = False
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw the marks."""
+        self._icons: dict[RegionState, QIcon] = {state: mark_icon(state, theme) for state in RegionState}
+        self._repaint()
+
+    def set_commits(self, commits: Sequence[CommitLine], texts: Sequence[str]) -> None:
+        """Show a history. `texts`: what words are looked for in, one a commit."""
+        self._commits, self._texts = commits, texts
+        self._select()
+
+    def set_edits(self, edits: Mapping[str, Sequence[ItemRow]]) -> None:
+        """Mark the commits from which edits were sampled, by commit."""
+        same, self._edits = edits.keys() == self._edits.keys(), edits
+        if self._sampled and not same:
+            self._select()
+        else:
+            self._repaint()
+
+    def filter(self, words: str, sampled: bool) -> None:
+        """List the commits that hold all words; `sampled`: only those with edits of the run."""
+        self._words, self._sampled = words.lower().split(), sampled
+        self._select()
+
+    @property
+    def total(self) -> int:
+        """Commits, listed or not."""
+        return len(self._commits)
+
+    def commit(self, row: int) -> CommitLine:
+        """What a row shows."""
+        return self._commits[self._shown[row]]
+
+    def edits(self, row: int) -> Sequence[ItemRow]:
+        """The run's edits from the commit of a row."""
+        return self._edits.get(self.commit(row).id, ())
+
+    def row_of(self, commit: str) -> int | None:
+        """Where a commit is listed; None when it is not."""
+        return next((row for row, at in enumerate(self._shown) if self._commits[at].id == commit), None)
+
+    def _select(self) -> None:
+        self.beginResetModel()
+        found: Sequence[int] = range(len(self._commits))
+        if self._sampled:
+            found = [at for at in found if self._commits[at].id in self._edits]
+        for word in self._words:
+            found = [at for at in found if word in self._texts[at]]
+        self._shown = found
+        self.endResetModel()
+
+    def _repaint(self) -> None:
+        if self._shown:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, EDITS))
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: commits listed."""
+        return 0 if parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: the five columns."""
+        return 0 if parent.isValid() else len(HEADINGS)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Qt: a column's heading."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return TIPS[section]
+        return HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt: what a cell shows."""
+        column, edits = index.column(), self.edits(index.row())
+        if role == Qt.ItemDataRole.DecorationRole and column == STATE and edits:
+            return self._icons[_state(edits)]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(self.commit(index.row()), column, edits)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._tip(self.commit(index.row()), edits)
+        return None
+
+    def _text(self, commit: CommitLine, column: int, edits: Sequence[ItemRow]) -> str:
+        if column == EDITS:
+            return " · ".join(_brief(item) for item in edits)
+        return {DAY: commit.day, AUTHOR: commit.author, SUBJECT: commit.subject}.get(column, "")
+
+    def _tip(self, commit: CommitLine, edits: Sequence[ItemRow]) -> str:
+        said = [f"{item.path}:{item.start_line}: {state_words(item)}" for item in edits]
+        return "\n".join([f"{commit.id[:_HASH]}  {commit.day}  {commit.author}", commit.subject, *said])
+
+
+def searched(commit: CommitLine) -> str:
+    """What words are looked for in."""
+    return f"{commit.id} {commit.day} {commit.author}\n{commit.subject}".lower()
+
+
+def _brief(item: ItemRow) -> str:
+    return f"{item.passes}/{item.judged}" if item.judged else str(region_state(item))
+
+
+def _state(edits: Sequence[ItemRow]) -> RegionState:
+    """Of several edits what they have in common, else mixed."""
+    states = {region_state(item) for item in edits}
+    return states.pop() if len(states) == 1 else RegionState.PARTIAL
