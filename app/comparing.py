@@ -20,6 +20,7 @@ from core.comparison.values import Comparison
 from core.errors import UserError
 from core.results import open_reader
 from core.trips.tasks import task
+from ui.report.comparison_page import write_comparison
 
 SHOWN = 20
 """Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
@@ -37,6 +38,7 @@ def add_commands(commands: Any) -> None:
     )
     shared.add_database(compare)
     compare.add_argument("--csv", type=Path, metavar="FILE", help="one record for each item in both runs")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the traces")
     shared.add_json(compare)
     compare.set_defaults(command=compare_command)
 
@@ -45,6 +47,8 @@ def compare_command(options: argparse.Namespace) -> int:
     """Print what the runs' common items say."""
     with open_reader(options.db or default_database()) as reader:
         comparisons = compare_runs(reader, options.runs)
+        if options.html is not None:
+            write_comparison(reader, comparisons, options.html)
     if options.csv is not None:
         _write_csv(comparisons, options.csv)
     for comparison in comparisons:

@@ -14,12 +14,12 @@ from rich.table import Table
 
 from app import options as shared
 from app.paths import default_database
-from app.report import write_report
 from core.errors import UserError
 from core.results import open_reader
 from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader
 from core.store.rows import RunRow, Score
+from ui.report.page import write_report
 
 
 def add_commands(commands: Any) -> None:

@@ -64,6 +64,7 @@ class Commands(QObject):
                 "settings": self.ask_settings,
                 "runs": self.show_runs,
                 "compare": self.show_runs,
+                "report": window.reporting.ask_report,
                 "check": code.selecting.check,
                 "probe": code.selecting.probe,
                 "describe": parts.roundtrip.write_description,
@@ -90,6 +91,7 @@ class Commands(QObject):
             }
         )
         window.comparing.choose_asked.connect(self.show_runs)
+        window.comparing.report_asked.connect(window.reporting.ask_comparison)
         bar = parts.bar
         bar.search.set_source(self.places)
         bar.run_asked.connect(window.start_run)

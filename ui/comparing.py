@@ -24,9 +24,10 @@ Known = dict[int, tuple[int, str, str]]
 
 
 class Comparing(QObject):
-    """`choose_asked`: the user wants to pick runs."""
+    """`choose_asked`: the user wants to pick runs; `report_asked(run_ids)`: a page about those on show."""
 
     choose_asked = Signal()
+    report_asked = Signal(object)
 
     def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, appearance: Appearance) -> None:
         """Nothing is compared yet."""
@@ -54,6 +55,7 @@ class Comparing(QObject):
         page.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
         page.left_for.connect(self._leave)
+        page.report_asked.connect(lambda: self.report_asked.emit(self._runs))
         page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
         return page
 

@@ -27,6 +27,7 @@ from ui.label_files import LabelFiles
 from ui.labelling import Labelling
 from ui.model_list import ModelList
 from ui.open_project import OpenProject
+from ui.reporting import Reporting
 from ui.run_control import RunControl
 from ui.scribe import Scribe
 from ui.shell.choice_box import Choice
@@ -75,6 +76,7 @@ class MainWindow(QMainWindow):
         self.label_files = LabelFiles(self, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
+        self.reporting = Reporting(self, self.inspection, self.parts.notices)
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._show_task(self.control.settings)

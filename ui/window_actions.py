@@ -25,6 +25,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("settings", "Run se&ttings…", "Ctrl+,"),
         ("runs", "&All runs…", "Ctrl+E"),
         ("compare", "Co&mpare runs…", "Ctrl+M"),
+        ("report", "&Write a report…", "Ctrl+Shift+R"),
         ("check", "Ask the tests about the se&lection", "F6"),
         ("probe", "Round trip on the s&election", "F7"),
         ("describe", "&Describe the region myself…", "Ctrl+D"),

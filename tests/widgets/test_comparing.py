@@ -11,7 +11,7 @@ from factories import fill_store
 from PySide6.QtCore import QPointF, QSettings, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
 from waiting import wait_until
 
 from core.comparison import words
@@ -20,6 +20,7 @@ from core.settings import RunSettings
 from ui.appearance import Appearance
 from ui.compare.page import ComparePage
 from ui.compare.scatter import Spot, spots
+from ui.inspection import Wanted
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.shell.runs_dialog import RunsDialog
@@ -213,6 +214,33 @@ def test_a_comparison_is_exported(window: MainWindow, tmp_path: Path) -> None:
     assert len(rows) == sum(len(each.pairs) for each in page.comparisons)
     page.export_button.export(tmp_path / "scatter.png")
     assert QImage(str(tmp_path / "scatter.png")).width() >= 2 * 760
+
+
+def test_pages_are_written_from_the_menus(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = compare(window, 1, 2)
+    names = iter(("both", "run.html", str(Path("absent", "run.html"))))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / next(names)), ""))
+    page.report_asked.emit()
+    wait_until(lambda: any("both.html" in notice.problem for notice in window.parts.notices.notices))
+    assert "runs compared" in (tmp_path / "both.html").read_text("utf-8")
+    window.commands.actions["report"].trigger()
+    wait_until(lambda: any("run.html" in notice.problem for notice in window.parts.notices.notices))
+    assert "Worst regions" in (tmp_path / "run.html").read_text("utf-8")
+    window.commands.actions["report"].trigger()
+    wait_until(lambda: any("cannot be written" in notice.problem for notice in window.parts.notices.notices))
+
+
+def test_a_mark_of_a_chart_leads_to_its_sample(window: MainWindow) -> None:
+    window.comparing.close()
+    window.inspection.choose_run(Wanted(2))
+    wait_until(lambda: window.inspection.run is not None and window.inspection.run.id == 2)
+    window.parts.tabs.setCurrentWidget(window.parts.run)
+    window.parts.run.charts.choose(2)
+    chart = window.parts.run.charts.by_metric
+    wait_until(lambda: chart.bins and window.inspection.knows(chart.bins[0].rows[0].item_id))
+    wanted = chart.bins[0].rows[-1]
+    chart.sample_activated.emit(wanted.item_id, wanted.sample_id)
+    wait_until(lambda: window.parts.roundtrip.selected == wanted.sample_id)
 
 
 def test_new_verdicts_of_a_compared_run_are_read_again(window: MainWindow, database: Path) -> None:

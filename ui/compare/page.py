@@ -23,7 +23,8 @@ class ComparePage(QWidget):
     """Shows comparisons with one reference.
 
     `closed`; `choose_asked`: other runs; `reference_asked(run_id)`; `pair_wanted(pair)`: read its samples;
-    `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`.
+    `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`; `report_asked`: a page
+    to pass on.
     """
 
     closed = Signal()
@@ -32,6 +33,7 @@ class ComparePage(QWidget):
     pair_wanted = Signal(object)
     left_for = Signal(int, int)
     export_failed = Signal(str)
+    report_asked = Signal()
 
     def __init__(self, theme: Theme) -> None:
         """Empty until `show_comparisons`."""
@@ -54,6 +56,7 @@ class ComparePage(QWidget):
         self.reference_button = button("Make reference", tip, self.standings.ask_reference, flat=False)
         self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
         self.export_button.failed.connect(self.export_failed)
+        self.export_button.offer("Page with traces (HTML)…", self.report_asked.emit)
         buttons = (self.export_button, self.reference_button, self.choose_button, self.close_button)
         column(row(label("Comparison", "title"), None, *buttons, margins=BAR), self.standings, self._stack, owner=self)
         bind(self, "Escape", self.go_back, "Back to the summary, or to the code")

@@ -53,6 +53,10 @@ class ExportButton(QToolButton):
         menu.addAction("Copy table").triggered.connect(lambda: to_clipboard(self._csv()))
         self.setMenu(menu)
 
+    def offer(self, words: str, act: Callable[[], object]) -> None:
+        """One more way to export, at the end of the menu."""
+        self.menu().addAction(words).triggered.connect(lambda: act())
+
     def export(self, path: Path) -> None:
         """Write a table for `.csv`, else a picture. Raises OSError."""
         if path.suffix.lower() == ".csv":

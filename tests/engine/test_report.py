@@ -1,0 +1,138 @@
+"""The pages about runs: small, self-contained, whole where they say so, safe with any text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from factories import fill_store
+
+from core.comparison.compare import compare_runs
+from core.errors import StoreError, UserError
+from core.results import open_reader, open_store
+from core.store.reader import Reader
+from core.store.rows import TestRow
+from ui.report import page as pages
+from ui.report.comparison_page import write_comparison
+from ui.report.page import render, write_report
+from ui.report.traces import MESSAGE_CHARACTERS, _short
+
+VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}
+
+
+class Outline(HTMLParser):
+    """Fails on tags that do not match; notes what could load something, and how often each tag occurs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.counts: dict[str, int] = {}
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        self.loads += [tag] if tag in ("script", "link", "iframe", "img", "object") else []
+        self.loads += [name for name, _ in attrs if name in ("src", "href", "srcset") or name.startswith("on")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def outline(text: str) -> Outline:
+    parser = Outline()
+    parser.feed(text)
+    assert parser.open == []
+    return parser
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    folder = tmp_path_factory.mktemp("report")
+    with open_store(folder / "runs.db") as store:
+        fill_store(store, folder / "shop", 222, seed=7)
+        fill_store(store, folder / "shop", 30, seed=8)
+        store.note_run(1, "<script>alert('no')</script>")
+    with open_reader(folder / "runs.db") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def page(reader: Reader) -> str:
+    return render(reader, 1)
+
+
+def test_two_hundred_regions_make_a_small_page_that_loads_nothing(reader: Reader, page: str) -> None:
+    assert reader.run(1).items_admitted >= 195
+    assert len(page.encode()) < 5_000_000
+    found = outline(page)
+    assert found.loads == []
+    assert not re.search(r"https?://|url\(|@import", page)
+    assert found.counts["svg"] == 2
+    assert found.counts["details"] == 2 * pages.SHOWN
+    assert found.counts["tr"] > len(reader.files(1))
+    assert "prefers-color-scheme: dark" in page
+
+
+def test_the_page_says_what_the_run_says(reader: Reader, page: str) -> None:
+    run = reader.run(1)
+    assert f"<b>{run.rtc.value:.2f}</b><span>RTC, 95 % {run.rtc.low:.2f} to {run.rtc.high:.2f}" in page
+    assert f"<b>{run.lift.value:+.2f}</b>" in page
+    worst = [item for item in reader.items(1) if item.rtc is not None and item.rtc < 1]
+    assert f"Worst regions (20 of {len(worst)})" in page
+    assert page.index("Worst regions") < page.index("Best regions") < page.index("Provenance")
+    assert "AssertionError: assert 3 == 4" in page
+    assert f"<dd>{run.seed}</dd>" in page
+    for metric in reader.metrics(1):
+        assert f"<td>{metric}</td>" in page
+
+
+def test_text_of_others_is_never_markup(page: str) -> None:
+    assert "<script>" not in page
+    assert "&lt;script&gt;alert" in page
+
+
+def test_a_page_that_would_be_too_large_shows_fewer_regions_and_says_so(
+    reader: Reader, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "LARGEST", len(page) * 2 // 3)
+    smaller = render(reader, 1)
+    assert len(smaller) <= len(page) * 2 // 3
+    assert "Worst regions (10 of " in smaller
+
+
+def test_a_long_message_keeps_its_end_and_says_what_is_missing() -> None:
+    lines = TestRow("t::a", "failed", "\n".join(f"line {n}" for n in range(40)), 0.1)
+    assert _short(lines).message.splitlines()[0] == "... 28 lines left out ..."
+    assert _short(lines).message.endswith("line 39")
+    long = _short(TestRow("t::a", "failed", "x" * 5_000 + "end", 0.1)).message
+    assert long.startswith(f"... {5_003 - MESSAGE_CHARACTERS:,} characters left out ...") and long.endswith("xend")
+
+
+def test_an_unknown_run_and_a_bad_place_are_sentences(reader: Reader, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="run 9"):
+        write_report(reader, 9, tmp_path / "x.html")
+    assert not (tmp_path / "x.html").exists()
+    with pytest.raises(UserError, match="cannot be written"):
+        write_report(reader, 2, tmp_path / "absent" / "x.html")
+
+
+def test_compared_runs_make_a_page_with_both_traces(reader: Reader, tmp_path: Path) -> None:
+    found = compare_runs(reader, (1, 2))
+    write_comparison(reader, found, tmp_path / "c.html")
+    text = (tmp_path / "c.html").read_text("utf-8")
+    made = outline(text)
+    assert made.loads == []
+    assert made.counts["details"] == min(pages.SHOWN, len(found[0].disagreements))
+    assert made.counts["circle"] == len({(p.first.rtc, p.second.rtc) for p in found[0].pairs})
+    assert text.count("<h4>Run 1</h4>") == text.count("<h4>Run 2</h4>") == made.counts["details"]

@@ -1,0 +1,64 @@
+"""One self-contained HTML page about compared runs: verdicts, scatter, files, disagreements side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from markupsafe import Markup
+
+from core.comparison import words
+from core.comparison.values import Comparison, Pair
+from core.store.reader import Reader
+from core.trips.tasks import task
+from resources import text as resource
+from ui.report.drawings import scatter_chart
+from ui.report.page import environment, small_enough, write_page
+from ui.report.traces import Trip, trips
+
+
+@dataclass(frozen=True)
+class ShownPair:
+    """One item with its traces in both runs."""
+
+    pair: Pair
+    first: list[Trip]
+    second: list[Trip]
+
+
+def write_comparison(reader: Reader, comparisons: Sequence[Comparison], out: Path) -> None:
+    """Write the page. Raises StoreError, and UserError when `out` cannot be written."""
+    write_page(small_enough(partial(_render, reader, comparisons)), out)
+
+
+def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> str:
+    return (
+        environment()
+        .from_string(resource("report", "comparison.html.jinja"))
+        .render(
+            comparisons=[
+                {
+                    "all": each,
+                    "scatter": _scatter(each),
+                    "pairs": [_shown(reader, pair) for pair in each.disagreements[:shown]],
+                    "disagreements": len(each.disagreements),
+                }
+                for each in comparisons
+            ],
+            words=words,
+            noun=task(comparisons[0].first.task).noun,
+            project=comparisons[0].first.project_name,
+        )
+    )
+
+
+def _shown(reader: Reader, pair: Pair) -> ShownPair:
+    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second))
+
+
+def _scatter(comparison: Comparison) -> Markup:
+    at = Counter((round(p.first.rtc or 0.0, 6), round(p.second.rtc or 0.0, 6)) for p in comparison.pairs)
+    return scatter_chart(at, f"run {comparison.first.id}", f"run {comparison.second.id}")

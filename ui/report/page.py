@@ -1,0 +1,174 @@
+"""One self-contained HTML page about a run: figures, charts, worst and best regions, provenance. No network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from core.errors import UserError
+from core.metrics.statistics import auc, point_biserial
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunRow, Score
+from core.trips.tasks import task
+from resources import text as resource
+from ui.report.drawings import running_chart, spread_chart
+from ui.report.traces import Trip, trips
+
+SHOWN = 20
+"""Regions in each of the two lists, halved until the page is small enough."""
+LARGEST = 4_900_000
+"""Bytes of a page."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One region with its traces."""
+
+    item: ItemRow
+    trips: list[Trip]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The first regions of a list; `total` is how many it has."""
+
+    title: str
+    total: int
+    shown: list[Shown]
+
+
+@dataclass(frozen=True)
+class MetricLine:
+    """A metric in place of the tests, and how well it tells what passes them."""
+
+    name: str
+    rtc: Score
+    lift: Score
+    auc: float | None
+    correlation: float | None
+
+
+def write_report(reader: Reader, run_id: int, out: Path) -> None:
+    """Write the page. Raises StoreError for an unknown run, UserError when `out` cannot be written."""
+    write_page(render(reader, run_id), out)
+
+
+def write_page(page: str, out: Path) -> None:
+    """Raises UserError when `out` cannot be written."""
+    try:
+        out.write_text(page, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UserError(
+            f"{out} cannot be written: {error.strerror}.", "Name a file in a folder you may write."
+        ) from error
+
+
+def render(reader: Reader, run_id: int) -> str:
+    """The page as text, of fewer regions where those are so long that it would grow past LARGEST."""
+    return small_enough(partial(_render, reader, run_id))
+
+
+def small_enough(make: Callable[[int], str]) -> str:
+    """The page made of SHOWN items a list, or of half as many until it is no larger than LARGEST."""
+    shown = SHOWN
+    while True:
+        page = make(shown)
+        if shown <= 1 or len(page.encode(errors="backslashreplace")) <= LARGEST:
+            return page
+        shown //= 2
+
+
+def environment() -> Environment:
+    """Where the templates of all pages are filled in."""
+    made = Environment(autoescape=True, trim_blocks=True)
+    made.filters.update(fraction=fraction, signed=signed, interval=_interval)
+    made.globals["style"] = Markup(resource("report", "style.css"))
+    made.globals["traces"] = made.from_string(resource("report", "traces.html.jinja")).module.traces  # type: ignore[attr-defined]
+    return made
+
+
+def _render(reader: Reader, run_id: int, shown: int) -> str:
+    run = reader.run(run_id)
+    done = [item for item in reader.items(run_id) if item.rtc is not None and not item.extra]
+    noun = task(run.task).noun
+    return (
+        environment()
+        .from_string(resource("report", "report.html.jinja"))
+        .render(
+            run=run,
+            noun=noun,
+            files=reader.files(run_id),
+            running=running_chart(reader.running(run_id)),
+            spread=spread_chart(done, noun),
+            metrics=_metrics(reader, run_id),
+            groups=_groups(reader, done, shown),
+            provenance=provenance(run),
+        )
+    )
+
+
+def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
+    """The worst, then the best."""
+    ranked = sorted(done, key=lambda item: (item.rtc or 0.0, item.lift or 0.0, item.path, item.start))
+    lists = {
+        "Worst": [item for item in ranked if (item.rtc or 0.0) < 1],
+        "Best": [item for item in reversed(ranked) if (item.rtc or 0.0) > 0],
+    }
+    return [
+        Group(title, len(items), [Shown(item, trips(reader, item)) for item in items[:shown]])
+        for title, items in lists.items()
+    ]
+
+
+def _metrics(reader: Reader, run_id: int) -> list[MetricLine]:
+    lines = []
+    for name in reader.metrics(run_id):
+        rows = reader.scored(run_id, name)
+        values, passed = [row.value for row in rows], [row.passed for row in rows]
+        if rows:
+            lines.append(
+                MetricLine(name, *reader.score(run_id, name), auc(values, passed), point_biserial(values, passed))
+            )
+    return lines
+
+
+def provenance(run: RunRow) -> list[tuple[str, str]]:
+    """What a run was made with, by name."""
+    models = json.loads(run.model_json)
+    entries = [
+        ("project", run.project_root),
+        ("revision", f"{run.revision or 'not under version control'}{' (modified)' if run.dirty else ''}"),
+        ("files", run.fingerprint),
+        ("sandbox", f"{run.sandbox} {run.image_digest}".strip()),
+        ("seed", str(run.seed)),
+        ("started", run.started_at),
+        ("ended", run.ended_at or "-"),
+    ]
+    for role in ("forward", "backward"):
+        for name, value in models[role].items():
+            entries.append((f"{role} {name.replace('_', ' ')}", str(value)))
+    for name, value in json.loads(run.config_json).items():
+        entries.append((name.replace("_", " "), json.dumps(value)))
+    return entries
+
+
+def fraction(value: float | None) -> str:
+    """`0.21`."""
+    return "-" if value is None else f"{value:.2f}"
+
+
+def signed(value: float | None) -> str:
+    """`+0.21`."""
+    return "-" if value is None else f"{value:+.2f}"
+
+
+def _interval(score: Score) -> str:
+    if score.low is None or score.high is None:
+        return "nothing judged yet"
+    return f"95 % {score.low:.2f} to {score.high:.2f}"

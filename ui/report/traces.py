@@ -1,0 +1,99 @@
+"""An item's descriptions, the code made from each as rows of a diff, and what failed: values for a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from core.store.reader import Reader
+from core.store.rows import ItemRow, SampleRow, TestRow
+from ui.diff.indentation import lost_indentation, restored
+from ui.diff.rows import Cell, Kind, Row, compare
+
+MOST_TESTS = 3
+"""Failing tests shown of one reconstruction; the others are counted."""
+MESSAGE_LINES, MESSAGE_CHARACTERS = 12, 2_000
+"""Of a failing test's message; a cut is said."""
+RECITES_FROM = 0.3
+
+
+@dataclass(frozen=True)
+class Code:
+    """One reconstruction: its verdict and the rows of its diff. `more`: failing tests that are not shown."""
+
+    outcome: str
+    detail: str
+    rows: list[dict[str, Any]]
+    failed: list[TestRow]
+    more: int
+
+
+@dataclass(frozen=True)
+class Trip:
+    """One description and the code made from it."""
+
+    description: str
+    recites: str
+    codes: list[Code]
+
+
+def trips(reader: Reader, item: ItemRow) -> list[Trip]:
+    """Every trip of an item, the baseline last."""
+    samples = reader.samples(item.id)
+    made = []
+    for description in (sample for sample in samples if sample.role == "forward"):
+        codes = [_code(reader, item, code) for code in samples if code.parent_id == description.id]
+        recited = description.recitation or 0.0
+        by = "" if description.author == "model" else f" (by {description.author})"
+        recites = f"{recited:.0%}" if recited >= RECITES_FROM else ""
+        made.append(Trip(f"{description.text or description.error}{by}", recites, codes))
+    baselines = [_code(reader, item, code) for code in samples if code.role == "baseline"]
+    if baselines:
+        made.append(Trip("(no description: the baseline)", "", baselines))
+    return made
+
+
+def _code(reader: Reader, item: ItemRow, sample: SampleRow) -> Code:
+    verdict = sample.verdict
+    indent = lost_indentation(item.text)
+    rows = [_row(row) for row in compare(restored(item.text, indent), restored(sample.text, indent)).rows]
+    if verdict is None:
+        return Code("not judged", sample.error, rows, [], 0)
+    failed = [_short(test) for test in reader.tests(verdict.id) if test.outcome != "passed"]
+    return Code(verdict.outcome, verdict.detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]))
+
+
+def _short(test: TestRow) -> TestRow:
+    """The end of a long message: there stands what went wrong."""
+    message = test.message.strip()
+    lines = message.splitlines()
+    if len(lines) > MESSAGE_LINES:
+        message = "\n".join([f"... {len(lines) - MESSAGE_LINES} lines left out ...", *lines[-MESSAGE_LINES:]])
+    if len(message) > MESSAGE_CHARACTERS:
+        left_out = len(message) - MESSAGE_CHARACTERS
+        message = f"... {left_out:,} characters left out ...\n{message[-MESSAGE_CHARACTERS:]}"
+    return replace(test, message=message)
+
+
+def _row(row: Row) -> dict[str, Any]:
+    signs = {Kind.EQUAL: ("", ""), Kind.CHANGED: ("~", "~"), Kind.INSERTED: ("", "+"), Kind.DELETED: ("-", "")}
+    left, right = signs[row.kind]
+    return {
+        "kind": row.kind.value,
+        "left": _marked(row.left),
+        "right": _marked(row.right),
+        "left_sign": left,
+        "right_sign": right,
+    }
+
+
+def _marked(cell: Cell | None) -> Markup:
+    if cell is None:
+        return Markup("")
+    parts, at = [], 0
+    for start, end in cell.marks:
+        parts += [escape(cell.text[at:start]), Markup("<mark>") + escape(cell.text[start:end]) + Markup("</mark>")]
+        at = end
+    return Markup("").join([*parts, escape(cell.text[at:])])

@@ -1,0 +1,68 @@
+"""Pages about runs, written in the background: which file, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from core.comparison.compare import compare_runs
+from core.errors import UserError
+from core.store.reader import Reader
+from ui.inspection import COMPARISON, Inspection
+from ui.report.comparison_page import write_comparison
+from ui.report.page import write_report
+from ui.shell.notices import NoticeBar, NoticeText
+
+Write = Callable[[Reader], Path]
+
+
+class Reporting(QObject):
+    """Asks for a file name, writes there, and says so."""
+
+    def __init__(self, window: QWidget, inspection: Inspection, notices: NoticeBar) -> None:
+        """Nothing is written yet."""
+        super().__init__(window)
+        self._window, self._inspection, self._notices = window, inspection, notices
+
+    def ask_report(self) -> None:
+        """A page about the run that is shown."""
+        run = self._inspection.run
+        if run is None:
+            self._notices.report(UserError("No run is shown.", "Open one from the list of runs, then try again."))
+            return
+        path = self._ask("Write a report", f"run-{run.id}.html")
+        if path is not None:
+            self.write(partial(_report, run.id, path))
+
+    def ask_comparison(self, run_ids: Sequence[int]) -> None:
+        """A page about compared runs."""
+        path = self._ask("Write a page on the comparison", f"runs-{'-'.join(map(str, run_ids))}.html")
+        if path is not None:
+            self.write(partial(_comparison, tuple(run_ids), path))
+
+    def write(self, write: Write) -> None:
+        """Off the main thread; a notice says where it is, or why not."""
+        self._inspection.ask("report", write, self._say, lane=COMPARISON)
+
+    def _say(self, path: Path) -> None:
+        self._notices.say(NoticeText(f"The report is written: {path}", "Any browser opens it; it needs no network."))
+
+    def _ask(self, title: str, name: str) -> Path | None:
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, name, "Web pages (*.html)")
+        if not chosen:
+            return None
+        return Path(chosen) if Path(chosen).suffix else Path(f"{chosen}.html")
+
+
+def _report(run_id: int, path: Path, reader: Reader) -> Path:
+    write_report(reader, run_id, path)
+    return path
+
+
+def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
+    write_comparison(reader, compare_runs(reader, run_ids), path)
+    return path
