@@ -85,6 +85,8 @@ class Browsing(QObject):
     def await_item(self, awaited: bool) -> None:
         """Whether the next item that a job of this window stores is to be shown as soon as it can be."""
         self._awaits = awaited
+        if not awaited:
+            self._inspection.work_on(None)
 
     def _say_not_written(self, problem: str) -> None:
         self._parts.notices.say(NoticeText(problem, bad=True))
@@ -94,6 +96,7 @@ class Browsing(QObject):
         for event in events:
             if self._awaits and isinstance(event, ItemReady):
                 self._awaits, self._awaited = False, event.item_id
+                self._inspection.work_on(event.item_id)
                 self._show_run_of(event)
         written = [event for event in events if isinstance(event, TextStreamed)]
         if self.follow and written:

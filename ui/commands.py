@@ -16,6 +16,7 @@ from ui.fonts import fixed_font
 from ui.inspection import Overview, Wanted
 from ui.places import Places
 from ui.shell.keys_dialog import KeysDialog
+from ui.shell.queue_dialog import QueueDialog
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
 from ui.shell.search_field import Find
@@ -63,6 +64,7 @@ class Commands(QObject):
                 "stop": window.control.coordinator.stop,
                 "settings": self.ask_settings,
                 "runs": self.show_runs,
+                "queue": self.show_queue,
                 "compare": self.show_runs,
                 "report": window.reporting.ask_report,
                 "check": code.selecting.check,
@@ -128,7 +130,7 @@ class Commands(QObject):
     def show_runs(self) -> None:
         """List every run of the database."""
         current = self._window.inspection.run
-        dialog = RunsDialog(self._runs, current.id if current else None, not self._window.control.busy, self._window)
+        dialog = RunsDialog(self._runs, current.id if current else None, True, self._window)
         dialog.opened.connect(self._open_run)
         dialog.resumed.connect(self._window.resume_run)
         dialog.compared.connect(self._window.comparing.compare)
@@ -139,6 +141,10 @@ class Commands(QObject):
         self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
         dialog.exec()
         self._window.inspection.forget("deleted runs")
+
+    def show_queue(self) -> None:
+        """List the runs that wait for their turn."""
+        QueueDialog(self._window.queueing, self._window).exec()
 
     def places(self) -> Find:
         """Where the search field can go just now."""
@@ -212,7 +218,6 @@ class Commands(QObject):
         if current is not None and current.status in RESUMABLE:
             menu.addSeparator()
             resume = menu.addAction(f"Resume run {current.id}")
-            resume.setEnabled(not self._window.control.busy)
             resume.triggered.connect(partial(self._resume_listed, current.id))
         menu.addSeparator()
         menu.addAction(self.actions["runs"])

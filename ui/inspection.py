@@ -50,6 +50,7 @@ class Overview:
     files: tuple[FileRow, ...] = ()
     points: tuple[RunningPoint, ...] = ()
     brief: bool = False
+    tried: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,19 +75,23 @@ class Wanted:
         return next((run for run in reversed(runs) if self.root in (None, run.project_root)), None)
 
 
-def look(library: Library, wanted: Wanted, known: int | None, before: Overview | None = None) -> Overview | None:
+def look(
+    library: Library, wanted: Wanted, known: int | None, before: Overview | None = None, tried: int | None = None
+) -> Overview | None:
     """Read the runs and the wanted one whole, or briefly if it was not read `before`; None when still as `known`.
 
-    What is as it was before is not read again.
+    What is as it was before is not read again. `tried`: an item that this window works on though its run has ended.
 
     A file that is not there yet has no runs: the first run makes it. Raises StoreError.
     """
     if not library.path.exists():
         return None if known == ABSENT else Overview(ABSENT, ())
-    return library.ask(partial(_look_at, wanted, known, before))
+    return library.ask(partial(_look_at, wanted, known, before, tried))
 
 
-def _look_at(wanted: Wanted, known: int | None, before: Overview | None, reader: Reader) -> Overview | None:
+def _look_at(
+    wanted: Wanted, known: int | None, before: Overview | None, tried: int | None, reader: Reader
+) -> Overview | None:
     change = reader.change_count()
     if change == known:
         return None
@@ -95,19 +100,19 @@ def _look_at(wanted: Wanted, known: int | None, before: Overview | None, reader:
     if chosen is None:
         return Overview(change, runs)
     seen = before.run if before is not None else None
-    if before is not None and chosen == seen and not before.brief:
+    if before is not None and chosen == seen and not before.brief and before.tried == tried:
         return replace(before, change=change, runs=runs)
-    items = tuple(_settled(reader.items(chosen.id), chosen))
+    items = tuple(_settled(reader.items(chosen.id), chosen, tried))
     files = tuple(by_file(items))
     if seen is None or chosen.id != seen.id:
-        return Overview(change, runs, chosen, items, files, brief=True)
-    return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)))
+        return Overview(change, runs, chosen, items, files, brief=True, tried=tried)
+    return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)), tried=tried)
 
 
-def _settled(items: Sequence[ItemRow], run: RunRow) -> Iterator[ItemRow]:
+def _settled(items: Sequence[ItemRow], run: RunRow, tried: int | None) -> Iterator[ItemRow]:
     """Nothing is running any more in a run that ended: such a region is unfinished."""
     for item in items:
-        ended = run.status != "running" and item.state == "running"
+        ended = run.status != "running" and item.state == "running" and item.id != tried
         yield replace(item, state=UNFINISHED) if ended else item
 
 
@@ -137,6 +142,7 @@ class Inspection(QObject):
         self._by_id: dict[int, ItemRow] = {}
         self._wanted = Wanted()
         self._item_id: int | None = None
+        self._tried: int | None = None
         self._looking = False
         self._last_look = 0.0
         self._began = 0.0
@@ -207,6 +213,12 @@ class Inspection(QObject):
         else:
             self._read_trace(item.id)
 
+    def work_on(self, item_id: int | None) -> None:
+        """An item that this window tries now: it is being worked on, though its run may have ended."""
+        if item_id != self._tried:
+            self._tried = item_id
+            self.refresh()
+
     def refresh(self) -> None:
         """Read everything anew, whether or not it changed."""
         self._looking = False
@@ -235,7 +247,7 @@ class Inspection(QObject):
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
         whole = self._overview is not None and not self._overview.brief
         known = self._overview.change if self._overview and whole and not (force or stale) else None
-        work = partial(look, self._library, self._wanted, known, self._overview)
+        work = partial(look, self._library, self._wanted, known, self._overview, self._tried)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
     def _unfinished(self) -> bool:

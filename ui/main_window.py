@@ -27,6 +27,7 @@ from ui.label_files import LabelFiles
 from ui.labelling import Labelling
 from ui.model_list import ModelList
 from ui.open_project import OpenProject
+from ui.queueing import Queueing
 from ui.reporting import Reporting
 from ui.run_control import RunControl
 from ui.scribe import Scribe
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self.appearance, self.remembered = appearance, remembered
         self._closing: float | None = None
         self._postponed: Path | None = None
+        self._offered: Path | None = None
         self._searched = False
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
@@ -70,6 +72,7 @@ class MainWindow(QMainWindow):
         self.inspection = Inspection(self.gateway, self)
         self.browsing = Browsing(self.parts, self.inspection, self.project)
         self.control = RunControl(self.gateway, remembered, self.parts.notices)
+        self.queueing = Queueing(self.control, remembered, self.parts.offers)
         self.scribe = Scribe(self.gateway)
         parts = self.parts
         self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
@@ -80,6 +83,7 @@ class MainWindow(QMainWindow):
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._show_task(self.control.settings)
+        self._show_queue()
         self._restore()
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
@@ -97,6 +101,9 @@ class MainWindow(QMainWindow):
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
         self.control.coordinator.state_changed.connect(self._show_state)
+        self.queueing.queue.changed.connect(self._show_queue)
+        self.queueing.state_changed.connect(self._show_queue)
+        self.parts.status.queue_asked.connect(self.commands.show_queue)
         self._connect_labels()
         self.control.coordinator.answered.connect(self._take_answer)
         self.control.ended.connect(self._end_job)
@@ -152,12 +159,12 @@ class MainWindow(QMainWindow):
     # ---- this window's run
 
     def start_run(self, settings: RunSettings | None = None) -> bool:
-        """Start a run on the open project."""
+        """Start a run on the open project; while one is at work, let it wait for its turn."""
         if isinstance(settings, RunSettings):
             self.control.adopt(settings)
             self.models.search()
         self._open_postponed()
-        return self.control.begin(self.project.root, self.inspection.database)
+        return self.queueing.start(self.project.root, self.inspection.database)
 
     def start_demo(self) -> None:
         """Open the bundled project and run the bundled model on it."""
@@ -165,9 +172,10 @@ class MainWindow(QMainWindow):
         self.start_run(RunSettings(regions=DEMO_REGIONS))
 
     def resume_run(self, run_id: int) -> None:
-        """Go on with a stored run."""
-        database = self.inspection.database
-        if database is not None and self.control.resume(run_id, database):
+        """Go on with a stored run, at once or when its turn comes."""
+        database, overview = self.inspection.database, self.inspection.overview
+        run = next((run for run in overview.runs if run.id == run_id), None) if overview else None
+        if database is not None and run is not None and self.queueing.resume(run, database):
             self.inspection.choose_run(Wanted(run_id))
 
     def describe_item(self, item_id: int, text: str) -> None:
@@ -203,6 +211,10 @@ class MainWindow(QMainWindow):
         self.parts.code.selecting.settle()
 
     def _show_started(self, run_id: int) -> None:
+        """Show the run that began, unless its turn came by itself while the user looks at something else."""
+        elsewhere = self.control.database != self.inspection.database
+        if elsewhere or (self.queueing.by_itself and not self.browsing.follow):
+            return
         self.project.reload()
         self.inspection.choose_run(Wanted(run_id))
         self._set_follow(True)
@@ -222,12 +234,23 @@ class MainWindow(QMainWindow):
         self.parts.bar.show_state(state)
         self.parts.status.show_state(state)
 
+    def _show_queue(self) -> None:
+        self.parts.status.show_queue(len(self.queueing.queue.runs), self.queueing.held)
+
     # ---- what the window shows of itself
 
     def _note_overview(self, overview: Overview) -> None:
         self.commands.note(overview)
+        self._offer_unfinished(overview)
         self._open_postponed()
         self._look_for_models()
+
+    def _offer_unfinished(self, overview: Overview) -> None:
+        """Once for each database: what runs it has that did not finish."""
+        database = self.inspection.database
+        if database is not None and database != self._offered:
+            self._offered = database
+            self.queueing.offer_unfinished(overview.runs, database, self.commands.show_runs)
 
     def _look_for_models(self) -> None:
         """Once, when the first run is shown or none came: reading files must not hold that up."""

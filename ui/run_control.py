@@ -45,6 +45,7 @@ class RunControl(QObject):
         super().__init__(notices)
         self._remembered, self._notices = remembered, notices
         self.settings = remembered.run_settings()
+        self.database: Path | None = None
         self.coordinator = Coordinator(gateway, self)
         self.coordinator.events.connect(self._take)
         self.coordinator.failed.connect(notices.report)
@@ -66,20 +67,32 @@ class RunControl(QObject):
         if name != self.settings.task:
             self.adopt(configured(self.settings, name))
 
-    def begin(self, project: Path | None, database: Path | None) -> bool:
-        """Start a run on a project; False, and a notice, when that cannot be."""
-        project = project_of(self.settings, project)
+    def begin(self, project: Path | None, database: Path | None, settings: RunSettings | None = None) -> bool:
+        """Start a run on a project with these settings or the window's; False, and a notice, when that cannot be."""
+        settings = settings or self.settings
+        place = self.place(project, database, settings)
+        if place is None:
+            return False
+        self.database = place[1]
+        return self.coordinator.begin(new_run(settings, *place))
+
+    def place(
+        self, project: Path | None, database: Path | None, settings: RunSettings | None = None
+    ) -> tuple[Path, Path] | None:
+        """Project and database of a run; None, and a notice, where one is missing."""
+        project = project_of(settings or self.settings, project)
         if project is None:
             remedy = "Open the folder of a Python project that has tests, or of a git repository, then press Run."
             self._notices.report(ProjectError("No project is open.", remedy))
-            return False
+            return None
         if database is None:
             self._notices.report(UserError("No database is open.", "Open one from the menu, then press Run."))
-            return False
-        return self.coordinator.begin(new_run(self.settings, project, database))
+            return None
+        return project, database
 
     def resume(self, run_id: int, database: Path) -> bool:
         """Take a stored run up again."""
+        self.database = database
         return self.coordinator.begin(resumed_run(run_id, database))
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:

@@ -24,6 +24,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("stop", "&Stop", "Ctrl+."),
         ("settings", "Run se&ttings…", "Ctrl+,"),
         ("runs", "&All runs…", "Ctrl+E"),
+        ("queue", "&Queue of runs…", "Ctrl+Shift+E"),
         ("compare", "Co&mpare runs…", "Ctrl+M"),
         ("report", "&Write a report…", "Ctrl+Shift+R"),
         ("check", "Ask the tests about the se&lection", "F6"),

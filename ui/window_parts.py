@@ -19,6 +19,7 @@ from ui.panels.label_queue_bar import LabelQueueBar
 from ui.project_tree import ProjectTree
 from ui.region_table import RegionTable
 from ui.shell.notices import NoticeBar
+from ui.shell.offer_bar import OfferBar
 from ui.shell.remembered import Remembered
 from ui.shell.section import Section
 from ui.shell.status_line import StatusLine
@@ -43,7 +44,7 @@ class WindowParts(QWidget):
         """Make every part in `theme`."""
         super().__init__()
         self.bar = TopBar(theme, menu, runs)
-        self.notices = NoticeBar(theme)
+        self.notices, self.offers = NoticeBar(theme), OfferBar()
         self.tree, self.regions = ProjectTree(theme), RegionTable(theme)
         self.code = CodeView(theme, gateway)
         self.welcome = welcome
@@ -92,7 +93,7 @@ class WindowParts(QWidget):
         whole_column = QVBoxLayout(self)
         whole_column.setContentsMargins(0, 0, 0, 0)
         whole_column.setSpacing(0)
-        for part in (self.bar, self.notices):
+        for part in (self.bar, self.notices, self.offers):
             whole_column.addWidget(part)
         whole_column.addWidget(self._pages, 1)
         whole_column.addWidget(self.status)

@@ -102,6 +102,10 @@ def test_what_another_writer_commits_is_seen(inspection: Inspection, tmp_path: P
         store.finish_run(run_id, "finished", [])
         wait_until(lambda: heard[-1].run is not None and heard[-1].run.status == "finished")
     assert heard[-1].items[2].state == "unfinished"
+    inspection.work_on(heard[-1].items[2].id)
+    wait_until(lambda: heard[-1].items[2].state == "running", what="for a region tried in a run that ended")
+    inspection.work_on(None)
+    wait_until(lambda: heard[-1].items[2].state == "unfinished")
 
 
 def test_the_newest_run_of_the_project_is_shown_unless_one_is_named(inspection: Inspection, tmp_path: Path) -> None:

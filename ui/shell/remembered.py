@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -13,6 +14,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from core.settings import EndpointSettings, RunSettings
 
 RECENT = 10
+DECLINED = 200
 
 
 class Remembered:
@@ -89,6 +91,31 @@ class Remembered:
     def keep_run_settings(self, settings: RunSettings) -> None:
         """Start the next run the same way."""
         self._settings.setValue("run", json.dumps(settings.to_json()))
+
+    def queue(self) -> list[object]:
+        """Runs that waited when the window was closed, as plain values."""
+        return self._list("queue")
+
+    def keep_queue(self, runs: Sequence[object]) -> None:
+        """Keep what waits."""
+        self._settings.setValue("queue", json.dumps(list(runs)))
+        self._settings.sync()
+
+    def is_declined(self, database: Path, run_id: int) -> bool:
+        """Whether the user does not want to be asked about this unfinished run again."""
+        return [str(database), run_id] in self._list("declined")
+
+    def decline(self, database: Path, runs: Sequence[int]) -> None:
+        """Ask about these runs no more."""
+        declined = [*self._list("declined"), *([str(database), run] for run in runs)]
+        self._settings.setValue("declined", json.dumps(declined[-DECLINED:]))
+
+    def _list(self, key: str) -> list[object]:
+        try:
+            values = json.loads(self._text(key) or "[]")
+        except ValueError:
+            return []
+        return values if isinstance(values, list) else []
 
     def state(self, key: str) -> QByteArray | None:
         """Geometry or splitter state; None at first."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from core.events import Progress
 from core.store.rows import RunRow, Score
@@ -45,7 +45,9 @@ def duration(seconds: float) -> str:
 
 
 class StatusLine(QWidget):
-    """Left the run that is shown; right this window's own run."""
+    """Left the run that is shown; right this window's own run, and how many wait (`queue_asked` when clicked)."""
+
+    queue_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without a run."""
@@ -53,7 +55,7 @@ class StatusLine(QWidget):
         self.setProperty("role", "status")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.summary, self.state, self.pace = QLabel(run_summary(None)), QLabel(), QLabel()
-        self.bar = QProgressBar()
+        self.bar, self.queue = QProgressBar(), QToolButton()
         self._state = RunState.IDLE
         self._progress: Progress | None = None
         self._build()
@@ -68,6 +70,9 @@ class StatusLine(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedSize(120, 4)
         self.bar.hide()
+        self.queue.setProperty("role", "bare")
+        self.queue.setToolTip("Look at the queue of runs")
+        self.queue.clicked.connect(self.queue_asked)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE + 4, SPACE // 2, SPACE + 4, SPACE // 2)
         row.setSpacing(SPACE + 4)
@@ -75,6 +80,7 @@ class StatusLine(QWidget):
         row.addWidget(self.summary, 1)
         row.addWidget(self.pace)
         row.addWidget(self.bar)
+        row.addWidget(self.queue)
 
     def show_run(self, run: RunRow | None) -> None:
         """Show a run's figures."""
@@ -90,6 +96,12 @@ class StatusLine(QWidget):
         if state is RunState.IDLE:
             self._progress = None
         self._refresh()
+
+    def show_queue(self, waiting: int, held: bool) -> None:
+        """Show how many runs wait for their turn."""
+        self.queue.setVisible(waiting > 0)
+        self.queue.setText(f"{waiting} queued" + (", held" if held else ""))
+        self.queue.setAccessibleName(f"Queue of runs: {self.queue.text()}")
 
     def show_progress(self, progress: Progress) -> None:
         """Show how far this window's run is."""

@@ -110,11 +110,12 @@ class TopBar(QWidget):
         """Offer what can be done now."""
         busy = state is not RunState.IDLE
         going = state in (RunState.RUNNING, RunState.PAUSED)
-        self.run.setEnabled(not busy)
+        self.run.setText("Queue" if busy else "Run")
+        words = "Let a run wait for its turn (Ctrl-R)" if busy else "Start a run (Ctrl-R)"
+        self.run.setToolTip(words)
+        self.run.setAccessibleName(words)
         self.pause.setEnabled(going)
         self.stop.setEnabled(going)
-        for box in (self.task, self.forward, self.backward, self.project):
-            box.setEnabled(not busy)
         self._draw_pause(state is RunState.PAUSED)
 
     def _draw_pause(self, paused: bool) -> None:

@@ -1,0 +1,78 @@
+"""Something left over that the user may take up again: a line with buttons, never in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from ui.theme import SPACE
+
+Choice = tuple[str, Callable[[], object]]
+"""Words on a button, and what it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """`key` names it; the first of `choices` is the one that most will want."""
+
+    key: str
+    text: str
+    choices: Sequence[Choice]
+
+
+class OfferBar(QFrame):
+    """Shows one offer at a time; any choice ends it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Start hidden."""
+        super().__init__(parent)
+        self.offers: list[Offer] = []
+        self.setProperty("role", "notice")
+        self.setAccessibleName("Offer")
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.buttons: list[QPushButton] = []
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(SPACE * 2, SPACE, SPACE, SPACE)
+        self._row.setSpacing(SPACE)
+        self._row.addWidget(self.text, 1)
+        self.hide()
+
+    def offer(self, offer: Offer) -> None:
+        """Make an offer, in place of an earlier one of the same key."""
+        self.offers = [each for each in self.offers if each.key != offer.key] + [offer]
+        self._show()
+
+    def withdraw(self, key: str) -> None:
+        """Make it no longer."""
+        self.offers = [each for each in self.offers if each.key != key]
+        self._show()
+
+    def _show(self) -> None:
+        for button in self.buttons:
+            self._row.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self.buttons = []
+        self.setVisible(bool(self.offers))
+        if self.offers:
+            self.text.setText(self.offers[0].text)
+            self._fill(self.offers[0])
+
+    def _fill(self, offer: Offer) -> None:
+        for place, (words, act) in enumerate(offer.choices):
+            button = QPushButton(words)
+            button.setAccessibleName(f"{words}: {offer.text}")
+            button.setProperty("role", "" if place else "primary")
+            button.clicked.connect(partial(self._choose, offer.key, act))
+            self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            self.buttons.append(button)
+
+    def _choose(self, key: str, act: Callable[[], object], checked: bool = False) -> None:
+        self.withdraw(key)
+        act()

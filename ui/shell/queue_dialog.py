@@ -1,0 +1,114 @@
+"""The runs that wait for their turn: look, put in another order, take out, hold or go on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ui.diff.controls import bind
+from ui.queueing import Queueing
+from ui.theme import SPACE
+
+HELD = "The queue waits. Nothing begins until you press “Go on”."
+GOING = "The next one begins by itself when the run at work has ended."
+EMPTY = "No run waits. Press Run while one is at work, and the next one waits here."
+
+
+class QueueDialog(QDialog):
+    """Stays up to date while runs end and begin."""
+
+    def __init__(self, queueing: Queueing, parent: QWidget | None = None) -> None:
+        """Show the queue as it stands."""
+        super().__init__(parent)
+        self.setWindowTitle("Queue of runs")
+        self._queueing = queueing
+        self.said, self.list = QLabel(), QListWidget()
+        self.earlier, self.later, self.remove = (QPushButton(text) for text in ("Earlier", "Later", "Remove"))
+        self.hold = QPushButton()
+        self._build()
+        self._lay_out()
+        queueing.queue.changed.connect(self._show)
+        queueing.state_changed.connect(self._show)
+        self._show()
+
+    def _build(self) -> None:
+        self.said.setProperty("role", "muted")
+        self.said.setWordWrap(True)
+        self.list.setAccessibleName("Runs that wait")
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.currentRowChanged.connect(self._offer)
+        acts = (
+            (self.earlier, "Alt+Up", lambda: self._move(-1), "Begin this run earlier (Alt-Up)"),
+            (self.later, "Alt+Down", lambda: self._move(1), "Begin this run later (Alt-Down)"),
+            (self.remove, "Delete", self._remove, "Take this run out of the queue (Delete)"),
+        )
+        for button, key, act, tip in acts:
+            button.setToolTip(tip)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, act=act: act())
+            bind(self.list, key, act, tip)
+        self.hold.clicked.connect(self._toggle)
+
+    def _lay_out(self) -> None:
+        close = QPushButton("Close")
+        close.clicked.connect(self.reject)
+        buttons = QHBoxLayout()
+        for button in (self.earlier, self.later, self.remove):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        buttons.addWidget(close)
+        buttons.addWidget(self.hold)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
+        column.setSpacing(SPACE)
+        column.addWidget(self.said)
+        column.addWidget(self.list, 1)
+        column.addLayout(buttons)
+        self.resize(760, 380)
+
+    def _chosen(self) -> int | None:
+        item = self.list.currentItem()
+        return item.data(Qt.ItemDataRole.UserRole) if item else None
+
+    def _show(self) -> None:
+        chosen, runs = self._chosen(), self._queueing.queue.runs
+        self.list.clear()
+        for place, run in enumerate(runs, 1):
+            item = QListWidgetItem(f"{place}.  {run.title}")
+            item.setData(Qt.ItemDataRole.UserRole, run.number)
+            item.setToolTip(f"{run.project}\n{run.database}")
+            self.list.addItem(item)
+        row = next((row for row, run in enumerate(runs) if run.number == chosen), 0)
+        self.list.setCurrentRow(min(row, len(runs) - 1))
+        self.said.setText(EMPTY if not runs else HELD if self._queueing.held else GOING)
+        self.hold.setText("Go on" if self._queueing.held else "Hold")
+        self.hold.setEnabled(bool(runs))
+        self._offer()
+
+    def _offer(self) -> None:
+        row, count = self.list.currentRow(), self.list.count()
+        self.earlier.setEnabled(row > 0)
+        self.later.setEnabled(0 <= row < count - 1)
+        self.remove.setEnabled(row >= 0)
+
+    def _move(self, step: int) -> None:
+        number = self._chosen()
+        if number is not None:
+            self._queueing.queue.move(number, step)
+
+    def _remove(self) -> None:
+        number = self._chosen()
+        if number is not None:
+            self._queueing.queue.remove(number)
+
+    def _toggle(self) -> None:
+        self._queueing.go_on() if self._queueing.held else self._queueing.hold()
