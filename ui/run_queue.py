@@ -10,6 +10,7 @@ from typing import Any, Self
 from PySide6.QtCore import QObject, Signal
 
 from core.settings import RunSettings
+from ui.shell.chosen_models import backward_value, forward_value
 from ui.shell.remembered import Remembered
 
 
@@ -29,8 +30,9 @@ class QueuedRun:
         settings = self.settings
         if self.run_id is not None:
             return f"Resume run {self.run_id} · {self.project.name}"
-        model = _name(settings.model) or "bundled model"
-        backward = f" → {_name(settings.backward_model)}" if settings.backward_model else ""
+        model = _name(forward_value(settings)) or "bundled model"
+        other = _name(backward_value(settings))
+        backward = f" → {other}" if other else ""
         count = f"{settings.regions:,} × {settings.forward_samples} × {settings.backward_samples}"
         return f"{self.project.name} · {settings.task} · {model}{backward} · {count} · seed {settings.seed}"
 
@@ -118,6 +120,6 @@ class RunQueue(QObject):
         self.changed.emit()
 
 
-def _name(model: str | None) -> str:
-    """A model file without its folder and ending; an address as it is."""
-    return Path(model).stem if model and "://" not in model else model or ""
+def _name(value: str) -> str:
+    """A model file without its folder and ending, a server as it is."""
+    return Path(value).stem if value.endswith(".gguf") else value

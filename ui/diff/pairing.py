@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import fuzz, process
 
 SIMILAR = 45.0
 """Per cent of shared characters from which two lines count as one line changed."""
@@ -45,6 +44,8 @@ def _gap(i: int, i_end: int, j: int, j_end: int) -> list[Pair]:
 def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32]:
     """Similarity of every pair, 0 below the threshold; blank lines only match blank lines."""
     strip = [[line.strip() for line in side] for side in (left, right)]
+    from rapidfuzz import fuzz, process  # not before it is needed: the window opens sooner
+
     matrix = process.cdist(strip[0], strip[1], scorer=fuzz.ratio, score_cutoff=SIMILAR, dtype=np.float32)
     return np.asarray(matrix, dtype=np.float32)
 
