@@ -23,7 +23,7 @@ from core.events import Event, RunFinished, RunStarted
 from core.pipeline import resume, start
 from core.results import open_reader, open_store
 from core.run import Emit
-from core.settings import DEFAULT_CONTEXT, ModelSettings, RunSettings
+from core.settings import DEFAULT_CONTEXT, PROMPT_STYLES, ModelSettings, RunSettings
 from core.store.writer import Store
 from core.trips.tasks import project_of
 from resources import path as resource
@@ -63,6 +63,12 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     parser.add_argument(
         "--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)"
     )
+    parser.add_argument(
+        "--prompt-style",
+        choices=PROMPT_STYLES,
+        default="auto",
+        help="chat template, completion, or fill-in-the-middle for the code (default: what the model is made for)",
+    )
     shared.add_sampling(parser, regions)
     shared.add_oracle(parser)
     shared.add_database(parser)
@@ -79,7 +85,7 @@ def run_settings(options: argparse.Namespace) -> RunSettings:
         backward_samples=options.backward_samples,
         forward_max_tokens=options.forward_max_tokens or settings.forward_max_tokens,
         backward_max_tokens=options.backward_max_tokens or settings.backward_max_tokens,
-        generation=ModelSettings(context_size=options.context, threads=options.threads),
+        generation=ModelSettings(options.context, options.threads, prompt_style=options.prompt_style),
     )
 
 

@@ -28,21 +28,34 @@ class Message:
     content: str
 
 
+INFILL = "fill-in-the-middle"
+
+
+@dataclass(frozen=True, slots=True)
+class Infill:
+    """A text with a gap to fill."""
+
+    before: str
+    after: str
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What a model is asked, before its chat template.
 
     Attributes:
-        messages: few-shot turns and the question.
+        messages: few-shot turns and the question; empty where a gap is to be filled.
         truncated: whole statements of the file were left out to fit the context window.
         prefill: what the assistant's turn already starts with (e.g. an opening fence).
         stop: texts that end the answer; not part of it.
+        infill: the gap; only for models whose `backward_style` is fill-in-the-middle.
     """
 
     messages: tuple[Message, ...]
     truncated: bool = False
     prefill: str = ""
     stop: tuple[str, ...] = ()
+    infill: Infill | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,7 @@ class ModelInfo:
         prompt_style: `chat` (the file's own template) or `completion` (a base model).
         build: engine and version, with its devices.
         served: what a server says of the model behind its name; empty for a file.
+        backward_style: how code is asked for: as in `prompt_style`, or by fill-in-the-middle.
     """
 
     name: str
@@ -100,6 +114,7 @@ class ModelInfo:
     prompt_style: str
     build: str = ""
     served: str = ""
+    backward_style: str = ""
 
 
 class Model(Protocol):

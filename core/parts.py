@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.generation import Model
+from core.generation import INFILL, Model, ModelInfo
 from core.models.opening import check_machine, open_model
-from core.settings import EndpointSettings, RunSettings
+from core.models.styles import forward_only
+from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.trips.openers import opener
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Report, Trip
+from core.trips.protocol import FillsGaps, Report, Trip
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,12 @@ class Parts:
     def trip(self) -> Trip:
         """How the run's artefacts are chained."""
         return self.opened.trip
+
+    def used(self, model: Model) -> ModelInfo:
+        """What a run records of a model: where the task has no gap to fill, code is asked for as all else."""
+        info = model.info
+        fills = isinstance(self.trip, FillsGaps) or info.backward_style != INFILL
+        return info if fills else replace(info, backward_style=info.prompt_style)
 
 
 def open_parts(
@@ -46,14 +53,16 @@ def open_parts(
     def beat() -> None:
         report("loading the model", 0, 1)
 
-    def opened(path: str, endpoint: EndpointSettings | None) -> Model:
-        model = open_model(path, endpoint, settings.generation, beat)
+    def opened(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
+        model = open_model(path, endpoint, generation, beat)
         stack.callback(model.close)
         on_model(model)
         return model
 
     check_machine(settings, notify)
-    forward = backward = opened(settings.model, settings.endpoint)
+    generation = settings.generation
+    forward_style = generation if settings.one_model else forward_only(generation)
+    forward = backward = opened(settings.model, settings.endpoint, forward_style)
     if not settings.one_model:
-        backward = opened(settings.backward_model or "", settings.backward_endpoint)
+        backward = opened(settings.backward_model or "", settings.backward_endpoint, generation)
     return Parts(open_project(stack, project, settings, notify, report), forward, backward)

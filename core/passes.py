@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from core.events import SampleReady, ScoresReady, TextStreamed
-from core.generation import Extraction, Generation, Model, Prompt, Request, Role, Sample
+from core.generation import INFILL, Extraction, Generation, Model, Prompt, Request, Role, Sample
 from core.judging import Judging
 from core.run import Pace, Run
 from core.seeds import sample_seed
 from core.store.rows import SampleRow
-from core.trips.protocol import Reference
+from core.trips.protocol import FillsGaps, Reference
 from core.types import Item, Outcome, Verdict
 
 
@@ -158,7 +158,10 @@ class Passes:
     def _backward_prompt(self, item: Item, parent: _Description | None) -> Prompt:
         trip = self._run.parts.trip
         description = parent.text if parent else trip.uninformative
-        return trip.backward_prompt(item, description, self._fits(Role.BACKWARD))
+        fits = self._fits(Role.BACKWARD)
+        if isinstance(trip, FillsGaps) and self._run.parts.backward.info.backward_style == INFILL:
+            return trip.infill_prompt(item, description, fits)
+        return trip.backward_prompt(item, description, fits)
 
     def _slot(self, work: Work, role: Role, index: int, parent: _Description | None, prompt: Prompt) -> _Slot:
         settings = self._run.settings

@@ -48,8 +48,8 @@ def record(store: Store, parts: Parts) -> int:
     return store.start_run(
         project_id,
         opened.settings,
-        parts.forward.info,
-        parts.backward.info,
+        parts.used(parts.forward),
+        parts.used(parts.backward),
         sandbox=opened.oracle,
         image_digest=opened.image_digest,
         app_version=__version__,
@@ -78,7 +78,7 @@ def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, st
             "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
         )
     for role, model in (("forward", parts.forward), ("backward", parts.backward)):
-        _require_same_model(role, models[role], model.info, run_id)
+        _require_same_model(role, models[role], parts.used(model), run_id)
 
 
 def _require_same_model(role: str, before: dict[str, str], now: ModelInfo, run_id: int) -> None:
@@ -86,6 +86,12 @@ def _require_same_model(role: str, before: dict[str, str], now: ModelInfo, run_i
         raise ProjectError(
             f"The {role} model file is not the one run {run_id} began with.",
             "Put the same file back, or start a new run.",
+        )
+    if before.get("backward_style", now.backward_style) != now.backward_style:
+        raise ProjectError(
+            f"Run {run_id} asked the {role} model by {before['backward_style']}, and now it would be asked by "
+            f"{now.backward_style}.",
+            "Start a new run.",
         )
     told = (before["name"], before.get("served", ""))
     if not now.sha256 and told != (now.name, now.served):

@@ -10,6 +10,8 @@ SETTINGS_VERSION = 1
 DEFAULT_CONTEXT = 3072
 """Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
 
+PROMPT_STYLES = ("auto", "chat", "completion", "fim")
+
 
 @dataclass(frozen=True, slots=True)
 class RegionSettings:
@@ -64,7 +66,7 @@ class ModelSettings:
         context_size: tokens of the window; None takes the model's own, at most DEFAULT_CONTEXT.
         threads: None leaves one core to the sandbox.
         gpu_layers: -1 offloads all when the build can.
-        prompt_style: `auto`, `chat` or `completion`.
+        prompt_style: one of PROMPT_STYLES; `fim` fills in the middle for the code and describes as `auto` does.
     """
 
     context_size: int | None = None

@@ -17,6 +17,7 @@ from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.memory import window_of
 from core.models.process import ENDED, WorkerProcess
+from core.models.styles import backward_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
 
@@ -239,6 +240,7 @@ class LocalModel:
             context_size=loaded["context_size"],
             threads=loaded["threads"],
             prompt_style=loaded["prompt_style"],
+            backward_style=backward_style(self._options["prompt_style"], loaded["prompt_style"]),
             build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
         )
 
@@ -255,7 +257,7 @@ def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
         "context_size": window_of(header, settings),
         "threads": settings.threads or default_threads(),
         "gpu_layers": settings.gpu_layers,
-        "prompt_style": settings.prompt_style,
+        "prompt_style": wire_style(header, settings.prompt_style),
         "template": header.chat_template,
         "kv_bytes": header.kv_bytes,
         "fixed_context": header.fixed_context,

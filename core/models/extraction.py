@@ -13,6 +13,7 @@ from core.generation import Extraction
 from core.models.indentation import level, parses
 from core.models.indentation import place as place_code
 from core.models.placement import Place, place_of
+from core.models.special_tokens import without_joiners
 from core.models.unwrap import unwrap
 from core.types import Item
 
@@ -39,11 +40,12 @@ def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extracti
     """The code that stands at the item's span as it is: first line bare, the others indented to the block.
 
     `prefill` is what the answer already started with. Steps: `fence`, `fence-unterminated`, `todo-dropped`, `prose`,
-    `function-body`, `class-body`, `block-body`, `whole-file`, `around-dropped`, `reindented`, `newlines`, `empty`.
+    `function-body`, `class-body`, `block-body`, `whole-file`, `around-dropped`, `reindented`, `newlines`,
+    `joiner-dropped`, `empty`.
     """
     steps: list[str] = []
     place = place_of(item, file_text)
-    text = NEWLINES.sub("\n", raw)
+    text = NEWLINES.sub("\n", without_joiners(raw, file_text, steps))
     text = _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
     text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, place))
     levelled = _step(steps, "prose", level(text, place.indentation), _without_prose)

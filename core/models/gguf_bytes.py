@@ -56,6 +56,7 @@ class RawHeader:
     """The header as it stands in one file.
 
     Attributes:
+        array_offsets: byte at which the values of an array start, by key.
         data_offset: byte at which tensor data starts.
         file_size: bytes of the file when it was read.
     """
@@ -63,6 +64,7 @@ class RawHeader:
     version: int
     metadata: Mapping[str, Value]
     array_lengths: Mapping[str, int]
+    array_offsets: Mapping[str, int]
     tensors: tuple[TensorInfo, ...]
     data_offset: int
     file_size: int
@@ -156,14 +158,15 @@ def _parse(cursor: _Cursor, size: int) -> RawHeader:
     tensor_count, pair_count = cursor.unsigned("Q"), cursor.unsigned("Q")
     if pair_count * 12 > size or tensor_count * 24 > size:
         raise _BrokenError("its header promises more entries than the file could hold")
-    lengths: dict[str, int] = {}
-    metadata = dict(_pairs(cursor, pair_count, lengths))
+    arrays: dict[str, tuple[int, int]] = {}
+    metadata = dict(_pairs(cursor, pair_count, arrays))
     tensors = tuple(_tensor(cursor) for _ in range(tensor_count))
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
         raise _BrokenError("its header names an impossible alignment")
     start = math.ceil(cursor.at / alignment) * alignment
-    return RawHeader(version, MappingProxyType(metadata), MappingProxyType(lengths), tensors, start, size)
+    lengths, offsets = ({key: array[part] for key, array in arrays.items()} for part in (0, 1))
+    return RawHeader(version, MappingProxyType(metadata), lengths, offsets, tensors, start, size)
 
 
 def _version(cursor: _Cursor) -> int:
@@ -178,12 +181,12 @@ def _version(cursor: _Cursor) -> int:
     return version
 
 
-def _pairs(cursor: _Cursor, count: int, lengths: dict[str, int]) -> Iterator[tuple[str, Value]]:
+def _pairs(cursor: _Cursor, count: int, arrays: dict[str, tuple[int, int]]) -> Iterator[tuple[str, Value]]:
     for _ in range(count):
         key = cursor.text()
         kind = cursor.unsigned("I")
         if kind == ARRAY:
-            kept = _array(cursor, key, lengths)
+            kept = _array(cursor, key, arrays)
             if kept is not None:
                 yield key, kept
         else:
@@ -198,9 +201,9 @@ def _scalar(cursor: _Cursor, kind: int) -> Scalar:
     return cursor.number(SCALARS[kind])
 
 
-def _array(cursor: _Cursor, key: str, lengths: dict[str, int], depth: int = 0) -> tuple[Scalar, ...] | None:
+def _array(cursor: _Cursor, key: str, arrays: dict[str, tuple[int, int]], depth: int = 0) -> tuple[Scalar, ...] | None:
     kind, count = cursor.unsigned("I"), cursor.unsigned("Q")
-    lengths.setdefault(key, count)
+    arrays.setdefault(key, (count, cursor.at))
     if kind == STRING and count > KEPT_ARRAY and not cursor.careful:
         cursor.skip_vocabulary(count)
         return None
@@ -211,7 +214,7 @@ def _array(cursor: _Cursor, key: str, lengths: dict[str, int], depth: int = 0) -
         if depth > 3 or count > cursor.end:
             raise _BrokenError("its header nests arrays too deeply")
         for _ in range(count):
-            _array(cursor, key, lengths, depth + 1)
+            _array(cursor, key, arrays, depth + 1)
         return None
     if kind not in SCALARS:
         raise _BrokenError(f"its header holds an array of unknown kind {kind}")

@@ -72,6 +72,7 @@ class RemoteModel:
             prompt_style=endpoint.style,
             build="OpenAI-compatible endpoint; repeatable only as far as the server honours seeds",
             served=endpoint.served,
+            backward_style=endpoint.style,
         )
 
     def count_tokens(self, prompt: Prompt) -> int:

@@ -7,22 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Required, TypedDict
 
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.errors import ModelError
 from core.generation import Message
+from core.models.special_tokens import without_marks
+from core.models.wire import BEFORE
+
+
+class Style(TypedDict, total=False):
+    """What the `load` message says of prompts.
+
+    `style` is asked for; `control` are texts of control tokens; `infill` the marks of a gap, if the model has any.
+    """
+
+    style: Required[str]
+    control: Sequence[str]
+    infill: Sequence[str]
+
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""
 
 
 class Renderer:
-    """Renders prompts in one style, `chat` or `completion`."""
+    """Renders prompts in one style, `chat` or `completion`, and gaps to fill by the vocabulary's own marks.
 
-    def __init__(self, template: str | None, style: str, bos: str, eos: str) -> None:
+    Texts of control tokens inside what is asked are broken by a joiner: source code that holds them stays source code.
+    """
+
+    def __init__(self, template: str | None, asked: str | Style, bos: str, eos: str) -> None:
         """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one."""
+        known: Style = {"style": asked} if isinstance(asked, str) else asked
+        style, self._control = known["style"], known.get("control", ())
+        self._marks = known.get("infill", ())
         if style == "chat" and not template:
             raise ModelError(
                 "This model has no chat template, so the chat style cannot be used.",
@@ -38,6 +59,9 @@ class Renderer:
 
     def render(self, messages: Sequence[Message], prefill: str) -> str:
         """The text up to where the model goes on. Raises ModelError when the template fails."""
+        messages = [Message(m.role, without_marks(m.content, self._control)) for m in messages]
+        if messages and messages[0].role == BEFORE:
+            return self._gap(messages)
         if self.style == "completion":
             return completion(messages) + prefill
         try:
@@ -46,6 +70,13 @@ class Renderer:
             return self._chat_merged(messages) + prefill
         except Exception as error:  # a template is foreign code: it may raise anything
             raise _failure(error) from None
+
+    def _gap(self, sides: Sequence[Message]) -> str:
+        """What stands before and after the gap, between the vocabulary's marks."""
+        if len(self._marks) != len(sides) + 1:
+            raise ModelError("This model cannot fill in the middle.", "Choose another prompt style.")
+        prefix, suffix, middle = self._marks
+        return prefix + sides[0].content + suffix + sides[1].content + middle
 
     def _chat_merged(self, messages: Sequence[Message]) -> str:
         """Once more without a system turn, which some templates refuse."""

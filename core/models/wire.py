@@ -10,6 +10,7 @@ from core.generation import Message, Prompt, Request
 
 Wire = dict[str, Any]
 
+BEFORE, AFTER = "before the gap", "after the gap"
 HEARTBEAT = 2.0
 """Seconds between signs of life of a worker that has nothing to say."""
 
@@ -28,8 +29,11 @@ def decode(line: bytes) -> Wire:
 
 
 def pack_prompt(prompt: Prompt) -> Wire:
-    """What rendering needs of a prompt."""
-    return {"messages": [[m.role, m.content] for m in prompt.messages], "prefill": prompt.prefill}
+    """What rendering needs of a prompt; the two sides of a gap go as turns of their own kind."""
+    turns = [[m.role, m.content] for m in prompt.messages]
+    if prompt.infill is not None:
+        turns += [[BEFORE, prompt.infill.before], [AFTER, prompt.infill.after]]
+    return {"messages": turns, "prefill": prompt.prefill}
 
 
 def unpack_messages(wire: Mapping[str, Any]) -> Sequence[Message]:

@@ -69,6 +69,14 @@ class Trip(Protocol):
 
 
 @runtime_checkable
+class FillsGaps(Protocol):
+    """What a trip has beside the others' when x stands in a file, so that a model may fill in the middle."""
+
+    def infill_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
+        """Ask for x^ as what is missing between two texts. Raises ModelError when the place alone does not fit."""
+
+
+@runtime_checkable
 class SelectsCode(Protocol):
     """What a trip has beside the others' when code that a person selects can be an x."""
 

@@ -11,6 +11,7 @@ from core.generation import Extraction, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
+from core.models.infill import infill_prompt
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.regions.admission import admit
 from core.regions.finding import find_regions
@@ -82,6 +83,10 @@ class SynthesisTrip:
     def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
         """Show the file with the region replaced by a TODO comment carrying the description."""
         return backward_prompt(self._text(item), item.span, description, fits)
+
+    def infill_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
+        """Show the file with a gap, and the description in a TODO comment above it."""
+        return infill_prompt(self._text(item), item.span, description, fits)
 
     def read_description(self, raw: str) -> Extraction:
         """Drop labels and fences around the description."""

@@ -24,6 +24,7 @@ STYLES = (
     ("auto", "Automatic"),
     ("chat", "Chat, by the model's own template"),
     ("completion", "Completion, as for base models"),
+    ("fim", "Fill in the middle, for the code"),
 )
 
 

@@ -1,0 +1,134 @@
+"""Tokens of a vocabulary that are more than text: marks of a gap to fill, and what source code must not forge."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from core.models.gguf import GgufHeader
+from core.models.gguf_bytes import RawHeader, read_raw
+
+TOKENS, TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
+UNKNOWN, CONTROL = 2, 3
+"""Kinds of tokens that a tokenizer reads out of text though no text means them."""
+JOINER = "\u2060"
+"""Word joiner: shows nothing and keeps what it stands in from being a special token."""
+LEAST = 3
+"""Characters below which a special token's text is no mark that somebody would write."""
+
+
+@dataclass(frozen=True, slots=True)
+class InfillMarks:
+    """Texts of the tokens around what stands before and after a gap, in the order in which they are used."""
+
+    prefix: str
+    suffix: str
+    middle: str
+
+
+FAMILIES = (
+    InfillMarks("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
+    InfillMarks("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
+    InfillMarks("<fim-prefix>", "<fim-suffix>", "<fim-middle>"),
+    InfillMarks("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
+    InfillMarks("▁<PRE>", "▁<SUF>", "▁<MID>"),
+    InfillMarks("<|code_prefix|>", "<|code_suffix|>", "<|code_middle|>"),
+)
+"""Those of Qwen and Gemma, StarCoder and Granite, SantaCoder, DeepSeek, Code Llama, GLM."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialTokens:
+    """What one vocabulary has: marks of fill-in-the-middle, if any, and texts that mean control tokens."""
+
+    infill: InfillMarks | None = None
+    control: tuple[str, ...] = ()
+
+
+def special_tokens(header: GgufHeader) -> SpecialTokens:
+    """Read them out of the file with the vocabulary. Raises ModelError."""
+    raw = read_raw(header.files[0])
+    if TOKENS not in raw.array_offsets:
+        return SpecialTokens()
+    with _mapped(header.files[0]) as data:
+        special = list(_special(data, raw, set(header.fim_tokens.values())))
+    control = [token.text for token in special if token.kind in (UNKNOWN, CONTROL)]
+    marks = _named(special, header.fim_tokens) or _known({token.text for token in special})
+    forged = {*control, *(astuple(marks) if marks else ())}
+    return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
+
+
+def fills_gaps(header: GgufHeader) -> bool:
+    """Whether the vocabulary has marks of a gap: a quick look that parses no vocabulary. Raises ModelError."""
+    if header.fim_tokens:
+        return True
+    raw = read_raw(header.files[0])
+    with _mapped(header.files[0]) as data:
+        start = raw.array_offsets.get(TOKENS, raw.data_offset)
+        end = max(start, raw.array_offsets.get(TYPES, raw.data_offset))
+        return any(all(data.find(_stored(mark), start, end) >= 0 for mark in astuple(marks)) for marks in FAMILIES)
+
+
+def without_marks(text: str, control: Sequence[str]) -> str:
+    """The text with a joiner in each control token's text, so that it is read as the text that it is."""
+    for mark in sorted((mark for mark in control if mark in text), key=len, reverse=True):
+        text = text.replace(mark, mark[0] + JOINER + mark[1:])
+    return text
+
+
+def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
+    """An answer without the joiners that it may have copied from its prompt; what was `shown` had none of its own."""
+    if JOINER not in answer or JOINER in shown:
+        return answer
+    steps.append("joiner-dropped")
+    return answer.replace(JOINER, "")
+
+
+def _stored(text: str) -> bytes:
+    """As it stands in the file: length and bytes, so that no longer token counts."""
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
+
+
+class _Token(NamedTuple):
+    number: int
+    text: str
+    kind: int
+
+
+def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterator[_Token]:
+    """Tokens that are not plain text, those of these numbers, and those that a family of marks knows."""
+    count, at = raw.array_lengths[TOKENS], raw.array_offsets[TOKENS]
+    kinds: Sequence[int] = (1,) * count
+    if raw.array_lengths.get(TYPES) == count:
+        kinds = struct.unpack_from(f"<{count}i", data, raw.array_offsets[TYPES])
+    known = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}
+    longest = max(map(len, known))
+    length_at = struct.Struct("<Q").unpack_from
+    for number, kind in enumerate(kinds):
+        start = at + 8
+        at = start + length_at(data, at)[0]
+        if kind in (UNKNOWN, CONTROL) or number in wanted or (at - start <= longest and data[start:at] in known):
+            yield _Token(number, data[start:at].decode("utf-8", "replace"), kind)
+
+
+def _named(special: Sequence[_Token], ids: Mapping[str, int]) -> InfillMarks | None:
+    """The marks that the header itself names."""
+    texts = {token.number: token.text for token in special}
+    found = [texts.get(ids.get(place, -1), "") for place in ("prefix", "suffix", "middle")]
+    return InfillMarks(*found) if all(found) else None
+
+
+def _known(texts: set[str]) -> InfillMarks | None:
+    return next((marks for marks in FAMILIES if texts.issuperset(astuple(marks))), None)
