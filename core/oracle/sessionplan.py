@@ -79,6 +79,8 @@ def _arguments(root: Path, options: PytestOptions) -> Iterator[str]:
     if options.file is not None:
         yield from ("-c", str(options.file))
     yield from options.kept
+    # Foreign modules are imported before pytest starts, plugins' parts among them; a project may make warnings errors.
+    yield from ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 
 def _paths(root: Path, interpreter: Interpreter) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""What `benchmarks/oracle.py` is made of."""
