@@ -6,7 +6,7 @@ import ast
 import random
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from core.regions.admission import deletion
@@ -25,7 +25,7 @@ _OPERATORS = re.compile("|".join(sorted((rf"(?<!\w){re.escape(word)}(?!\w)" for 
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate with the tests that cover it. `swappable`: it stands in a function, so its code may be swapped."""
+    """A candidate with the tests that cover it. `swappable`: its function's code may be swapped in a running process."""
 
     kind: str
     candidate: Candidate
@@ -44,7 +44,8 @@ def make_trials(codebase: Codebase, suite: Suite, wanted: int, seed: int) -> lis
         kind, file = KINDS[len(trials) % len(KINDS)], codebase.file(region.path)
         text = replacement(kind, file, region, chance)
         if text is not None and _compiles(Candidate(file, region.span, text)):
-            trial = Trial(kind, Candidate(file, region.span, text), region.tests, not region.runs_at_import)
+            swappable = _swappable(file, region, suite.coverage.import_lines.get(region.path, frozenset()))
+            trial = Trial(kind, Candidate(file, region.span, text), region.tests, swappable)
             trials.setdefault((region.path, trial.candidate.new_text + str(region.tests)), trial)
     return list(trials.values())
 
@@ -60,6 +61,16 @@ def replacement(kind: str, file: SourceFile, region: Region, chance: random.Rand
             mutants = list(_mutants(file, region))
             return chance.choice(mutants) if mutants else None
     return region.text
+
+
+def _swappable(file: SourceFile, region: Region, import_lines: Set[int]) -> bool:
+    """Whether it stands in a function no line of which runs while modules are imported."""
+    for node in ast.walk(ast.parse(file.text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first, last = node.body[0].lineno, node.end_lineno or 0
+            if first <= region.start_line and region.end_line <= last:
+                return import_lines.isdisjoint(range(first, last + 1))
+    return False
 
 
 def mutants(file: SourceFile, regions: Sequence[Region]) -> Iterator[tuple[Region, str]]:
