@@ -25,7 +25,7 @@ _OPERATORS = re.compile("|".join(sorted((rf"(?<!\w){re.escape(word)}(?!\w)" for 
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate with the tests that cover it. `swappable`: its function's code may be swapped in a running process."""
+    """A candidate with the tests that cover it. `swappable`: its code may be swapped in a running process."""
 
     kind: str
     candidate: Candidate
