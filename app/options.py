@@ -41,6 +41,12 @@ def add_oracle(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--python", metavar="EXE", help="interpreter that has the project's dependencies and pytest")
     group.add_argument("--image", metavar="IMAGE", help="Docker image, or rootfs tar, that holds the interpreter")
     group.add_argument("--memory", type=positive, metavar="MIB", default=OracleSettings().memory_mib)
+    group.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="judged at a time (default: on the cores the model leaves)",
+    )
     group.add_argument("--no-cache", action="store_true", help="run the project's own tests again even if unchanged")
 
 
@@ -51,6 +57,7 @@ def oracle_settings(options: argparse.Namespace) -> OracleSettings:
         python=options.python,
         image=options.image,
         memory_mib=options.memory,
+        workers=options.workers,
         cache=not options.no_cache,
     )
 

@@ -61,7 +61,7 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
         help=f"(default: the model's own, at most {DEFAULT_CONTEXT})",
     )
     parser.add_argument(
-        "--threads", type=shared.positive, metavar="N", help="of the model (default: all cores but one)"
+        "--threads", type=shared.positive, metavar="N", help="of the model (default: the cores that judging leaves)"
     )
     parser.add_argument(
         "--prompt-style",

@@ -18,7 +18,7 @@ class Judging:
     def __init__(self, run: Run) -> None:
         """Start as many judges as the oracle has workers."""
         self._run = run
-        self._pool = ThreadPoolExecutor(run.settings.oracle.workers, thread_name_prefix="judge")
+        self._pool = ThreadPoolExecutor(run.settings.oracle.workers or 1, thread_name_prefix="judge")
         self._waiting: deque[tuple[int, int, Item, str, Future[Verdict]]] = deque()
 
     def __enter__(self) -> Judging:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from core.cores import share_cores, usable_cores
 from core.generation import INFILL, Model, ModelInfo
 from core.models.opening import check_machine, open_model
 from core.models.styles import forward_only
@@ -48,6 +49,7 @@ def open_parts(
 
     `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
+    settings = share_cores(settings, usable_cores())
     open_project = opener(settings.task)
 
     def beat() -> None:

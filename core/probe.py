@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
+from core.cores import usable_cores, with_workers
 from core.errors import UserError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
@@ -19,6 +21,7 @@ from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verd
 
 def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:
     """Draw and admit items as a run with these settings would. Raises UserError; ProjectError when none is admitted."""
+    settings = replace(settings, oracle=with_workers(settings.oracle, usable_cores()))
     with ExitStack() as stack:
         opened = opener(settings.task)(stack, project, settings, notify, report)
         admitted = 0

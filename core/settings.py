@@ -36,14 +36,14 @@ class OracleSettings:
         sandbox: `auto`, `docker`, `bubblewrap` or `none`.
         python: the target's interpreter; None means the project's own virtual environment, else ours.
         identity_runs: runs of the unmodified suite that each test must pass.
-        workers: judging processes at a time.
+        workers: judging processes at a time; None: by the machine's cores, what the model leaves (core/cores.py).
         image: a Docker image to use instead of the host's own read-only system folders.
     """
 
     sandbox: str = "auto"
     python: str | None = None
     identity_runs: int = 3
-    workers: int = 1
+    workers: int | None = None
     memory_mib: int = 2048
     processes: int = 64
     scratch_mib: int = 256
@@ -64,7 +64,7 @@ class ModelSettings:
 
     Attributes:
         context_size: tokens of the window; None takes the model's own, at most DEFAULT_CONTEXT.
-        threads: None leaves one core to the sandbox.
+        threads: None takes the cores that judging leaves.
         gpu_layers: -1 offloads all when the build can.
         prompt_style: one of PROMPT_STYLES; `fim` fills in the middle for the code and describes as `auto` does.
     """

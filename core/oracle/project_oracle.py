@@ -86,7 +86,7 @@ class ProjectOracle:
 
     def _hire(self, baseline: Baseline) -> None:
         plan = ready_plan(self._plan, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
-        for _ in range(max(1, self._settings.workers)):
+        for _ in range(max(1, self._settings.workers or 1)):
             worker = Worker(self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
             self._workers.append(worker)
             self._free.put(worker)

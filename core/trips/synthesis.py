@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from core.errors import ProjectError
@@ -18,11 +18,12 @@ from core.regions.finding import find_regions
 from core.regions.sampling import draw
 from core.settings import RegionSettings, RunSettings
 from core.source.codebase import content_fingerprint
+from core.trips.ahead import in_order
 from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
 from core.trips.selected import selected_item
-from core.types import Candidate, Codebase, Item, Oracle, Span, Suite, Verdict
+from core.types import Candidate, Codebase, Item, Oracle, Region, Span, Suite, Verdict
 
 
 class SynthesisTrip:
@@ -31,14 +32,21 @@ class SynthesisTrip:
     uninformative = UNINFORMATIVE
 
     def __init__(
-        self, codebase: Codebase, suite: Suite, oracle: Oracle, settings: RegionSettings, notify: Notify
+        self,
+        codebase: Codebase,
+        suite: Suite,
+        oracle: Oracle,
+        settings: RegionSettings,
+        notify: Notify,
+        workers: int = 1,
     ) -> None:
-        """Hold what every step needs; nothing runs yet."""
+        """Hold what every step needs; nothing runs yet. `workers`: regions admitted at a time."""
         self._files = {source.path: source for source in codebase.files}
         self._suite = suite
         self._oracle = oracle
         self._settings = settings
         self._notify = notify
+        self._workers = workers
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
@@ -46,14 +54,20 @@ class SynthesisTrip:
         found = find_regions(tuple(self._files.values()), self._suite.coverage, self._settings, report)
         for problem in found.problems:
             self._notify(problem)
-        for region in draw(found.regions, seed, self._settings.allow_overlap):
-            if admitted >= wanted:
-                return
-            report("admitting regions", admitted, wanted)
+
+        def item_of(region: Region) -> Item:
             key = f"{region.path}:{region.span.start}-{region.span.end}"
-            item = known.get(key) or admit(region, self._files[region.path], self._oracle)
-            admitted += item.admitted
-            yield item
+            return known.get(key) or admit(region, self._files[region.path], self._oracle)
+
+        drawn = draw(found.regions, seed, self._settings.allow_overlap)
+        with closing(in_order(item_of, drawn, self._workers)) as items:
+            while admitted < wanted:
+                report("admitting regions", admitted, wanted)
+                item = next(items, None)
+                if item is None:
+                    return
+                admitted += item.admitted
+                yield item
 
     def select(self, path: str, span: Span) -> Item:
         """The statements around what a person selected, as an extra item. Raises UserError."""
@@ -122,7 +136,7 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     judged = open_judged(stack, project, settings.oracle, notify, report)
     codebase, oracle = judged.codebase, judged.oracle
     return Opened(
-        trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region, notify),
+        trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region, notify, settings.oracle.workers or 1),
         settings=settings,
         root=codebase.root,
         revision=codebase.revision,
