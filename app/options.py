@@ -39,7 +39,14 @@ def add_oracle(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running the project's tests")
     group.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="where target code runs (default: auto)")
     group.add_argument("--python", metavar="EXE", help="interpreter that has the project's dependencies and pytest")
-    group.add_argument("--image", metavar="IMAGE", help="Docker image, or rootfs tar, that holds the interpreter")
+    group.add_argument("--image", metavar="IMAGE", help="Docker image, or rootfs tar, whose interpreter is used")
+    group.add_argument(
+        "--install",
+        action="store_true",
+        help="have pip install what the project requires, over the network; kept for later",
+    )
+    group.add_argument("--requirements", type=Path, metavar="FILE", help="install what this file lists instead")
+    group.add_argument("--wheels", type=Path, metavar="FOLDER", help="install from these wheels only, without network")
     group.add_argument("--memory", type=positive, metavar="MIB", default=OracleSettings().memory_mib)
     group.add_argument(
         "--workers",
@@ -58,6 +65,9 @@ def oracle_settings(options: argparse.Namespace) -> OracleSettings:
         image=options.image,
         memory_mib=options.memory,
         workers=options.workers,
+        install=bool(options.install or options.requirements or options.wheels),
+        requirements=str(options.requirements.resolve()) if options.requirements else None,
+        wheels=str(options.wheels.resolve()) if options.wheels else None,
         cache=not options.no_cache,
     )
 

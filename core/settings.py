@@ -37,7 +37,11 @@ class OracleSettings:
         python: the target's interpreter; None means the project's own virtual environment, else ours.
         identity_runs: runs of the unmodified suite that each test must pass.
         workers: judging processes at a time; None: by the machine's cores, what the model leaves (core/cores.py).
-        image: a Docker image to use instead of the host's own read-only system folders.
+        image: a Docker image, or a tar of a file system, to use instead of the host's own read-only system folders; the
+            interpreter is its own then, and `python` a path in it.
+        install: have pip install what the project requires, into a cached environment, or an image made from `image`.
+        requirements: the file that lists it; None takes what the project declares.
+        wheels: a folder to install from without network; None asks the package index.
     """
 
     sandbox: str = "auto"
@@ -56,6 +60,9 @@ class OracleSettings:
     confirm_whole_suite: bool = True
     image: str | None = None
     cache: bool = True
+    install: bool = False
+    requirements: str | None = None
+    wheels: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

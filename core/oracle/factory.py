@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from core.oracle.cache import BaselineCache, cache_folder
+from core.oracle.environment import environment_for, environments_folder
 from core.oracle.fingerprint import fingerprint
-from core.oracle.interpreter import find_interpreter
+from core.oracle.image_interpreter import interpreter_of_image
+from core.oracle.interpreter import Interpreter, find_interpreter
 from core.oracle.project_oracle import ProjectOracle
 from core.oracle.pytest_options import read_options
+from core.oracle.requirements import Install, read_install
 from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import make_plan
@@ -23,8 +28,9 @@ def open_oracle(codebase: Codebase, settings: OracleSettings, notice: Callable[[
     Raises TargetError (interpreter missing, not Python, too old) and SandboxError.
     """
     root = codebase.root.resolve()
-    interpreter = find_interpreter(root, settings.python, notice)
-    sandbox = choose_sandbox(settings.sandbox, settings.image, notice)
+    install = read_install(root, settings)
+    sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None)
+    interpreter = _interpreter(root, sandbox, settings, install, notice)
     options = read_options(root)
     if options.dropped:
         notice(f"Left out of the project's pytest options: {' '.join(options.dropped)}")
@@ -33,6 +39,18 @@ def open_oracle(codebase: Codebase, settings: OracleSettings, notice: Callable[[
     cache = (BaselineCache(cache_folder()), key) if settings.cache else None
     another = partial(_another, sandbox, settings)
     return ProjectOracle(sandbox, another, interpreter, plan, settings, notice, cache)
+
+
+def _interpreter(
+    root: Path, sandbox: Sandbox, settings: OracleSettings, install: Install | None, notice: Callable[[str], None]
+) -> Interpreter:
+    """The image's own, one with what the project requires, or one that is there. Raises TargetError, SandboxError."""
+    if settings.image is not None:
+        return interpreter_of_image(sandbox, settings.python)
+    if install is not None:
+        base = find_interpreter(root, settings.python or sys.executable, notice)
+        return environment_for(base, install, environments_folder(), notice)
+    return find_interpreter(root, settings.python, notice)
 
 
 def _another(sandbox: Sandbox, settings: OracleSettings) -> Sandbox:

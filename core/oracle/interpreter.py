@@ -20,16 +20,16 @@ VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
 OLDEST = (3, 8)
 PATIENCE = 30.0
 
-# Asked without `site`, so that no line of a .pth file runs outside the sandbox.
-_QUESTION = """
+QUESTION = """
 import json, sys, sysconfig
 print(json.dumps({
     "version": list(sys.version_info[:3]), "implementation": sys.implementation.cache_tag,
     "prefixes": [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix],
     "platlib": sysconfig.get_path("platlib"), "purelib": sysconfig.get_path("purelib"),
-    "path": sys.path, "stdlib": sysconfig.get_path("stdlib"),
+    "path": sys.path, "stdlib": sysconfig.get_path("stdlib"), "executable": sys.executable,
 }))
 """
+"""Asked without `site`, so that no line of a .pth file runs outside the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def describe(executable: Path) -> Interpreter:
 
 
 def _ask(executable: Path) -> dict[str, Any]:
-    command = [str(executable), "-I", "-S", "-B", "-c", _QUESTION]
+    command = [str(executable), "-I", "-S", "-B", "-c", QUESTION]
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE, text=True, check=True)
         answer: dict[str, Any] = json.loads(done.stdout)

@@ -92,11 +92,17 @@ def _send_lines(send: Send, collector: Collector) -> None:
 def _foreign(known: set[str], root: str) -> list[str]:
     """Modules the tests imported that are neither the project's nor a plugin's (pytest rewrites those on import)."""
     found = []
-    for name, module in list(sys.modules.items()):
+    modules = list(sys.modules.items())
+    plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
+    for name, module in modules:
         file = getattr(module, "__file__", None)
         if name in known or not isinstance(file, str) or file.startswith(root):
             continue
-        if "pytest" not in name and getattr(module, "__spec__", None) is not None and not _rewritten(module):
+        if (
+            "pytest" not in name
+            and getattr(module, "__spec__", None) is not None
+            and name.split(".", 1)[0] not in plugins
+        ):
             found.append(name)
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.errors import SandboxError
+from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Sandbox, SandboxStatus
 from core.oracle.sandbox.self_check import self_check
@@ -17,18 +18,20 @@ _BARE = (
 )
 
 
-def choose_sandbox(name: str, image: str | None, notice: Callable[[str], None]) -> Sandbox:
+def choose_sandbox(
+    name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None
+) -> Sandbox:
     """The sandbox called `name`, tried out; `auto` takes Docker when an engine works, else bubblewrap.
 
-    `image`: a Docker image or a tar of a file system; None shows the host's own system folders. `notice` hears what
-    the user should know. Raises SandboxError.
+    `image`: a Docker image or a tar of a file system; None shows the host's own system folders. `install`: what is put
+    on top of that image. `notice` hears what the user should know. Raises SandboxError.
     """
     if name != "auto":
-        return _opened(name, image, notice)
+        return _opened(name, image, notice, install)
     reasons = []
     for candidate in ("docker", "bubblewrap") if image is None else ("docker",):
         try:
-            return _opened(candidate, image, notice)
+            return _opened(candidate, image, notice, install)
         except SandboxError as error:
             reasons.append(error)
     if image is not None:
@@ -53,13 +56,13 @@ def _status(name: str, image: str | None) -> SandboxStatus:
     return SandboxStatus(name, True, sandbox.detail, "")
 
 
-def _opened(name: str, image: str | None, notice: Callable[[str], None]) -> Sandbox:
+def _opened(name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None) -> Sandbox:
     """Make and try the sandbox called `name`. Raises SandboxError."""
     if name not in NAMES:
         raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")
     if image is not None and name != "docker":
         raise SandboxError(f"The sandbox {name} cannot use an image.", "Use `--sandbox docker`, or give no image.")
-    sandbox = _made(name, image)
+    sandbox = _made(name, image, notice, install)
     if image is None and name != "none":
         self_check(sandbox)
     if name == "none":
@@ -69,12 +72,12 @@ def _opened(name: str, image: str | None, notice: Callable[[str], None]) -> Sand
     return sandbox
 
 
-def _made(name: str, image: str | None) -> Sandbox:
+def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None) -> Sandbox:
     """Imported here, one at a time: docker-py takes a while to import, and not every user has it at hand."""
     if name == "docker":
         from core.oracle.sandbox.docker_sandbox import DockerSandbox
 
-        return DockerSandbox(image)
+        return DockerSandbox(image, install, notice)
     if name == "bubblewrap":
         from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 

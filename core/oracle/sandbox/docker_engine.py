@@ -46,6 +46,11 @@ class Engine:
     bounds_processes: bool
 
     @property
+    def kind(self) -> str:
+        """For people."""
+        return "Podman" if self.podman else "Docker"
+
+    @property
     def address(self) -> str:
         """For people."""
         return str(self.options["base_url"])

@@ -46,7 +46,7 @@ def given_image(client: APIClient, image: str) -> Image:
     if tar.is_file():
         return _from_tar(client, tar)
     try:
-        found = _inspect(client, image)
+        found = inspect(client, image)
     except ImageNotFound as error:
         raise SandboxError(
             f"Docker has no image called {image}, and there is no such file.",
@@ -71,13 +71,13 @@ def _imported(client: APIClient, repository: str, digest: str, content: bytes | 
     image = Image(f"{repository}:{digest[:16]}", f"sha256:{digest}")
     try:
         try:
-            _inspect(client, image.name)
+            inspect(client, image.name)
         except ImageNotFound:
             if isinstance(content, Path):
                 client.import_image_from_file(str(content), repository=image.name)
             else:
                 client.import_image_from_data(content, repository=image.name)
-            _inspect(client, image.name)
+            inspect(client, image.name)
     except FAILURES as error:
         raise SandboxError(
             f"Docker cannot import an image: {error}.", "Check its free disk space with `docker system df`."
@@ -85,7 +85,7 @@ def _imported(client: APIClient, repository: str, digest: str, content: bytes | 
     return image
 
 
-def _inspect(client: APIClient, name: str) -> dict[str, Any]:
+def inspect(client: APIClient, name: str) -> dict[str, Any]:
     """What the engine knows of an image. Raises ImageNotFound, or another of `FAILURES`."""
     return cast(dict[str, Any], client.inspect_image(name))  # type: ignore[no-untyped-call]
 

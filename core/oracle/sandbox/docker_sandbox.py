@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from core.errors import SandboxError
+from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import ALL, Claim
+from core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
 from core.oracle.sandbox.docker_container import create_container
-from core.oracle.sandbox.docker_engine import FAILURES, Engine, find_engine
+from core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine
 from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
 from core.oracle.sandbox.docker_leftovers import owner_mark, remove_leftovers
 from core.oracle.sandbox.docker_process import ContainerProcess
@@ -28,9 +30,18 @@ class DockerSandbox:
     name = "docker"
     scratch = SCRATCH
 
-    def __init__(self, image: str | None = None) -> None:
-        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError."""
+    def __init__(
+        self,
+        image: str | None = None,
+        install: Install | None = None,
+        notice: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError.
+
+        `install`: what is put on top of `image`; `notice` hears of it.
+        """
         self._engine: Engine = find_engine()
+        self._install, self._notice = install, notice
         self._system = host_system() if image is None else HostSystem((), ())
         self._image = self._provide(image)
         self.image_digest = self._image.digest
@@ -39,9 +50,8 @@ class DockerSandbox:
     @property
     def detail(self) -> str:
         """Which engine, and what it cannot bound, for a person."""
-        kind = "Podman" if self._engine.podman else "Docker"
         rootless = ", rootless" if self._engine.rootless else ""
-        words = [f"{kind} {self._engine.version}{rootless} at {self._engine.address}"]
+        words = [f"{self._engine.kind} {self._engine.version}{rootless} at {self._engine.address}"]
         for claim, what in ((Claim.BOUNDED_MEMORY, "memory"), (Claim.BOUNDED_PROCESSES, "the number of processes")):
             if claim not in self.claims:
                 words.append(f"{what} is not bounded by this engine")
@@ -60,16 +70,17 @@ class DockerSandbox:
     def _provide(self, image: str | None) -> Image:
         """The image to use. Raises SandboxError."""
         try:
-            client = self._engine.client()
+            client = self._engine.client(BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT)
             try:
                 remove_leftovers(client)
                 if image is not None:
-                    return given_image(client, image)
+                    given = given_image(client, image)
+                    return given if self._install is None else built_image(client, given, self._install, self._notice)
                 return skeleton_image(client, self._system, self._user(Path("/")))
             finally:
                 client.close()
         except FAILURES as error:
-            raise _failed(error) from error
+            raise _failed(self._engine, error) from error
 
     def _user(self, project: Path) -> User:
         """Who runs the program. An engine without root maps all users but one to strangers."""
@@ -89,7 +100,7 @@ class DockerSandbox:
             finally:
                 client.close()
         except FAILURES as error:
-            raise _failed(error) from error
+            raise _failed(self._engine, error) from error
 
     def _attached(self, container: str) -> ContainerProcess:
         """Start the container; remove it when that fails. Raises one of `FAILURES`."""
@@ -103,10 +114,10 @@ class DockerSandbox:
             raise
 
 
-def _failed(error: Exception) -> SandboxError:
+def _failed(engine: Engine, error: Exception) -> SandboxError:
     """What to say when the engine did not do as asked."""
     reason = str(getattr(error, "explanation", None) or error).strip().splitlines() or ["no reason given"]
     return SandboxError(
-        f"Docker cannot start a container: {reason[0].rstrip('.')}.",
-        "Check the engine with `docker run`, or use `--sandbox bubblewrap`.",
+        f"{engine.kind} cannot start a container: {reason[0].rstrip('.')}.",
+        f"Check the engine at {engine.address}, or use `--sandbox bubblewrap`.",
     )

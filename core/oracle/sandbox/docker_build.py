@@ -1,0 +1,88 @@
+"""An image with what a project requires, built on one that the user names."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from typing import IO, Any, cast
+
+from docker import APIClient
+from docker.errors import ImageNotFound
+
+from core.errors import SandboxError
+from core.oracle.requirements import Install
+from core.oracle.sandbox.docker_engine import FAILURES
+from core.oracle.sandbox.docker_image import Image, inspect
+
+BUILD_TIMEOUT = 1800.0
+_REPOSITORY = "rtc-inspector/project"
+_FOLDER = "/opt/rtc-inspector"
+
+
+def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None]) -> Image:
+    """`base` with what is to be installed, by its own pip; built once for the same content. Raises SandboxError.
+
+    Nothing is pulled. The network is there only when no folder of wheels is given.
+    """
+    name = f"{_REPOSITORY}:{install.key(base.digest)}"
+    try:
+        try:
+            return Image(name, inspect(client, name)["Id"])
+        except ImageNotFound:
+            notice(install.said)
+            with tempfile.TemporaryFile() as context:
+                _write(context, base, install)
+                _build(client, context, name, offline=install.wheels is not None)
+            return Image(name, inspect(client, name)["Id"])
+    except FAILURES as error:
+        raise _failed(base, str(error)) from error
+
+
+def _write(file: IO[bytes], base: Image, install: Install) -> None:
+    """The build's context: what to do, what to install, and the wheels."""
+    pip = ["python3", "-m", "pip", *install.pip_arguments(f"{_FOLDER}/wheels"), "--no-cache-dir"]
+    lines = [f"FROM {base.name}", "USER root", f"COPY . {_FOLDER}/"]
+    lines.append(f"RUN {json.dumps([*pip, '-r', f'{_FOLDER}/requirements.txt'])}")
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        _add(tar, "Dockerfile", "\n".join(lines))
+        _add(tar, "requirements.txt", "\n".join(install.wanted.lines))
+        for wheel in sorted(install.wheels.glob("*.whl")) if install.wheels is not None else ():
+            tar.add(wheel, f"wheels/{wheel.name}")
+    file.seek(0)
+
+
+def _add(tar: tarfile.TarFile, name: str, text: str) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = len(text.encode()), 0o644
+    tar.addfile(entry, io.BytesIO(text.encode()))
+
+
+def _build(client: APIClient, context: IO[bytes], name: str, *, offline: bool) -> None:
+    """Raises SandboxError with what the build said, or one of `FAILURES`."""
+    steps = client.build(
+        fileobj=context,
+        custom_context=True,
+        tag=name,
+        rm=True,
+        forcerm=True,
+        pull=False,
+        decode=True,
+        network_mode="none" if offline else None,
+    )
+    said = []
+    for step in cast(Iterable[Mapping[str, Any]], steps):
+        said += [line for line in str(step.get("stream", "")).splitlines() if line.startswith("ERROR")]
+        if "error" in step:
+            raise _failed(None, (said or [str(step["error"])])[0])
+
+
+def _failed(base: Image | None, reason: str) -> SandboxError:
+    on = f" on {base.name}" if base is not None else ""
+    first = (reason.strip().splitlines() or ["no reason given"])[0].removeprefix("ERROR: ").rstrip(".")
+    return SandboxError(
+        f"No image with the project's requirements can be built{on}: {first}.",
+        "The image needs Python with pip, and every requirement a wheel: give missing ones with --wheels.",
+    )
