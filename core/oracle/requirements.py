@@ -50,10 +50,16 @@ class Requirements:
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """What to install, and where from: a folder of wheels without network, or the index that pip is set up for."""
+    """What to install, and where from.
+
+    Attributes:
+        wheels: a folder, used without network; None asks the index that pip is set up for.
+        python: of the image, where one is built.
+    """
 
     wanted: Requirements
     wheels: Path | None
+    python: str = "python3"
 
     def key(self, *base: str) -> str:
         """Of all that an environment made on `base` holds. Raises TargetError when there is no folder `wheels`."""
@@ -79,7 +85,7 @@ def read_install(root: Path, settings: OracleSettings) -> Install | None:
     if not settings.install:
         return None
     wheels = Path(settings.wheels).expanduser().absolute() if settings.wheels is not None else None
-    return Install(read_requirements(root, settings.requirements), wheels)
+    return Install(read_requirements(root, settings.requirements), wheels, settings.python or "python3")
 
 
 def _contents(wheels: Path | None) -> list[list[str]] | None:

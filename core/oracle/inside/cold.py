@@ -96,13 +96,9 @@ def _foreign(known: set[str], root: str) -> list[str]:
     plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
     for name, module in modules:
         file = getattr(module, "__file__", None)
-        if name in known or not isinstance(file, str) or file.startswith(root):
+        if name in known or name.split(".", 1)[0] in plugins or not isinstance(file, str) or file.startswith(root):
             continue
-        if (
-            "pytest" not in name
-            and getattr(module, "__spec__", None) is not None
-            and name.split(".", 1)[0] not in plugins
-        ):
+        if "pytest" not in name and getattr(module, "__spec__", None) is not None:
             found.append(name)
     return found
 

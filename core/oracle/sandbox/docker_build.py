@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +21,8 @@ from core.oracle.sandbox.docker_image import Image, inspect
 BUILD_TIMEOUT = 1800.0
 _REPOSITORY = "rtc-inspector/project"
 _FOLDER = "/opt/rtc-inspector"
+# The engine marks what a step writes to standard error.
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None]) -> Image:
@@ -27,7 +30,7 @@ def built_image(client: APIClient, base: Image, install: Install, notice: Callab
 
     Nothing is pulled. The network is there only when no folder of wheels is given.
     """
-    name = f"{_REPOSITORY}:{install.key(base.digest)}"
+    name = f"{_REPOSITORY}:{install.key(base.digest, install.python)}"
     try:
         try:
             return Image(name, inspect(client, name)["Id"])
@@ -43,8 +46,8 @@ def built_image(client: APIClient, base: Image, install: Install, notice: Callab
 
 def _write(file: IO[bytes], base: Image, install: Install) -> None:
     """The build's context: what to do, what to install, and the wheels."""
-    pip = ["python3", "-m", "pip", *install.pip_arguments(f"{_FOLDER}/wheels"), "--no-cache-dir"]
-    lines = [f"FROM {base.name}", "USER root", f"COPY . {_FOLDER}/"]
+    pip = [install.python, "-m", "pip", *install.pip_arguments(f"{_FOLDER}/wheels"), "--no-cache-dir"]
+    lines = [f"FROM {base.name}", "USER 0:0", f"COPY . {_FOLDER}/"]
     lines.append(f"RUN {json.dumps([*pip, '-r', f'{_FOLDER}/requirements.txt'])}")
     with tarfile.open(fileobj=file, mode="w") as tar:
         _add(tar, "Dockerfile", "\n".join(lines))
@@ -74,7 +77,8 @@ def _build(client: APIClient, context: IO[bytes], name: str, *, offline: bool) -
     )
     said = []
     for step in cast(Iterable[Mapping[str, Any]], steps):
-        said += [line for line in str(step.get("stream", "")).splitlines() if line.startswith("ERROR")]
+        plain = _COLOUR.sub("", str(step.get("stream", "")))
+        said += [line for line in plain.splitlines() if line.startswith("ERROR")]
         if "error" in step:
             raise _failed(None, (said or [str(step["error"])])[0])
 
