@@ -69,7 +69,7 @@ def _run_values(row: RunRow) -> dict[str, Any]:
 
 def _print_runs(rows: list[RunRow]) -> None:
     table = Table()
-    for column in ("run", "project", "model", "status", "regions", "RTC", "lift", "started"):
+    for column in ("run", "project", "model", "status", "done", "RTC", "lift", "started"):
         table.add_column(column)
     for row in rows:
         regions = f"{row.items_complete}/{row.items_admitted}"

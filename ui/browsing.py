@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.store.rows import ItemRow, RunRow
+from core.trips.tasks import noun
 from core.types import Codebase
 from ui.code_feed import CodeFeed
 from ui.history.feed import HistoryFeed
@@ -130,6 +131,7 @@ class Browsing(QObject):
             QTimer.singleShot(0, self._show_run)
         parts.status.show_run(overview.run)
         if overview.run is not None:
+            parts.set_noun(noun(overview.run.task))
             parts.show_views(True)
         self._feed.show_some()
         if self._inspection.knows(self._awaited):

@@ -54,7 +54,7 @@ class Places:
         for item in self.regions:
             title = f"{item.path}:{item.start_line}"
             if _holds(f"{title}\n{item.text}", wanted):
-                yield Target(title, "region", partial(self.choose, item.id), item.text.partition("\n")[0])
+                yield Target(title, item.kind, partial(self.choose, item.id), item.text.partition("\n")[0])
 
     def _similar(self, words: str) -> Iterator[Target]:
         from rapidfuzz import fuzz, process  # not before it is needed: the window opens sooner

@@ -19,7 +19,7 @@ NONE = QModelIndex()
 HEAT_ROLE = Qt.ItemDataRole.UserRole + 1
 """Holds a score 0..1 or None, for the delegate that draws heat."""
 NAME, RTC, REGIONS = range(3)
-HEADINGS = ("File", "RTC", "Regions")
+COLUMNS = 3
 _ALIGN = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
@@ -34,6 +34,7 @@ class ProjectModel(QAbstractItemModel):
         self._nodes: dict[str, Node] = {}
         self._rows: dict[str, FileRow] = {}
         self._listed: dict[str, ListedFile] = {}
+        self._noun = "region"
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -90,10 +91,16 @@ class ProjectModel(QAbstractItemModel):
             if child.folder:
                 self._changed(self.createIndex(child.row, 0, child.ident))
 
+    def set_noun(self, noun: str) -> None:
+        """Call what a run samples by its name."""
+        if noun != self._noun:
+            self._noun = noun
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, REGIONS, REGIONS)
+
     def index(self, row: int, column: int, parent: Index = NONE) -> QModelIndex:
         """Qt: the index of a child."""
         children = self.node(parent).children
-        if not (0 <= row < len(children) and 0 <= column < len(HEADINGS)):
+        if not (0 <= row < len(children) and 0 <= column < COLUMNS):
             return QModelIndex()
         return self.createIndex(row, column, children[row].ident)
 
@@ -110,14 +117,14 @@ class ProjectModel(QAbstractItemModel):
 
     def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
         """Qt: name, RTC, regions."""
-        return len(HEADINGS)
+        return COLUMNS
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """Qt: the headings."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return HEADINGS[section]
+            return ("File", "RTC", f"{self._noun}s".capitalize())[section]
         if role == Qt.ItemDataRole.TextAlignmentRole and section != NAME:
             return _ALIGN
         return None
@@ -128,7 +135,7 @@ class ProjectModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(node, column)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tip(node)
+            return _tip(node, self._noun)
         if role == HEAT_ROLE and column == RTC:
             return node.rtc
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
@@ -150,10 +157,10 @@ def _text(node: Node, column: int) -> str:
     return str(node.items) if node.done == node.items else f"{node.done}/{node.items}"
 
 
-def _tip(node: Node) -> str:
+def _tip(node: Node, noun: str) -> str:
     if node.note:
         return f"{node.path}\n{node.note}"
     if not node.items:
         return node.path
     scores = f"RTC {number(node.rtc)}, lift {number(node.lift, sign=True)}"
-    return f"{node.path}\n{scores}, {node.done} of {node.items} regions complete"
+    return f"{node.path}\n{scores}, {node.done} of {node.items} {noun}s complete"

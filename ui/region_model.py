@@ -24,7 +24,7 @@ TIPS = (
     "State",
     "File",
     "First line",
-    "Share of reconstructions that pass the covering tests",
+    "Share of reconstructions that pass",
     "RTC minus the baseline without a description",
     "Passing of judged reconstructions",
     "Largest share of the code that a description repeats verbatim",

@@ -59,6 +59,7 @@ class RegionTable(QWidget):
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build_filter()
         self._build_table()
+        self.set_noun("region")
         self._lay_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -72,6 +73,12 @@ class RegionTable(QWidget):
         self._heat.theme = theme
         self.regions.set_theme(theme)
         self.table.viewport().update()
+
+    def set_noun(self, noun: str) -> None:
+        """Call what is listed by its name."""
+        self.table.setAccessibleName(f"{noun}s".capitalize())
+        self.words.setAccessibleName(f"Filter {noun}s by file or code")
+        self.states.setAccessibleName(f"Filter {noun}s by state")
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show these regions; selection and scroll position stay."""
@@ -90,11 +97,9 @@ class RegionTable(QWidget):
                 self.table.scrollTo(self.regions.index(row, FILE))
 
     def _build_filter(self) -> None:
-        self.words.setAccessibleName("Filter regions by file or code")
         self.words.setClearButtonEnabled(True)
         self.words.textChanged.connect(lambda: self._pause.start())
         self._pause.timeout.connect(self._apply_filter)
-        self.states.setAccessibleName("Filter regions by state")
         for name, _ in STATES:
             self.states.addItem(name)
         self.states.currentIndexChanged.connect(self._apply_filter)
@@ -102,7 +107,6 @@ class RegionTable(QWidget):
 
     def _build_table(self) -> None:
         table = self.table
-        table.setAccessibleName("Regions")
         table.setModel(self.regions)
         table.setItemDelegateForColumn(RTC, self._heat)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -79,7 +79,7 @@ class WindowParts(QWidget):
 
     def _lay_out(self) -> None:
         vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
-        regions = Section("REGIONS", self.regions, self.regions.count)
+        self._items = regions = Section("REGIONS", self.regions, self.regions.count)
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
         upper = self._split("upper", horizontal, self.code, Section("ROUND TRIP", self.roundtrip))
         right = self._split("right", vertical, upper, self.tabs)
@@ -113,6 +113,12 @@ class WindowParts(QWidget):
         panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.labels, self.run, self.history)
         for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
             part.set_theme(theme)
+
+    def set_noun(self, noun: str) -> None:
+        """Call what a run samples by its name."""
+        self._items.heading.setText(f"{noun}s".upper())
+        for part in (self.tree.files, self.regions, self.run, self.metrics, self.roundtrip):
+            part.set_noun(noun)
 
     def show_labels_alone(self, alone: bool) -> None:
         """Hide all that tells the run, its model or a verdict, or show it again."""

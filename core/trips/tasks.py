@@ -93,6 +93,16 @@ def task(name: str) -> TaskKind:
     return TASKS[name]
 
 
+def noun(name: str) -> str:
+    """What one x of a stored run is called, whatever its task."""
+    return TASKS[name].noun if name in TASKS else "item"
+
+
+def article(noun: str) -> str:
+    """`a region`, `an edit`."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
 def configured(settings: RunSettings, name: str) -> RunSettings:
     """The settings for a task, with its own temperatures and room. Raises UserError: no such task."""
     kind = task(name)

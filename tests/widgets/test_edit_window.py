@@ -8,11 +8,12 @@ import pytest
 from edit_runs import StoredEdits, history, store_edits
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QWidget
 from waiting import wait_until
 
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
+from ui.panels.badge import Badge
 from ui.shell.remembered import Remembered
 
 
@@ -118,3 +119,29 @@ def test_the_history_is_filtered_by_words_and_by_what_was_sampled(window: MainWi
     assert panel.commits.rowCount() == 6
     panel.sampled.setChecked(False)
     assert panel.commits.rowCount() == 9
+
+
+def test_a_run_about_edits_says_edits(window: MainWindow, case: StoredEdits) -> None:
+    window.browsing.choose(case.items()[0].id)
+    wait_until(lambda: window.parts.roundtrip.cards)
+    said: set[str] = set()
+    for tab in range(window.parts.tabs.count()):
+        window.parts.tabs.setCurrentIndex(tab)
+        wait_until(lambda: not window.gateway.busy())
+        seen = (widget for widget in window.findChildren(QWidget) if widget.isVisibleTo(window))
+        said |= {text for widget in seen for text in words(widget)}
+    assert "6/6 edits" in window.parts.status.summary.text()
+    assert "EDITS" in said and "exact match" in {badge.text for badge in window.findChildren(Badge)}
+    assert not [text for text in said if "region" in text.lower() and "edit" not in text.lower()]
+
+
+def words(widget: QWidget) -> list[str]:
+    """What a widget says: its text, and its name to screen readers."""
+    shown = [widget.accessibleName()]
+    if isinstance(widget, (QLabel, QAbstractButton)):
+        shown.append(widget.text())
+    if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+        model = widget.model()
+        columns = range(model.columnCount())
+        shown += [str(model.headerData(at, Qt.Orientation.Horizontal) or "") for at in columns]
+    return shown

@@ -188,7 +188,7 @@ def test_question_mark_shows_every_key(window: MainWindow) -> None:
     QTimer.singleShot(200, look)
     QTest.keyClick(window.parts.code.editor, Qt.Key.Key_Question)
     wait_until(lambda: seen)
-    assert "Next region" in seen and "F8" in seen
+    assert "Next region or edit" in seen and "F8" in seen
 
 
 def test_every_control_the_keyboard_reaches_has_a_name(window: MainWindow) -> None:

@@ -13,8 +13,8 @@ from ui.past import MARK
 from ui.theme import SPACE, Theme
 
 BUTTONS = (
-    ("previous", "Previous region (Shift-F8, P)", -1, False),
-    ("next", "Next region (F8, N)", 1, False),
+    ("previous", "Previous region or edit (Shift-F8, P)", -1, False),
+    ("next", "Next region or edit (F8, N)", 1, False),
 )
 
 
@@ -46,7 +46,7 @@ class CodeHeader(QWidget):
         row.setSpacing(SPACE // 2)
         row.addWidget(self.title, 1)
         row.addWidget(self.about)
-        self._button(self.dropped, "Dropped", "Show regions whose deletion no test noticed")
+        self._button(self.dropped, "Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
         self._button(self.failure, "Next failure", "Next failure (F9, F)")
         self.dropped.toggled.connect(self.dropped_toggled)
         self.failure.clicked.connect(lambda: self.go_asked.emit(1, True))

@@ -27,8 +27,8 @@ class HeatStrip(QWidget):
         super().__init__(editor)
         self._editor = editor
         self.setFixedWidth(WIDTH)
-        self.setAccessibleName("Regions of the whole file")
-        self.setToolTip("Regions of the whole file; click to go there")
+        self.setAccessibleName("What the run sampled from the whole file")
+        self.setToolTip("What the run sampled from the whole file; click to go there")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802

@@ -40,8 +40,9 @@ class RunningChart(QWidget):
         self._at: int | None = None
         self._said = ElidedLabel("muted")
         self._said.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._plot = make_plot("regions completed", "mean over regions")
-        self._plot.setAccessibleName("Running RTC and lift; arrow keys read off values, Enter opens the region")
+        self._noun = "region"
+        self._plot = make_plot("", "")
+        self._plot.setAccessibleName("Running RTC and lift; arrow keys read off values, Enter opens")
         self._plot.viewport().installEventFilter(self)
         self._plot.installEventFilter(self)
         self._zero = pg.InfiniteLine(0, angle=0)
@@ -51,8 +52,7 @@ class RunningChart(QWidget):
             self._plot.addItem(line, ignoreBounds=True)
         self.rtc, self.lift = Series(self._plot, "RTC"), Series(self._plot, "lift")
         self._names = {each: label() for each in (self.rtc, self.lift)}
-        for name in self._names.values():
-            name.setToolTip("Mean over regions; the band is its 95 % interval")
+        self.set_noun("region")
         head = row(margins=(SPACE + 4, SPACE, SPACE + 4, 0))
         head.addLayout(Flow(tuple(self._names.values()), 16), 3)
         head.addWidget(self._said, 1)
@@ -63,6 +63,14 @@ class RunningChart(QWidget):
     def said(self) -> str:
         """The values under the pointer, else the last ones, in words."""
         return " · ".join(each.text() for each in (*self._names.values(), self._said))
+
+    def set_noun(self, noun: str) -> None:
+        """Call what a run samples by its name."""
+        self._noun = noun
+        self._plot.setLabel("bottom", f"{noun}s completed")
+        self._plot.setLabel("left", f"mean over {noun}s")
+        for name in self._names.values():
+            name.setToolTip(f"Mean over {noun}s; the band is its 95 % interval")
 
     def set_points(self, points: Sequence[RunningPoint]) -> None:
         """Show other points; the items drawn stay the same ones, so nothing flickers."""
@@ -78,7 +86,7 @@ class RunningChart(QWidget):
 
     def csv(self) -> str:
         """The points as a table; an empty field for no value."""
-        heads = ["regions", *(f"{name}{end}" for name in ("rtc", "lift") for end in ("", "_low", "_high"))]
+        heads = [f"{self._noun}s", *(f"{name}{end}" for name in ("rtc", "lift") for end in ("", "_low", "_high"))]
         lines = [",".join(heads)]
         for point in self._points:
             numbers = (y for score in (point.rtc, point.lift) for y in (score.value, score.low, score.high))
@@ -149,7 +157,7 @@ class RunningChart(QWidget):
         self._cursor.setPos(point.items)
         self._names[self.rtc].setText(f"━━ RTC {in_words(point.rtc)}")
         self._names[self.lift].setText(f"╍╍ lift {in_words(point.lift, '+')}")
-        self._said.setText(f"after {point.items} regions")
+        self._said.setText(f"after {point.items} {self._noun}s")
 
     def _activate(self) -> None:
         if self._at is not None:

@@ -34,7 +34,7 @@ class Charts(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self.running, self.spread, self.by_metric = RunningChart(theme), Histogram(theme), MetricChart(theme)
-        self._wait = label("Scores appear with the first completed region.", "muted")
+        self._wait = label("Scores appear with the first that is complete.", "muted")
         self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         for chart in (self.running, self.spread):
@@ -45,8 +45,8 @@ class Charts(QWidget):
         self.by_metric.values_asked.connect(self.metric_asked)
         self._choices = QButtonGroup(self)
         names = (
-            ("Running", "RTC and lift as regions are completed"),
-            ("Spread", "How RTC is spread over regions"),
+            ("Running", "RTC and lift as the run goes on"),
+            ("Spread", "How RTC is spread"),
             ("Metrics", "How well text similarity tells passing code from failing code"),
         )
         buttons = [switch(name, tip, on=place == 0) for place, (name, tip) in enumerate(names)]
@@ -57,6 +57,11 @@ class Charts(QWidget):
         self._choices.idToggled.connect(lambda place, on: self._stack.setCurrentIndex(place) if on else None)
         head = row(*buttons, None, self._export, margins=(SPACE // 2, 2, SPACE // 2, 0), spacing=2)
         column(head, self._wait, self._stack, owner=self)
+
+    def set_noun(self, noun: str) -> None:
+        """Call what the run samples by its name."""
+        self.running.set_noun(noun)
+        self.spread.set_noun(noun)
 
     def set_points(self, points: Sequence[RunningPoint]) -> None:
         """Show other running scores."""

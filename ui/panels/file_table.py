@@ -35,21 +35,20 @@ class FileTable(QWidget):
         self._files: Sequence[FileRow] = ()
         self._items: Sequence[ItemRow] = ()
         self._turn = ("", 0)
-        self.model = CellModel(
-            [
-                Head("File", "A click opens the regions of a file one after the other"),
-                Head("Regions", "Completed of admitted"),
-                Head("RTC", "Mean over its regions"),
-                Head("Lift", "Against the baseline without a description"),
-            ]
-        )
-        self.table = table("Scores by file; Enter opens the regions of a file")
+        self.model = CellModel(_heads("region"))
+        self.table = table("")
+        self.set_noun("region")
         self._bars = BarDelegate(theme, self.table)
         self.export = ExportButton("files", self.picture, self.csv)
         self.export.failed.connect(self.export_failed)
         self._build()
         head = row(label("Files", "heading"), None, self.export, margins=(SPACE, 2, SPACE // 2, 0))
         column(head, self.table, owner=self)
+
+    def set_noun(self, noun: str) -> None:
+        """Call what the run samples by its name."""
+        self.model.name_columns(_heads(noun))
+        self.table.setAccessibleName(f"Scores by file; Enter opens the {noun}s of a file")
 
     def _build(self) -> None:
         ordered = QSortFilterProxyModel(self)
@@ -127,3 +126,12 @@ class FileTable(QWidget):
             turn = self._turn[1] + 1 if self._turn[0] == path else 0
             self._turn = path, turn
             self.region_activated.emit(judged[turn % len(judged)].id)
+
+
+def _heads(noun: str) -> list[Head]:
+    return [
+        Head("File", f"A click opens the {noun}s of a file one after the other"),
+        Head(f"{noun}s".capitalize(), "Completed of admitted"),
+        Head("RTC", f"Mean over its {noun}s"),
+        Head("Lift", "Against the baseline without a description"),
+    ]

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
+from core.trips.tasks import article
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.plots import make_plot, paint_plot
@@ -62,8 +63,8 @@ class Histogram(QWidget):
         self._turn = 0
         self._theme = theme
         self._said = ElidedLabel("muted")
-        self._plot = make_plot("RTC of a region", "regions")
-        self._plot.setAccessibleName("Regions by RTC; arrow keys step through the bars, Enter opens their regions")
+        self._plot = make_plot("", "")
+        self.set_noun("region")
         self._plot.installEventFilter(self)
         self._plot.viewport().installEventFilter(self)
         self._bars = pg.BarGraphItem(x=[], height=[], width=0.1)
@@ -77,6 +78,14 @@ class Histogram(QWidget):
         """The bar pointed at, else the sum, in words."""
         return self._said.text()
 
+    def set_noun(self, noun: str) -> None:
+        """Call what a run samples by its name."""
+        self._noun = noun
+        self._plot.setLabel("bottom", f"RTC of {article(noun)}")
+        self._plot.setLabel("left", f"{noun}s")
+        said = f"{noun}s by RTC; arrow keys step through the bars, Enter opens what is in one".capitalize()
+        self._plot.setAccessibleName(said)
+
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show other regions; the bars are moved, not made anew."""
         found = bins(items)
@@ -88,7 +97,7 @@ class Histogram(QWidget):
     def csv(self) -> str:
         """The bars as a table."""
         lines = [f"{each.low:.6f},{each.high:.6f},{len(each.items)}" for each in self.bins]
-        return "\n".join(["rtc_low,rtc_high,regions", *lines, ""])
+        return "\n".join([f"rtc_low,rtc_high,{self._noun}s", *lines, ""])
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
@@ -156,10 +165,10 @@ class Histogram(QWidget):
             self._draw()
         judged = sum(len(each.items) for each in self.bins)
         if at is None:
-            self._said.setText(f"{judged} judged regions by RTC")
+            self._said.setText(f"{judged} judged {self._noun}s by RTC")
             return
         count = len(self.bins[at].items)
-        self._said.setText(f"RTC {self.bins[at].text}: {count} of {judged} regions ({count / judged:.0%})")
+        self._said.setText(f"RTC {self.bins[at].text}: {count} of {judged} {self._noun}s ({count / judged:.0%})")
 
     def _activate(self) -> None:
         """Open the next region of the bar."""

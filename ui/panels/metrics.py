@@ -52,9 +52,10 @@ class MetricsPanel(QWidget):
         self.setAccessibleName("Metrics")
         self._theme = theme
         self._shown: tuple[ItemRow | None, Sequence[SampleRow]] = None, ()
-        self._empty = EmptyState("No scores yet", "Pick a region whose reconstructions have been written.")
+        self._empty = EmptyState("", "")
+        self.set_noun("region")
         heads = [Head(metric.heading, metric.meaning.capitalize() + ".") for metric in METRICS]
-        self.model = CellModel([Head("Reconstruction"), Head("Tests"), *heads])
+        self.model = CellModel([Head("Reconstruction"), Head("Verdict"), *heads])
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self.model)
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
@@ -89,6 +90,10 @@ class MetricsPanel(QWidget):
         names = _names(samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
 
+    def set_noun(self, noun: str) -> None:
+        """Call what is picked by its name."""
+        self._empty.say("No scores yet", f"Pick one of the {noun}s whose reconstructions have been written.")
+
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = self._bars.theme = theme
@@ -96,7 +101,7 @@ class MetricsPanel(QWidget):
 
     def as_text(self) -> str:
         """The table with tabs between cells."""
-        heads = ["Reconstruction", "Tests", *(metric.heading for metric in METRICS)]
+        heads = ["Reconstruction", "Verdict", *(metric.heading for metric in METRICS)]
         rows = range(self.model.rowCount())
         cells = [[self.model.index(at, place).data() for place in range(len(heads))] for at in rows]
         return "\n".join("\t".join(line) for line in [heads, *cells])

@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.store.rows import RunRow
+from core.trips.tasks import TASKS, TaskKind, noun
 
 Groups = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Heading, then pairs of name and value."""
 
-_TITLES = {"region": "Region settings", "oracle": "Oracle settings", "generation": "Model settings"}
+_TITLES = {
+    "region": "Region settings",
+    "edit": "Edit settings",
+    "oracle": "Oracle settings",
+    "generation": "Model settings",
+}
 
 
 def provenance(run: RunRow) -> Groups:
@@ -24,7 +30,9 @@ def provenance(run: RunRow) -> Groups:
     groups = [("Run", _run(run)), ("Code and tests", _code(run)), ("Forward model", _pairs(forward))]
     groups.append(("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)))
     groups.append(("Settings", _pairs(flat)))
-    groups += [(_TITLES.get(name, _words(name)), _pairs(value)) for name, value in nested.items()]
+    unused = {kind.draws_from for kind in TASKS.values()} - {task.draws_from for task in _task(run)}
+    used = ((name, value) for name, value in nested.items() if name not in unused)
+    groups += [(_TITLES.get(name, _words(name)), _pairs(value)) for name, value in used]
     return tuple(groups)
 
 
@@ -36,7 +44,13 @@ def as_text(groups: Groups) -> str:
     return "\n".join(lines).rstrip()
 
 
+def _task(run: RunRow) -> list[TaskKind]:
+    """The run's task; one that is not known uses every part of the settings."""
+    return [TASKS[run.task]] if run.task in TASKS else list(TASKS.values())
+
+
 def _run(run: RunRow) -> tuple[tuple[str, str], ...]:
+    counts = f"{run.items_complete} complete, {run.items_admitted} admitted, {run.items_dropped} dropped"
     pairs = [
         ("number", str(run.id)),
         ("name", run.name),
@@ -45,7 +59,7 @@ def _run(run: RunRow) -> tuple[tuple[str, str], ...]:
         ("seed", str(run.seed)),
         ("started", run.started_at),
         ("ended", run.ended_at or "–"),
-        ("regions", f"{run.items_complete} complete, {run.items_admitted} admitted, {run.items_dropped} dropped"),
+        (f"{noun(run.task)}s", counts),
         ("samples", f"{run.samples:,}"),
         ("RTC Inspector", run.app_version),
         ("notes", run.notes),

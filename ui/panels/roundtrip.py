@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.store.rows import ItemRow, SampleRow
+from core.trips.tasks import article
 from ui.diff.controls import button, column, label
 from ui.panels.card import CardScroll
 from ui.panels.describe_card import DescribeCard
@@ -54,7 +55,8 @@ class RoundTripPanel(QWidget):
         self.own.written.connect(self._ask_backward)
         self.own.left.connect(self._back_to_cards)
         self._header = RoundTripHeader(theme, self.describe)
-        self._empty = EmptyState("No region selected", "Pick a region in the code or in the list of regions.")
+        self._empty = EmptyState("", "")
+        self.set_noun("region")
         self._state = label(role="muted", wrap=True)
         self._lay_out()
         self._blinking = QTimer(self)
@@ -236,6 +238,10 @@ class RoundTripPanel(QWidget):
         for card in self._writing.values():
             card.blink(self._lit)
 
+    def set_noun(self, noun: str) -> None:
+        """Call what is picked by its name."""
+        self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
+
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
         """What to expect while there are no cards."""
         said = "" if samples or self._writing else _waiting_text(item)
@@ -252,10 +258,10 @@ class RoundTripPanel(QWidget):
 def _waiting_text(item: ItemRow) -> str:
     """Why an item has no samples."""
     if item.state == "dropped":
-        return f"This region was not sampled: {item.reason or 'it was dropped.'}"
+        return f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
     if item.state == "running":
-        return "The model is reading the file…"
-    return "This region waits for its turn. Start or resume the run to see it described and written again."
+        return "The model is reading…"
+    return f"This {item.kind} waits for its turn. Start or resume the run to see it described and written again."
 
 
 def _remove(layout: QVBoxLayout, card: QWidget) -> None:

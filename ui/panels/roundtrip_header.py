@@ -58,11 +58,11 @@ class RoundTripHeader(QWidget):
         theme = self._theme
         rtc = "RTC –" if item.rtc is None else f"RTC {item.rtc:.2f}"
         colour = {None: theme.neutral, 0.0: theme.bad, 1.0: theme.good}.get(item.rtc, theme.warn)
-        tip = f"{item.passes} of {item.judged} judged reconstructions pass the tests"
+        tip = f"{item.passes} of {item.judged} judged reconstructions pass"
         self._rtc.show_text(rtc, colour, tip)
         self._lift.show_text("" if item.lift is None else f"lift {item.lift:+.2f}", self._lift_colour(item), _LIFT)
         count = len(item.tests)
-        tests = f"{count} test{'' if count == 1 else 's'}" if count else "whole suite"
+        tests = f"{count} test{'' if count == 1 else 's'}" if count else _JUDGED_BY[item.old_text is not None]
         self._tests.show_text(tests, theme.neutral, _tests_tip(item))
         self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
@@ -75,6 +75,9 @@ class RoundTripHeader(QWidget):
 _LIFT = "How much better the model writes the code with its description than without (eps)"
 
 
+_JUDGED_BY = {False: "whole suite", True: "exact match"}
+"""What judges where no covering test is named: code that runs at import, and edits."""
+
 _EXTRA = "You selected this code; it stands beside the run's sampled regions and is left out of its scores"
 
 
@@ -83,4 +86,6 @@ def _tests_tip(item: ItemRow) -> str:
     names = list(item.tests[:12])
     if len(item.tests) > 12:
         names.append(f"and {len(item.tests) - 12} more")
+    if item.old_text is not None and not names:
+        return "Passes when the new code comes back, white space at line ends aside."
     return "\n".join(["Covered by:", *names]) if names else "These lines run at import: the whole suite judges them."

@@ -42,6 +42,7 @@ class RunPanel(QWidget):
         self._charts: Charts | None = None
         self._points: Sequence[RunningPoint] = ()
         self._items: Sequence[ItemRow] = ()
+        self._noun = "region"
         self.provenance = ProvenanceView()
         self.files = FileTable(theme)
         self.table = self.files.table
@@ -97,6 +98,13 @@ class RunPanel(QWidget):
         self.provenance.show_groups(provenance(run))
         self.files.set_files(files, items)
 
+    def set_noun(self, noun: str) -> None:
+        """Call what the run samples by its name."""
+        if noun != self._noun:
+            self._noun = noun
+            self.files.set_noun(noun)
+            self._draw()
+
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
@@ -106,5 +114,6 @@ class RunPanel(QWidget):
 
     def _draw(self) -> None:
         if self._charts is not None:
+            self._charts.set_noun(self._noun)
             self._charts.set_points(self._points)
             self._charts.set_items(self._items)

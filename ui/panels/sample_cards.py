@@ -105,7 +105,7 @@ class SampleCard(Card):
             self._main.show_text(*_recitation(sample, theme))
             return
         verdict = sample.verdict
-        tip = verdict.detail or EXPLAINED.get(verdict.outcome, "") if verdict else "The tests have not run yet."
+        tip = verdict.detail or EXPLAINED.get(verdict.outcome, "") if verdict else "Not judged yet."
         if sample.error:
             self._main.show_text("")
         else:

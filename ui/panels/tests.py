@@ -22,6 +22,10 @@ _PASSING = {"passed", "skipped"}
 _ABSENT = "This test left no message."
 
 
+_CUT_SHORT = "No test results", "The candidate did not get as far as the end of a test."
+_NO_TESTS = "No tests were run", "The text alone was judged, against the code it should be."
+
+
 class TestsPanel(QWidget):
     """A verdict, its tests, and one test's message with the captured output.
 
@@ -76,7 +80,7 @@ class TestsPanel(QWidget):
         texts = QSplitter(Qt.Orientation.Vertical)
         texts.addWidget(self.message)
         texts.addWidget(self.output)
-        self._nothing = EmptyState("No test results", "The candidate did not get as far as the end of a test.")
+        self._nothing = EmptyState(*_CUT_SHORT)
         tables = QWidget()
         tables.setProperty("role", "surface")
         column(self._nothing, self.table, owner=tables)
@@ -108,6 +112,7 @@ class TestsPanel(QWidget):
             return
         self._show_verdict(verdict)
         self.output.show_text(verdict.output, absent="Nothing was printed.")
+        self._nothing.say(*(_CUT_SHORT if verdict.oracle.startswith("tests") else _NO_TESTS))
         self._nothing.setVisible(not tests)
         self.table.setVisible(bool(tests))
         self._fill()

@@ -12,7 +12,7 @@ from ui.fonts import fixed_font
 from ui.theme import SPACE
 
 IN_VIEWS = (
-    ("Next, previous region (in the code)", "N, P"),
+    ("Next, previous region or edit (in the code)", "N, P"),
     ("Next, previous failure (in the code)", "F, Shift+F"),
     ("Next, previous change (in the diff)", "Alt+Down, Alt+Up"),
     ("Choose (in lists)", "Arrows"),

@@ -28,7 +28,7 @@ from ui.theme import SPACE
 
 Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()
-HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Regions", "RTC", "Lift", "Started")
+HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "RTC", "Lift", "Started")
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
 

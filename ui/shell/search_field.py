@@ -96,7 +96,7 @@ class SearchField(QLineEdit):
         """Start without targets."""
         super().__init__(parent)
         self.setPlaceholderText("Go to…  Ctrl-K")
-        self.setAccessibleName("Go to a file, a region or a command")
+        self.setAccessibleName("Go to a file, a region, an edit or a command")
         self.setMinimumWidth(150)
         self._places: Callable[[], Find] = lambda: lambda words: []
         self._find: Find = self._places()

@@ -16,7 +16,7 @@ class Section(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        heading = QLabel(title)
+        self.heading = heading = QLabel(title)
         heading.setProperty("role", "heading")
         heading.setBuddy(content)
         row = QHBoxLayout()

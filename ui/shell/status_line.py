@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QT
 
 from core.events import Progress
 from core.store.rows import RunRow, Score
+from core.trips.tasks import noun
 from ui.coordinator import RunState
 from ui.region_state import number
 from ui.theme import SPACE
@@ -18,7 +19,7 @@ def run_summary(run: RunRow | None) -> str:
         return "No run yet"
     parts = [
         f"run {run.id}" + (f" “{run.name}”" if run.name else ""),
-        f"{run.items_complete}/{run.items_admitted or run.regions_wanted} regions",
+        f"{run.items_complete}/{run.items_admitted or run.regions_wanted} {noun(run.task)}s",
         f"RTC {score(run.rtc)}",
         f"lift {number(run.lift.value, sign=True)}",
     ]
