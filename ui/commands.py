@@ -124,8 +124,12 @@ class Commands(QObject):
         """Let the user change what the next run is started with."""
         models = self._window.models
         dialog = RunDialog(self._window.control.settings, self._window, models.headers, models.ask_endpoint)
+        self._window.inspection.ask("paces", lambda reader: reader.paces(), dialog.set_paces)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             self._window.control.adopt(dialog.settings())
+            if dialog.starts:
+                self._window.start_run()
+        self._window.inspection.forget("paces")
 
     def show_runs(self) -> None:
         """List every run of the database."""

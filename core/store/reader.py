@@ -15,7 +15,7 @@ from sqlite_utils import Database
 
 from core.errors import Bug
 from core.settings import RunSettings
-from core.store import decoding, encoding
+from core.store import decoding, encoding, paces
 from core.store.claims import is_claimed
 from core.store.failures import explained
 from core.store.opening import canonical, open_readable
@@ -26,6 +26,7 @@ from core.store.rows import (
     Interval,
     ItemRow,
     LabelRow,
+    PaceRow,
     ReconstructionRow,
     RunningPoint,
     RunRow,
@@ -231,6 +232,17 @@ class Reader:
         """A metric's value beside the verdict, for every judged reconstruction of a run that counts."""
         rows = self._rows(SCORED_CODE, run_id, metric)
         return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
+
+    def paces(self, most: int = 20) -> list[PaceRow]:
+        """How fast the newest runs went, the newest first; those too short to say are left out."""
+        with self._snapshot():
+            found = [self._pace(row) for row in self._rows(paces.RUNS, most)]
+        return [row for row in found if row is not None]
+
+    def _pace(self, run: Row) -> PaceRow | None:
+        items = self._rows(paces.ITEMS, run["id"])[0]
+        settings = RunSettings.from_json(json.loads(run["config"]))
+        return paces.pace(run, items, self._rows(paces.SAMPLES, run["id"]), settings)
 
     def metrics(self, run_id: int) -> list[str]:
         """Names of the metrics stored for a run, sorted."""

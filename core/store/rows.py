@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from core.settings import RunSettings
 from core.types import Item
 
 
@@ -225,6 +226,25 @@ class RunningPoint:
     item_id: int
     rtc: Score
     lift: Score
+
+
+@dataclass(frozen=True, slots=True)
+class PaceRow:
+    """How fast one stored run went, pauses left out.
+
+    Attributes:
+        samples, seconds, tokens: of those regions that say something about it; tokens read and written.
+        parts: seconds a sample in up to four consecutive parts of the run.
+        drawing: seconds until a region was admitted.
+    """
+
+    run_id: int
+    settings: RunSettings
+    samples: int
+    seconds: float
+    tokens: int
+    parts: tuple[float, ...]
+    drawing: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from store_cases import filled
 from core.events import Progress
 from core.models.discovery import bundled_model
 from core.settings import OracleSettings, RunSettings
+from core.store.rows import PaceRow
 from ui.coordinator import RunState
 from ui.model_list import find_models
 from ui.places import Places
@@ -230,3 +231,27 @@ def test_search_prefers_names_then_code_then_similar_names(tmp_path: Path) -> No
     assert gone[0] == "shop/discounts.py" and gone[1] in {item.id for item in places.regions} and gone[2] == "settings"
     assert places.find("zzzzqqqq") == []
     assert [target.kind for target in places.find("")] == ["file"] * 3 + ["command"]
+
+
+def test_the_run_dialog_says_how_long_by_stored_runs_or_that_nobody_knows(qapp: QApplication) -> None:
+    dialog = RunDialog(RunSettings(model="/m.gguf", regions=100))
+    assert "measured" not in dialog.cost.text()
+    dialog.set_paces([])
+    assert "not measured yet" in dialog.cost.text()
+    dialog.set_paces([PaceRow(3, dialog.settings(), 70, 140.0, 70_000, (1.5, 2.5), 1.2)])
+    assert "About 25 min (20 min to 31 min) and 700,000 tokens, going by the last run" in dialog.cost.text()
+    dialog.regions.setValue(10)
+    assert "About 3 min (2 min to 3 min) and 70,000 tokens" in dialog.cost.text()
+    dialog.forward.setValue(2)
+    assert "take it as rough" in dialog.cost.text()
+
+
+def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:
+    for name, starts in (("Run", True), ("Keep", False)):
+        dialog = RunDialog(RunSettings())
+        dialog.smallest.setValue(500)
+        next(button for button in dialog.buttons.buttons() if button.text() == name).click()
+        assert "second number" in dialog.problem.text() and dialog.result() == 0
+        dialog.largest.setValue(600)
+        next(button for button in dialog.buttons.buttons() if button.text() == name).click()
+        assert (dialog.result(), dialog.starts) == (1, starts)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
     QFormLayout,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -18,11 +23,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.estimate import estimate
 from core.settings import RunSettings
+from core.store.rows import PaceRow
 from core.trips.tasks import TASKS, TaskKind, configured, task
 from ui.shell.edit_options import EditOptions
 from ui.shell.fields import count, heat, pair
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
+from ui.shell.run_cost import cost_words
 from ui.theme import SPACE
 
 SANDBOXES = (
@@ -56,10 +64,17 @@ class RunDialog(QDialog):
         self.backward = count(settings.backward_samples, 100, "Reconstructions from each description")
         self.forward_heat = heat(settings.forward_temperature, "Temperature of descriptions")
         self.backward_heat = heat(settings.backward_temperature, "Temperature of reconstructions")
+        self.forward_most = count(settings.forward_max_tokens, 32_768, "Tokens of a description at most")
+        self.backward_most = count(settings.backward_max_tokens, 32_768, "Tokens of a reconstruction at most")
+        region = settings.region
+        self.smallest = count(region.min_characters, 100_000, "Characters of a region at least")
+        self.largest = count(region.max_characters, 100_000, "Characters of a region at most")
         self.seed = count(settings.seed, 2**31 - 1, "Seed", lowest=0)
         self.models = ModelOptions(settings, headers, ask_endpoint)
         self.sandbox, self.python = QComboBox(), QLineEdit(settings.oracle.python or "")
         self.danger, self.problem, self.cost = QLabel(DANGER), QLabel(), QLabel()
+        self._paces: Sequence[PaceRow] | None = None
+        self.starts = False
         self._prepare()
         self._lay_out()
         self._follow_task()
@@ -84,35 +99,75 @@ class RunDialog(QDialog):
             warning.setWordWrap(True)
         self.problem.hide()
         self.cost.setProperty("role", "muted")
-        for box in (self.regions, self.forward, self.backward):
+        self.cost.setWordWrap(True)
+        self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        counts = (self.regions, self.forward, self.backward, self.forward_most, self.backward_most)
+        for box in (*counts, self.models.context, self.models.threads):
             box.valueChanged.connect(self._tell)
 
     def _lay_out(self) -> None:
-        self._form = form = QFormLayout()
-        form.setVerticalSpacing(SPACE)
-        form.setHorizontalSpacing(SPACE * 2)
-        form.addRow("Task", self.task)
-        form.addRow(" ", self.regions)
-        form.addRow("Descriptions each", pair(self.forward, "at temperature", self.forward_heat))
-        form.addRow("Reconstructions each", pair(self.backward, "at temperature", self.backward_heat))
-        form.addRow("Seed", self.seed)
-        self.edits.add_rows(form)
-        form.addRow("Sandbox", self.sandbox)
-        form.addRow("", self.danger)
-        self._interpreter_row = self._interpreter()
-        form.addRow("Interpreter", self._interpreter_row)
-        self.models.add_rows(form)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
-        self.buttons.accepted.connect(self._accept)
-        self.buttons.rejected.connect(self.reject)
+        columns = QHBoxLayout()
+        columns.setSpacing(SPACE * 4)
+        columns.addLayout(self._sampling(), 1)
+        columns.addLayout(self._asking(), 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
         column.setSpacing(SPACE * 2)
-        column.addLayout(form)
+        column.addLayout(columns)
         column.addWidget(self.problem)
         column.addWidget(self.cost)
-        column.addWidget(self.buttons)
-        self.setMinimumWidth(480)
+        column.addWidget(self._buttons())
+        self.setMinimumWidth(900)
+
+    def _sampling(self) -> QFormLayout:
+        self._form = form = _form("WHAT IS SAMPLED")
+        form.addRow("&Task", self.task)
+        form.addRow(" ", self.regions)
+        self._sizes = pair(self.smallest, "to", self.largest)
+        form.addRow("Characters", self._sizes)
+        form.addRow("Descriptions each", pair(self.forward, "at temperature", self.forward_heat))
+        form.addRow("Reconstructions each", pair(self.backward, "at temperature", self.backward_heat))
+        form.addRow("Tokens at most", pair(self.forward_most, "for code", self.backward_most))
+        form.addRow("Seed", self.seed)
+        self.edits.add_rows(form)
+        return form
+
+    def _asking(self) -> QVBoxLayout:
+        models, self._judging = _form("WHO IS ASKED"), _form("WHERE TESTS RUN")
+        self.models.add_rows(models)
+        self._interpreter_row = self._interpreter()
+        self._judging.addRow("Sandbox", self.sandbox)
+        self._judging.addRow("", self.danger)
+        self._judging.addRow("Interpreter", self._interpreter_row)
+        column = QVBoxLayout()
+        column.setSpacing(SPACE * 2)
+        column.addLayout(models)
+        column.addLayout(self._judging)
+        column.addStretch(1)
+        return column
+
+    def _buttons(self) -> QDialogButtonBox:
+        standard = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
+        self.buttons.button(standard.Ok).setText("Keep")
+        self.buttons.button(standard.Ok).setToolTip("Keep these settings for the next run")
+        self.run = self.buttons.addButton("Run", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.run.setProperty("role", "primary")
+        self.run.setToolTip("Start with these settings; while a run is at work, wait for its end (Ctrl-Return)")
+        self.run.setShortcut("Ctrl+Return")
+        self.run.setDefault(True)
+        self.buttons.clicked.connect(self._note_button)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        return self.buttons
+
+    def _note_button(self, button: QAbstractButton) -> None:
+        self.starts = button is self.run
+
+    def set_paces(self, paces: Sequence[PaceRow]) -> None:
+        """Say how long it will take, by how fast stored runs went."""
+        self._paces = paces
+        self._tell()
 
     def _interpreter(self) -> QWidget:
         browse = QPushButton("Choose…")
@@ -135,6 +190,8 @@ class RunDialog(QDialog):
         defaults = configured(self._settings, self.kind.name)
         self.forward_heat.setValue(defaults.forward_temperature)
         self.backward_heat.setValue(defaults.backward_temperature)
+        self.forward_most.setValue(defaults.forward_max_tokens)
+        self.backward_most.setValue(defaults.backward_max_tokens)
         self._follow_task()
 
     def _follow_task(self) -> None:
@@ -150,26 +207,40 @@ class RunDialog(QDialog):
     def _accept(self) -> None:
         """Close, unless something must be mended first."""
         options = self._drawn.get(self.kind.draws_from)
-        problem = options.problem() if options else ""
+        problem = options.problem() if options else self._size_problem()
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         if not problem:
             self.accept()
 
+    def _size_problem(self) -> str:
+        if self.smallest.value() <= self.largest.value():
+            return ""
+        return "No region is that small and that large: let the second number of characters be the larger one."
+
     def _tell(self) -> None:
         """Say what these settings cost, and what is dangerous about them."""
-        regions, forward, backward = self.regions.value(), self.forward.value(), self.backward.value()
-        descriptions, codes = regions * forward, regions * forward * backward
-        baselines = regions * backward
-        self.cost.setText(
-            f"{descriptions:,} descriptions, {codes:,} reconstructions and {baselines:,} baselines; "
-            f"{codes + baselines:,} candidates to judge."
-        )
+        cost = estimate(self.settings(), self._paces or ())
+        self.cost.setText(cost_words(cost, measured=self._paces is not None))
         options = self._drawn.get(self.kind.draws_from)
         tests_run = options is None or options.runs_tests
+        self._judging.setRowVisible(0, tests_run)
         for row in (self.sandbox, self._interpreter_row):
-            self._form.setRowVisible(row, tests_run)
-        self._form.setRowVisible(self.danger, tests_run and self.sandbox.currentData() == "none")
+            self._judging.setRowVisible(row, tests_run)
+        self._judging.setRowVisible(self.danger, tests_run and self.sandbox.currentData() == "none")
+        self._form.setRowVisible(self._sizes, options is None)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be high enough for wrapped lines: a dialog does not see to that itself."""
+        layout = self.layout()
+        if layout is not None:
+            self.setMinimumHeight(layout.totalHeightForWidth(max(self.width(), self.minimumWidth())))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another width wraps otherwise (called by Qt)."""
+        super().resizeEvent(event)
+        self._fit()
 
     def settings(self) -> RunSettings:
         """What the user settled on."""
@@ -182,6 +253,19 @@ class RunDialog(QDialog):
             backward_samples=self.backward.value(),
             forward_temperature=round(self.forward_heat.value(), 2),
             backward_temperature=round(self.backward_heat.value(), 2),
+            forward_max_tokens=self.forward_most.value(),
+            backward_max_tokens=self.backward_most.value(),
+            region=replace(old.region, min_characters=self.smallest.value(), max_characters=self.largest.value()),
             seed=self.seed.value(),
             oracle=replace(old.oracle, sandbox=self.sandbox.currentData(), python=self.python.text().strip() or None),
         )
+
+
+def _form(title: str) -> QFormLayout:
+    form = QFormLayout()
+    form.setVerticalSpacing(SPACE)
+    form.setHorizontalSpacing(SPACE * 2)
+    heading = QLabel(title)
+    heading.setProperty("role", "heading")
+    form.addRow(heading)
+    return form

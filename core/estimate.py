@@ -1,0 +1,75 @@
+"""What a run will cost, before it begins: samples, tokens and minutes, from how fast such runs went before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from core.settings import RunSettings
+from core.store.rows import PaceRow
+
+NEWEST = 3
+"""Runs that are measured by: a machine does not stay what it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run comes to.
+
+    Attributes:
+        descriptions, reconstructions, baselines: samples of each kind, if as many regions are admitted as are wanted.
+        tokens: read and written; None, as all that follows, where no such run was made before.
+        seconds, low, high: from the first region drawn to the last verdict, and the range of the runs measured by.
+        runs: how many those are.
+        like: whether they had the same number of samples a region, and the same limits.
+    """
+
+    descriptions: int
+    reconstructions: int
+    baselines: int
+    tokens: int | None = None
+    seconds: float | None = None
+    low: float | None = None
+    high: float | None = None
+    runs: int = 0
+    like: bool = True
+
+    @property
+    def samples(self) -> int:
+        """All of them."""
+        return self.descriptions + self.reconstructions + self.baselines
+
+
+def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
+    """What a run with these settings costs, by the newest runs of the same models and task."""
+    regions, forward, backward = settings.regions, settings.forward_samples, settings.backward_samples
+    counts = Estimate(regions * forward, regions * forward * backward, regions * backward)
+    same = [pace for pace in paces if _asked(pace.settings) == _asked(settings)]
+    like = [pace for pace in same if _shape(pace.settings) == _shape(settings)]
+    used = (like or same)[:NEWEST]
+    if not used:
+        return counts
+    samples = sum(pace.samples for pace in used)
+    drawing = regions * sum(pace.drawing for pace in used) / len(used)
+    parts = [part for pace in used for part in pace.parts]
+    return replace(
+        counts,
+        tokens=round(counts.samples * sum(pace.tokens for pace in used) / samples),
+        seconds=drawing + counts.samples * sum(pace.seconds for pace in used) / samples,
+        low=drawing + counts.samples * min(parts),
+        high=drawing + counts.samples * max(parts),
+        runs=len(used),
+        like=bool(like),
+    )
+
+
+def _asked(settings: RunSettings) -> tuple[object, ...]:
+    """Who is asked for what: another model, task or thread count goes at another speed."""
+    models = (settings.model, settings.endpoint, settings.backward_model, settings.backward_endpoint)
+    return (settings.task, *models, settings.generation.threads)
+
+
+def _shape(settings: RunSettings) -> tuple[object, ...]:
+    """What one region is asked of them."""
+    limits = (settings.forward_max_tokens, settings.backward_max_tokens, settings.generation.context_size)
+    return (settings.forward_samples, settings.backward_samples, *limits)

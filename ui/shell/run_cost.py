@@ -1,0 +1,39 @@
+"""What a run will cost, in words that claim no more than was measured."""
+
+from __future__ import annotations
+
+from core.estimate import Estimate
+from ui.shell.status_line import duration
+
+UNMEASURED = "How long that takes was not measured yet with these models: the first run tells."
+
+
+def cost_words(cost: Estimate, measured: bool = True) -> str:
+    """Samples; below them tokens and minutes, and what they rest on. `measured`: whether stored runs were looked at."""
+    counts = (
+        f"{cost.descriptions:,} descriptions, {cost.reconstructions:,} reconstructions and {cost.baselines:,} "
+        f"baselines; {cost.reconstructions + cost.baselines:,} candidates to judge."
+    )
+    if not measured:
+        return counts
+    if cost.seconds is None or cost.low is None or cost.high is None or cost.tokens is None:
+        return f"{counts}\n{UNMEASURED}"
+    runs = "the last run" if cost.runs == 1 else f"the last {cost.runs} runs"
+    rough = "" if cost.like else ", which sampled otherwise: take it as rough"
+    return (
+        f"{counts}\nAbout {duration(cost.seconds)}{_between(cost.low, cost.high)} and {_count(cost.tokens)} tokens, "
+        f"going by {runs} with these models{rough}. Loading them comes on top, and at first the project's own tests."
+    )
+
+
+def _between(low: float, high: float) -> str:
+    """The range, where it is one when said in words."""
+    ends = duration(low), duration(high)
+    return "" if ends[0] == ends[1] else f" ({ends[0]} to {ends[1]})"
+
+
+def _count(number: int) -> str:
+    """Two digits that count: more would claim too much."""
+    if number >= 950_000:
+        return f"{number / 1e6:.1f} million"
+    return f"{round(number, -3):,}" if number >= 10_000 else f"{round(number, -2):,}"
