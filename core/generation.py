@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
 
 
 class Role(StrEnum):
@@ -96,7 +100,7 @@ class ModelInfo:
     Attributes:
         path: the file, or the address of an endpoint.
         sha256: of the file; empty for an endpoint.
-        prompt_style: `chat` (the file's own template) or `completion` (a base model).
+        prompt_style: `chat` (the file's own template) or `completion` (a base model); `embedding` for vectors.
         build: engine and version, with its devices.
         served: what a server says of the model behind its name; empty for a file.
         backward_style: how code is asked for: as in `prompt_style`, or by fill-in-the-middle.
@@ -145,11 +149,47 @@ class Model(Protocol):
         """End the worker; idempotent."""
 
 
-class Embedder(Protocol):
-    """Turns texts into vectors, for metrics by meaning."""
+@dataclass(frozen=True, slots=True)
+class SentenceVector:
+    """What a text means, as one vector.
 
-    def sentences(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One pooled, normalised vector a text."""
+    Attributes:
+        values: of length 1, shape (n,).
+        truncated: the text was longer than the model's window, and cut.
+    """
+
+    values: NDArray[float32]
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """What each token of a text means in its place.
+
+    Attributes:
+        tokens: their texts; the model's own marks at both ends are left out.
+        values: as the model gives them, shape (tokens, n).
+        truncated: as above.
+    """
+
+    tokens: tuple[str, ...]
+    values: NDArray[float32]
+    truncated: bool = False
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, for metrics by meaning. The same text always gives the same vectors."""
+
+    info: ModelInfo
+
+    def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
+        """One pooled vector of length 1 a text."""
+
+    def tokens(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
+        """One vector for each token of each text."""
+
+    def close(self) -> None:
+        """End the worker; idempotent."""
 
 
 @dataclass(frozen=True, slots=True)

