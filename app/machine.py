@@ -106,10 +106,11 @@ def _print_models(entries: list[GgufEntry], free: Memory) -> None:
 
 def _cells(entry: GgufEntry, free: Memory) -> tuple[str, ...]:
     header = entry.header
-    if header is None or entry.problem:
+    if header is None or (entry.problem and not header.is_embedding):
         return (entry.name, "", "", "", "unusable", "", entry.source)
     needs = gib(needed_together([header], ModelSettings())) + (" !" if tight([header], ModelSettings(), free) else "")
     style = ("instruct" if header.chat_template else "base") + (" fim" if fills_gaps(header) else "")
+    style = "embedding" if header.is_embedding else style
     context = str(header.context_length or "-")
     return (entry.name, _short(header.parameters), header.quantization, context, style, needs, entry.source)
 
