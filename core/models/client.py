@@ -40,7 +40,8 @@ class LocalModel:
         """
         self._header = read_header(path)
         check_generative(self._header)
-        self._link = WorkerLink(path, _options(self._header, settings), silence, beat)
+        self._options = _options(self._header, settings)
+        self._link = WorkerLink(path, self._options, silence, beat)
         self._beat = beat
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
