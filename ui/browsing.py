@@ -144,6 +144,9 @@ class Browsing(QObject):
         if overview is not None:
             sampled = [item for item in overview.items if not item.extra]
             self._parts.run.set_run(overview.run, overview.points, overview.files, sampled)
+        if overview is not None and overview.run is not None:
+            run_id = overview.run.id
+            self._inspection.ask("facets", lambda reader: reader.facets(run_id), self._parts.metrics.set_facets)
 
     def _show_item(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)

@@ -24,6 +24,7 @@ class TaskKind:
         noun: what one x is called; `nouns` are several.
         draws_from: the part of RunSettings that says which x are drawn: `region` or `edit`.
         selects_code: whether code that a person selects can be an x.
+        judged: what became of a result, as the end of a sentence.
         baseline: the uninformative utterance as a person reads it.
         metrics: those shown beside the score, each with what it says.
         forward_temperature, backward_temperature: the paper's.
@@ -36,6 +37,7 @@ class TaskKind:
     noun: str
     draws_from: str
     selects_code: bool
+    judged: str
     baseline: str
     forward_temperature: float
     backward_temperature: float
@@ -59,6 +61,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                 noun="region",
                 draws_from="region",
                 selects_code=True,
+                judged="the project's own tests judged the result",
                 baseline="TODO: Implement.",
                 forward_temperature=0.8,
                 backward_temperature=0.1,
@@ -72,6 +75,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                 noun="edit",
                 draws_from="edit",
                 selects_code=False,
+                judged="the result was judged against the edit that people made",
                 baseline="Edit.",
                 forward_temperature=1.0,
                 backward_temperature=0.0,

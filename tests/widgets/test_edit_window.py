@@ -11,9 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QWidget
 from waiting import wait_until
 
+from core.results import open_reader
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
 from ui.panels.badge import Badge
+from ui.report.page import render
 from ui.shell.remembered import Remembered
 
 
@@ -145,3 +147,25 @@ def words(widget: QWidget) -> list[str]:
         columns = range(model.columnCount())
         shown += [str(model.headerData(at, Qt.Orientation.Horizontal) or "") for at in columns]
     return shown
+
+
+def test_scores_by_kind_stand_in_the_metrics_panel(window: MainWindow, case: StoredEdits, qapp: QApplication) -> None:
+    panel = window.parts.metrics
+    window.parts.tabs.setCurrentWidget(panel)
+    window.browsing.choose(case.items()[0].id)
+    wait_until(lambda: panel.table.isVisible() and panel.by_kind.isVisible())
+    panel.by_kind.setChecked(True)
+    assert panel.facets.view.isVisible() and not panel.table.isVisible()
+    rows = [line.split("\t") for line in panel.as_text().splitlines()]
+    assert {row[0] for row in rows[1:]} == {"language", "change", "size"}
+    assert sum(int(row[2]) for row in rows if row[0] == "language") == 6
+    panel.by_kind.setChecked(False)
+    assert panel.table.isVisible() and not panel.facets.view.isVisible()
+
+
+def test_the_report_is_about_edits(case: StoredEdits) -> None:
+    with open_reader(case.database) as reader:
+        page = render(reader, case.run_id)
+    assert "Each edit was described" in page and "judged against the edit that people made" in page
+    assert "<th>old code</th>" in page and "<th>predicted</th>" in page
+    assert "<td>language</td><td>JavaScript</td>" in page and "tests judged" not in page

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import ItemRow, SampleRow
-from ui.diff.controls import BAR, column, copy_menu, label, row
+from core.store.rows import FacetRow, ItemRow, SampleRow
+from ui.diff.controls import BAR, column, copy_menu, label, row, switch
 from ui.panels.bars import BarDelegate
 from ui.panels.empty import EmptyState
+from ui.panels.facets import FacetTable
 from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.theme import Theme
@@ -53,6 +54,7 @@ class MetricsPanel(QWidget):
         self._theme = theme
         self._shown: tuple[ItemRow | None, Sequence[SampleRow]] = None, ()
         self._empty = EmptyState("", "")
+        self.facets, self._has_facets = FacetTable(theme), False
         self.set_noun("region")
         heads = [Head(metric.heading, metric.meaning.capitalize() + ".") for metric in METRICS]
         self.model = CellModel([Head("Reconstruction"), Head("Verdict"), *heads])
@@ -73,34 +75,59 @@ class MetricsPanel(QWidget):
         widths(self.table, 190, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
-        said = "   ".join(f"{metric.heading}: {metric.meaning}." for metric in METRICS)
-        self._legend = label(said, "caption", wrap=True)
+        self._legends = "   ".join(f"{metric.heading}: {metric.meaning}." for metric in METRICS)
+        self._legend = label(self._legends, "caption", wrap=True)
         copy = copy_menu("Copy the scores", [("As a table", self.as_text)])
+        self.by_kind = switch("By kind", "The run's scores by language, kind of change and size")
+        self.by_kind.toggled.connect(self._turn)
         self._head = QWidget()
-        self._head.setLayout(row(self._legend, copy, margins=BAR))
+        self._head.setLayout(row(self._legend, self.by_kind, copy, margins=BAR))
         self._head.layout().setStretch(0, 1)  # type: ignore[union-attr]
-        column(self._head, self._empty, self.table, owner=self)
+        column(self._head, self._empty, self.facets.view, self.table, owner=self)
 
     def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
         """Show the scores of an item's code samples; the current row stays."""
         self._shown = item, samples
         codes = [sample for sample in samples if sample.role != "forward"]
-        for part, shown in ((self._empty, not codes), (self.table, codes), (self._head, codes)):
-            part.setVisible(bool(shown))
+        self._turn()
         names = _names(samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
 
+    def set_facets(self, facets: Sequence[FacetRow]) -> None:
+        """Show the run's scores by kind, where it has kinds."""
+        self._has_facets = bool(facets)
+        self.facets.set_facets(facets)
+        self._turn()
+
+    def _turn(self) -> None:
+        """Show the scores of the item, or those by kind: when asked, or when no item has any."""
+        codes = any(sample.role != "forward" for sample in self._shown[1])
+        by_kind = self._has_facets and (self.by_kind.isChecked() or not codes)
+        shown = (
+            (self._empty, not codes and not by_kind),
+            (self.table, codes and not by_kind),
+            (self.facets.view, by_kind),
+            (self._head, codes or by_kind),
+            (self.by_kind, self._has_facets and codes),
+        )
+        for part, there in shown:
+            part.setVisible(there)
+        self._legend.setText("Scores of the run by what its items are." if by_kind else self._legends)
+
     def set_noun(self, noun: str) -> None:
         """Call what is picked by its name."""
+        self.facets.set_noun(noun)
         self._empty.say("No scores yet", f"Pick one of the {noun}s whose reconstructions have been written.")
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._theme = self._bars.theme = theme
+        self._theme = self._bars.theme = self.facets.bars.theme = theme
         self.set_samples(*self._shown)
 
     def as_text(self) -> str:
         """The table with tabs between cells."""
+        if self.facets.view.isVisibleTo(self):
+            return self.facets.as_text()
         heads = ["Reconstruction", "Verdict", *(metric.heading for metric in METRICS)]
         rows = range(self.model.rowCount())
         cells = [[self.model.index(at, place).data() for place in range(len(heads))] for at in rows]

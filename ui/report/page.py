@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment
 from markupsafe import Markup
@@ -18,7 +19,7 @@ from core.store.rows import ItemRow, RunRow, Score
 from core.trips.tasks import task
 from resources import text as resource
 from ui.report.drawings import running_chart, spread_chart
-from ui.report.traces import Trip, trips
+from ui.report.traces import Trip, edit_rows, trips
 
 SHOWN = 20
 """Regions in each of the two lists, halved until the page is small enough."""
@@ -28,10 +29,11 @@ LARGEST = 4_900_000
 
 @dataclass(frozen=True)
 class Shown:
-    """One region with its traces."""
+    """One region, or edit with its rows, with its traces."""
 
     item: ItemRow
     trips: list[Trip]
+    edit: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def environment() -> Environment:
     made = Environment(autoescape=True, trim_blocks=True)
     made.filters.update(fraction=fraction, signed=signed, interval=_interval)
     made.globals["style"] = Markup(resource("report", "style.css"))
-    made.globals["traces"] = made.from_string(resource("report", "traces.html.jinja")).module.traces  # type: ignore[attr-defined]
+    macros = made.from_string(resource("report", "traces.html.jinja")).module
+    made.globals.update(traces=macros.traces, rows=macros.rows)  # type: ignore[attr-defined]
     return made
 
 
@@ -103,6 +106,9 @@ def _render(reader: Reader, run_id: int, shown: int) -> str:
         .render(
             run=run,
             noun=noun,
+            judged=task(run.task).judged,
+            facets=reader.facets(run_id),
+            supervised=reader.supervised(run_id),
             files=reader.files(run_id),
             running=running_chart(reader.running(run_id)),
             spread=spread_chart(done, noun),
@@ -121,7 +127,7 @@ def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
         "Best": [item for item in reversed(ranked) if (item.rtc or 0.0) > 0],
     }
     return [
-        Group(title, len(items), [Shown(item, trips(reader, item)) for item in items[:shown]])
+        Group(title, len(items), [Shown(item, trips(reader, item), edit_rows(item)) for item in items[:shown]])
         for title, items in lists.items()
     ]
 

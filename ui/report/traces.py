@@ -55,6 +55,13 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
     return made
 
 
+def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
+    """Of an edit, what people changed; empty for a region."""
+    if item.old_text is None:
+        return []
+    return [_row(row) for row in compare(item.old_text, item.text, python=False).rows]
+
+
 def _code(reader: Reader, item: ItemRow, sample: SampleRow) -> Code:
     verdict = sample.verdict
     indent = lost_indentation(item.text)
