@@ -130,6 +130,7 @@ class Bench:
         with self._oracle() as oracle:
             _warm_up(oracle, self._trials)
             ours = {n: _timed(oracle, trial) for n, trial in enumerate(trials)}
+        note(f"{len(ours)} candidates judged")
         with self._oracle(confirm_whole_suite=False) as oracle:
             _warm_up(oracle, self._trials)
             alone = {n: _timed(oracle, self._trials[n]) for n in swappable}
@@ -140,8 +141,9 @@ class Bench:
         plain = fresh.whole(None)
         if not plain.passed:
             raise SystemExit(f"The unmodified {self._root.name} fails under plain pytest:\n{plain.said}")
-        fresh.limit = 15 + 5 * plain.seconds
+        fresh.limit = 5 + 5 * plain.seconds
         whole = {n: fresh.whole(trial.candidate) for n, trial in enumerate(trials)}
+        note(f"{len(whole)} candidates run afresh")
         covering = {n: fresh.covering(self._trials[n].candidate, self._trials[n].tests) for n in swappable}
         return self._compared(ours, whole) | _covering_ratio(alone, covering)
 

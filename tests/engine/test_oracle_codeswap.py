@@ -49,6 +49,14 @@ def ran():
 
 VALUE = ran()
 ADD = maker(3)
+
+
+def wide(
+    x,
+    y=BASE,
+):
+    w = x + y
+    return w
 '''
 
 
@@ -70,7 +78,7 @@ def swapped(module: types.ModuleType, old: str, new: str) -> None:
         "text": TEXT.replace(old, new, 1),
         "first_line": first,
         "last_line": first + old.count("\n"),
-        "import_lines": {"thing.py": [1, 3, 6, 12, 13, 16, 20, 21, 26, 27, 30, 33, 34, 35, 38, 39]},
+        "import_lines": {"thing.py": [1, 3, 6, 12, 13, 16, 20, 21, 26, 27, 30, 33, 34, 35, 38, 39, 42, 44]},
     }
     assert module.__file__ is not None
     swap(Functions(), Outline(module.__file__, TEXT), request)
@@ -88,6 +96,11 @@ def test_private_names_and_super_still_work(module: types.ModuleType) -> None:
     assert module.Thing(2).size() == 20
     swapped(module, "total = n", "total = n * 2")
     assert module.Thing(2).inner(3) == "6"
+
+
+def test_a_header_over_several_lines_is_no_code_that_runs_at_import(module: types.ModuleType) -> None:
+    swapped(module, "w = x + y", "w = x - y")
+    assert module.wide(5) == 4
 
 
 REFUSED = [

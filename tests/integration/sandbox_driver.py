@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -124,3 +125,29 @@ def needs(sandbox: Sandbox, claim: Claim) -> None:
     """Skip a test of what this sandbox does not claim."""
     if claim not in sandbox.claims:
         pytest.skip(f"{sandbox.name} does not claim {claim}")
+
+
+class Engine:
+    """A second engine, so that the one of the other tests lives on."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.environment = {**os.environ, "RTC_DOCKER_DIR": str(folder)}
+        self.patch = patch
+
+    def control(self, word: str) -> str:
+        done = subprocess.run([ENGINE_SCRIPT, word], env=self.environment, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    @property
+    def pid(self) -> int:
+        return int(Path(self.environment["RTC_DOCKER_DIR"], "docker.pid").read_text())
+
+    def __enter__(self) -> Engine:
+        self.patch.setenv("DOCKER_HOST", self.control("start").removeprefix("DOCKER_HOST="))
+        assert self.control("status") == f"DOCKER_HOST={os.environ['DOCKER_HOST']}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.control("stop")
+        assert not Path(self.environment["RTC_DOCKER_DIR"]).exists()

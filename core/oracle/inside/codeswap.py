@@ -87,7 +87,9 @@ def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> Non
     """
     node, around = outline.enclosing(request["first_line"], request["last_line"])
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    if any(node.lineno < line <= node.end_lineno for line in request["import_lines"].get(request["path"], ())):
+    # A header may go on over lines that run at import: default values and annotations.
+    body = max(node.lineno + 1, node.body[0].lineno)
+    if any(body <= line <= node.end_lineno for line in request["import_lines"].get(request["path"], ())):
         raise Refusal("runs at import")
     live = functions.of(outline.path, first, node.name)
     if not live:

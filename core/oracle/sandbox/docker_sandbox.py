@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
+
+from docker import APIClient
+from docker.errors import ImageNotFound
 
 from core.errors import SandboxError
 from core.oracle.requirements import Install
@@ -41,7 +44,7 @@ class DockerSandbox:
         `install`: what is put on top of `image`; `notice` hears of it.
         """
         self._engine: Engine = find_engine()
-        self._install, self._notice = install, notice
+        self._given, self._install, self._notice = image, install, notice
         self._system = host_system() if image is None else HostSystem((), ())
         self._image = self._provide(image)
         self.image_digest = self._image.digest
@@ -69,16 +72,14 @@ class DockerSandbox:
 
     def _provide(self, image: str | None) -> Image:
         """The image to use. Raises SandboxError."""
+        patience = BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT
         try:
-            client = self._engine.client(BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT)
-            try:
+            with closing(self._engine.client(patience)) as client:
                 remove_leftovers(client)
-                if image is not None:
-                    given = given_image(client, image)
-                    return given if self._install is None else built_image(client, given, self._install, self._notice)
-                return skeleton_image(client, self._system, self._user(Path("/")))
-            finally:
-                client.close()
+                if image is None:
+                    return skeleton_image(client, self._system, self._user(Path("/")))
+                given = given_image(client, image)
+                return given if self._install is None else built_image(client, given, self._install, self._notice)
         except FAILURES as error:
             raise _failed(self._engine, error) from error
 
@@ -93,14 +94,18 @@ class DockerSandbox:
         user = self._user(Path(launch.cwd))
         shown = (*self._system.mounts, *readable(visible(launch.readonly, self._system.covers), user))
         try:
-            client = self._engine.client()
-            try:
-                container = create_container(client, self._engine, self._image.name, launch, shown, user, owner_mark())
-                return self._attached(container)
-            finally:
-                client.close()
+            with closing(self._engine.client()) as client:
+                return self._attached(self._created(client, launch, shown, user))
         except FAILURES as error:
             raise _failed(self._engine, error) from error
+
+    def _created(self, client: APIClient, launch: Launch, shown: Sequence[Path], user: User) -> str:
+        """A container; of an image made anew when an engine has lost it meanwhile. Raises one of `FAILURES`."""
+        try:
+            return create_container(client, self._engine, self._image.name, launch, shown, user, owner_mark())
+        except ImageNotFound:
+            self._image = self._provide(self._given)
+            return create_container(client, self._engine, self._image.name, launch, shown, user, owner_mark())
 
     def _attached(self, container: str) -> ContainerProcess:
         """Start the container; remove it when that fails. Raises one of `FAILURES`."""

@@ -1,0 +1,62 @@
+"""What kills the judge from outside is nobody's failure: it is tried again, then said, and never remembered."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from oracle_projects import Opened, write
+from sandbox_driver import Engine
+
+from core.oracle.sandbox.docker_container import LABEL
+from core.oracle.sandbox.docker_engine import find_engine
+from core.types import Outcome, Verdict
+
+MODULE = "import time\n\n\ndef wait(seconds):\n    time.sleep(seconds)\n    return seconds\n"
+TESTS = "from slow import wait\n\n\ndef test_wait():\n    assert wait(0.05) == 0.05\n"
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a second engine")
+@pytest.mark.usefixtures("docker_engine")
+def test_killed_containers_and_engines_are_no_failures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Engine(Path(f"/tmp/rtc-{os.getpid()}-t"), monkeypatch) as engine:
+        root = write(tmp_path / "project", {"slow.py": MODULE, "test_slow.py": TESTS})
+        project = Opened(root, sandbox="docker", identity_runs=1)
+        with closing(project.oracle):
+            assert judged(project, 0).outcome is Outcome.PASS
+            with later(kill_containers):
+                assert judged(project, 1).outcome is Outcome.PASS
+            with later(lambda: os.kill(engine.pid, signal.SIGKILL)):
+                lost = judged(project, 2)
+            assert lost.outcome is Outcome.INFRASTRUCTURE and not lost.outcome.judged, lost
+            assert "Docker" in lost.detail
+            engine.control("stop")
+            engine.control("start")
+            assert judged(project, 2).outcome is Outcome.PASS
+
+
+def judged(project: Opened, number: int) -> Verdict:
+    """The verdict on a good candidate that takes a second; each number is another text."""
+    good = f"time.sleep(1 if {number} else 0)\n    return seconds"
+    return project.oracle.judge(project.candidate("slow.py", "return seconds", good), project.tests)
+
+
+@contextmanager
+def later(action: Callable[[], None]) -> Iterator[None]:
+    """In the middle of what is done meanwhile."""
+    timer = threading.Timer(0.5, action)
+    timer.start()
+    yield
+    timer.join()
+
+
+def kill_containers() -> None:
+    with closing(find_engine().client()) as client:
+        for container in client.containers(filters={"label": LABEL}):
+            client.kill(container["Id"])
