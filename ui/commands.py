@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
 from core.store.rows import RunRow
 from core.store.writer import Store
+from core.types import SourceFile
+from ui.code.project_search import Hit
 from ui.fonts import fixed_font
 from ui.inspection import Overview, Wanted
 from ui.places import Places
@@ -19,6 +21,7 @@ from ui.shell.keys_dialog import KeysDialog
 from ui.shell.queue_dialog import QueueDialog
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
+from ui.shell.search_dialog import SearchDialog
 from ui.shell.search_field import Find
 from ui.window_actions import WindowActions, theme_menu
 
@@ -41,6 +44,7 @@ class Commands(QObject):
         self._projects, self._databases = QMenu("Recent projects", window), QMenu("Recent databases", window)
         self._runs: Sequence[RunRow] = ()
         self._points = fixed_font().pointSizeF()
+        self._search: SearchDialog | None = None
         self._fill(menu)
         self._connect()
 
@@ -77,6 +81,7 @@ class Commands(QObject):
                 "next-failure": partial(code.go, 1, True),
                 "previous-failure": partial(code.go, -1, True),
                 "find": code.find_bar.open_bar,
+                "search": self.search_project,
                 "focus-project": parts.tree.setFocus,
                 "focus-regions": parts.regions.table.setFocus,
                 "focus-code": code.editor.setFocus,
@@ -149,6 +154,23 @@ class Commands(QObject):
     def show_queue(self) -> None:
         """List the runs that wait for their turn."""
         QueueDialog(self._window.queueing, self._window).exec()
+
+    def search_project(self) -> None:
+        """Search in every file, beginning with what is selected in the code."""
+        window = self._window
+        if self._search is None:
+            self._search = SearchDialog(window.appearance.theme, window.gateway, self._files, window)
+            self._search.hit_chosen.connect(self._show_hit)
+            window.appearance.changed.connect(self._search.set_theme)
+        selected = window.parts.code.editor.textCursor().selectedText()
+        self._search.enter(selected if "\u2029" not in selected else "")
+
+    def _files(self) -> Sequence[SourceFile]:
+        codebase = self._window.project.codebase
+        return codebase.files if codebase else ()
+
+    def _show_hit(self, hit: Hit) -> None:
+        self._window.parts.code.show_place(hit.path, hit.line, hit.column, hit.length)
 
     def places(self) -> Find:
         """Where the search field can go just now."""

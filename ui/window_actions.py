@@ -39,6 +39,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("next-failure", "Next &failure", "F9"),
         ("previous-failure", "Previous fai&lure", "Shift+F9"),
         ("find", "Find in f&ile…", "Ctrl+F"),
+        ("search", "&Search in project…", "Ctrl+Shift+F"),
         ("focus-project", "Pro&ject files", "Ctrl+1"),
         ("focus-regions", "&Regions or edits", "Ctrl+2"),
         ("focus-code", "&Code", "Ctrl+3"),

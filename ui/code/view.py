@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.store.rows import ItemRow
@@ -141,6 +141,15 @@ class CodeView(QWidget):
         self._path, self._selected = path, None
         self._show(self._texts.get(path, ""), 1)
         self.file_opened.emit(path)
+
+    def show_place(self, path: str, line: int, column: int, length: int) -> None:
+        """Open a file and select a part of a line; all from 0, in UTF-16 units."""
+        self.open_file(path)
+        self.editor.show_line(line)
+        cursor = self.editor.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, column)
+        cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, length)
+        self.editor.setTextCursor(cursor)
 
     def show_item(self, item: ItemRow | None) -> None:
         """Open a region's file, select the region and bring it into view."""

@@ -1,0 +1,198 @@
+"""Search in the whole project: results while typing, chosen with the arrows, opened with Enter."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.types import SourceFile
+from ui.code.project_search import Hit, Hits, search
+from ui.fonts import fixed_font
+from ui.gateway import Gateway
+from ui.theme import SPACE, Theme
+
+Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+KEY = "project search"
+REST = 120
+"""Milliseconds without a key until the search begins."""
+ROW = 26
+HIT = Qt.ItemDataRole.UserRole
+
+
+class _Found(QAbstractListModel):
+    """The places found; the view asks only for those it shows."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.hits: Sequence[Hit] = ()
+
+    def show(self, hits: Sequence[Hit]) -> None:
+        self.beginResetModel()
+        self.hits = hits
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        return 0 if parent.isValid() else len(self.hits)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        hit = self.hits[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return f"{hit.path}:{hit.line + 1} {hit.shown}"
+        return hit if role == HIT else None
+
+
+class _Row(QStyledItemDelegate):
+    """The line with its match marked, and where it stands at the right."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme, self._font = theme, fixed_font(9)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        return QSize(0, ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        hit: Hit = index.data(HIT)
+        chosen, theme = bool(option.state & QStyle.StateFlag.State_Selected), self.theme
+        painter.save()
+        painter.fillRect(option.rect, QColor(theme.selection if chosen else theme.surface))
+        inside = option.rect.adjusted(SPACE, 0, -SPACE, 0)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        metrics = painter.fontMetrics()
+        place = metrics.elidedText(f"{hit.path}:{hit.line + 1}", Qt.TextElideMode.ElideLeft, inside.width() * 2 // 5)
+        painter.setPen(QColor(theme.muted))
+        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignRight, place)
+        inside.setRight(inside.right() - metrics.horizontalAdvance(place) - 2 * SPACE)
+        self._code(painter, inside, hit)
+        painter.restore()
+
+    def _code(self, painter: QPainter, inside: QRect, hit: Hit) -> None:
+        painter.setFont(self._font)
+        painter.setClipRect(inside)
+        metrics = painter.fontMetrics()
+        left = inside.left() + metrics.horizontalAdvance(hit.shown[: hit.start])
+        width = metrics.horizontalAdvance(hit.shown[hit.start : hit.start + hit.size])
+        mark = QRect(left, inside.top() + 4, width, inside.height() - 8)
+        painter.fillRect(mark, QColor(self.theme.changed))
+        painter.setPen(QColor(self.theme.text))
+        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, hit.shown)
+
+
+class SearchDialog(QDialog):
+    """Stays open beside the window. `hit_chosen` carries a Hit."""
+
+    hit_chosen = Signal(object)
+
+    def __init__(
+        self, theme: Theme, gateway: Gateway, files: Callable[[], Sequence[SourceFile]], parent: QWidget
+    ) -> None:
+        """Search in what `files()` gives at that moment."""
+        super().__init__(parent)
+        self.setWindowTitle("Search in project")
+        self._gateway, self._files = gateway, files
+        self._stop = threading.Event()
+        self.words, self.said, self.list = QLineEdit(), QLabel(), QListView()
+        self.found = _Found(self)
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._search)
+        self._build(theme)
+
+    def _build(self, theme: Theme) -> None:
+        self.words.setPlaceholderText("Search in every file; capitals count if you type any")
+        self.words.setAccessibleName("Search in every file of the project")
+        self.words.setClearButtonEnabled(True)
+        self.words.textEdited.connect(self._rest.start)
+        self.said.setProperty("role", "caption")
+        self.list.setModel(self.found)
+        self._row = _Row(theme, self)
+        self.list.setItemDelegate(self._row)
+        self.list.setUniformItemSizes(True)
+        self.list.setAccessibleName("Places found")
+        self.list.clicked.connect(self._go)
+        self.list.activated.connect(self._go)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
+        column.setSpacing(SPACE)
+        column.addWidget(self.words)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.said)
+        self.resize(820, 460)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        self._row.theme = theme
+        self.list.viewport().update()
+
+    def enter(self, words: str) -> None:
+        """Show it, ready to type, with `words` if there are any."""
+        if words:
+            self.words.setText(words)
+            self._search()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.words.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.words.selectAll()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Arrows choose and Enter goes there while the words keep the focus; Escape closes (called by Qt)."""
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 12, Qt.Key.Key_PageUp: -12}
+        if event.key() in step:
+            self._step(step[Qt.Key(event.key())])
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._go(self.list.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    def done(self, result: int) -> None:
+        """Nobody waits for results any more (called by Qt)."""
+        self._stop.set()
+        self._gateway.cancel(KEY)
+        super().done(result)
+
+    def _search(self) -> None:
+        self._stop.set()
+        self._stop = threading.Event()
+        words = self.words.text()
+        if not words.strip():
+            self._gateway.cancel(KEY)
+            self._show(Hits((), 0))
+            self.said.clear()
+            return
+        work = partial(search, tuple(self._files()), words, self._stop.is_set)
+        self._gateway.submit(KEY, work, self._show)
+
+    def _show(self, hits: Hits) -> None:
+        self.found.show(hits.found)
+        self.list.setCurrentIndex(self.found.index(0))
+        count, files = len(hits.found), hits.files
+        more = "More than " if hits.more else ""
+        places = f"{count:,} place{'' if count == 1 else 's'}"
+        self.said.setText(f"{more}{places} in {files:,} file{'' if files == 1 else 's'}" if count else "Nowhere")
+
+    def _step(self, step: int) -> None:
+        count = self.found.rowCount()
+        if count:
+            row = min(max(self.list.currentIndex().row() + step, 0), count - 1)
+            self.list.setCurrentIndex(self.found.index(row))
+
+    def _go(self, index: Index) -> None:
+        if index.isValid():
+            self.hit_chosen.emit(index.data(HIT))
