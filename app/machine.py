@@ -15,8 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from app import fetching, serving
 from app import options as shared
-from app import serving
 from core.errors import InspectorError
 from core.models.client import LocalModel
 from core.models.devices import build_backends, found_gpus, unused_gpu
@@ -41,8 +41,14 @@ class Finding:
 
 def add_commands(commands: Any) -> None:
     """Add `models` and `doctor`."""
-    models = commands.add_parser("models", help="every GGUF file on this machine, with what its header says")
-    models.add_argument("folders", type=Path, nargs="*", metavar="FOLDER", help="look here as well, at any depth")
+    models = commands.add_parser("models", help="every GGUF file on this machine, or `models download REPO:FILE`")
+    models.add_argument(
+        "folders",
+        type=Path,
+        nargs="*",
+        metavar="FOLDER",
+        help="look here as well, at any depth; or: download OWNER/NAME:FILE, from the Hugging Face hub",
+    )
     serving.add_server(models)
     shared.add_json(models)
     models.set_defaults(command=models_command)
@@ -56,7 +62,12 @@ def add_commands(commands: Any) -> None:
 
 
 def models_command(options: argparse.Namespace) -> int:
-    """List GGUF files; those that cannot be used say why. With a server, list what that serves instead."""
+    """List GGUF files; those that cannot be used say why. With a server, list what that serves instead.
+
+    `download` as the first word fetches one.
+    """
+    if options.folders[:1] == [Path(fetching.WORD)]:
+        return fetching.fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:
         return serving.print_served(options)
     entries, free = discover(options.folders), memory_now()

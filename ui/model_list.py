@@ -25,7 +25,7 @@ from ui.shell.chosen_models import (
 )
 from ui.shell.model_options import Headers
 from ui.shell.remembered import Remembered
-from ui.shell.top_bar import FOLDER, SAME_MODEL, SERVER, TopBar
+from ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
 
 if TYPE_CHECKING:
     from core.models.discovery import GgufEntry
@@ -155,10 +155,19 @@ class ModelList(QObject):
             if endpoint is not None:
                 self._choose(endpoint_value(endpoint), backward)
             return
-        if asked == FOLDER:
+        if asked == DOWNLOAD:
+            path = self._ask_download()
+        elif asked == FOLDER:
             path = QFileDialog.getExistingDirectory(window, "Choose a folder with model files, at any depth")
         else:
             kinds = "GGUF models (*.gguf);;All files (*)"
             path, _ = QFileDialog.getOpenFileName(window, "Choose a model file", "", kinds)
         if path:
             self.add(Path(path), backward)
+
+    def _ask_download(self) -> str:
+        """The path of a model that was fetched from the hub; empty when none was."""
+        from ui.shell.download_dialog import DownloadDialog
+
+        dialog = DownloadDialog(self._gateway, self._bar.window())
+        return str(dialog.path) if dialog.exec() == QDialog.DialogCode.Accepted else ""

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 from chat_server import chat_server, completion
-from models_gguf_writer import write_gguf
+from hub_server import hub_server
+from huggingface_hub import constants
+from models_gguf_writer import gguf_bytes, write_gguf
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from waiting import wait_until
 
+from core.errors import Cancelled
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.settings import EndpointSettings, ModelSettings, RunSettings
@@ -20,6 +23,7 @@ from ui.gateway import Gateway
 from ui.model_list import ModelList, find_models
 from ui.run_control import RunControl
 from ui.shell.chosen_models import BUNDLED, backward_value, endpoint_value, forward_value, with_models
+from ui.shell.download_dialog import DownloadDialog
 from ui.shell.endpoint_dialog import EndpointDialog
 from ui.shell.notices import NoticeBar
 from ui.shell.remembered import Remembered
@@ -154,3 +158,40 @@ def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QAppli
 
 def test_values_of_servers_tell_their_models_apart() -> None:
     assert endpoint_value(SERVER) != endpoint_value(replace(SERVER, model="other"))
+
+
+def test_a_model_is_downloaded_from_the_window(
+    qapp: QApplication, gateway: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    with hub_server() as hub:
+        hub.files = {"tiny.gguf": gguf_bytes() + bytes(1 << 20)}
+        dialog = DownloadDialog(gateway, endpoint=hub.endpoint)
+        dialog.name.setText("tiny.gguf")
+        dialog.go.click()
+        assert "names no GGUF file" in dialog.said.text() and dialog.said.property("role") == "bad"
+        dialog.name.setText("me/tiny:gone.gguf")
+        dialog.go.click()
+        assert not dialog.go.isEnabled()
+        wait_until(lambda: dialog.go.isEnabled())
+        assert "no file gone.gguf" in dialog.said.text()
+        dialog.name.setText("me/tiny:tiny.gguf")
+        dialog.go.click()
+        wait_until(lambda: dialog.result() == QDialog.DialogCode.Accepted)
+        assert dialog.path is not None and dialog.path.read_bytes() == hub.files["tiny.gguf"]
+
+
+def test_closing_the_dialog_breaks_a_download_off(
+    qapp: QApplication, gateway: Gateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    with hub_server() as hub:
+        hub.files = {"tiny.gguf": bytes(64 << 20)}
+        dialog = DownloadDialog(gateway, endpoint=hub.endpoint)
+        dialog.name.setText("me/tiny:tiny.gguf")
+        dialog.go.click()
+        thread = dialog._thread
+        assert thread is not None
+        dialog.reject()
+        thread.join(5)
+        assert not thread.is_alive() and isinstance(thread.error, Cancelled)

@@ -12,7 +12,7 @@ from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
 from ui.theme import SPACE, Theme
 
-FILE, FOLDER, SERVER = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…")
+FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")
 SAME_MODEL = Choice("Same as forward", "", "The model that describes also writes")
 
 

@@ -1,0 +1,150 @@
+"""Fetches a model from the Hugging Face hub, because somebody asked for it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import Cancelled, InspectorError
+from core.models.download import Wanted, download, parse_wanted
+from core.models.memory import gib
+from ui.gateway import Gateway
+from ui.theme import SPACE
+
+POLL = 100
+"""Milliseconds between two looks at how far it is."""
+STEPS = 1000
+"""Of the progress bar, which counts no bytes: they can be more than its numbers hold."""
+WORDS = "Comes from the Hugging Face hub into its own cache, and goes on where an earlier attempt ended."
+
+
+class DownloadThread(threading.Thread):
+    """Downloads; `stage`, `done` and `total` say how far it is, `path` or `error` how it ended."""
+
+    def __init__(self, wanted: Wanted, endpoint: str | None) -> None:
+        """Not begun yet."""
+        super().__init__(name="download", daemon=True)
+        self._wanted, self._endpoint, self._stopped = wanted, endpoint, threading.Event()
+        self.step = ("", 0, 0)
+        self.path: Path | None = None
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Called by the thread."""
+        try:
+            self.path = download(self._wanted, self._report, self._endpoint)
+        except Exception as error:
+            self.error = error
+
+    def stop(self) -> None:
+        """End soon; what has arrived is kept."""
+        self._stopped.set()
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        self.step = (stage, done, total)
+        if self._stopped.is_set():
+            raise Cancelled
+
+
+class DownloadDialog(QDialog):
+    """Accepted once the model is there: `path`."""
+
+    def __init__(self, gateway: Gateway, parent: QWidget | None = None, endpoint: str | None = None) -> None:
+        """Nothing is asked of anybody yet. `endpoint`: of the hub, unless the environment names it."""
+        super().__init__(parent)
+        self.setWindowTitle("Download a model")
+        self._gateway, self._endpoint = gateway, endpoint
+        self._thread: DownloadThread | None = None
+        self.path: Path | None = None
+        self.name, self.bar, self.said = QLineEdit(), QProgressBar(), QLabel(WORDS)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.go = QPushButton("Download")
+        self._timer = QTimer(self, interval=POLL)
+        self._timer.timeout.connect(self._look)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self.name.setPlaceholderText("OWNER/NAME:FILE.gguf")
+        self.name.setAccessibleName("Repository and file on the hub")
+        self.name.returnPressed.connect(self._begin)
+        self.bar.setRange(0, STEPS)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress of the download")
+        self.said.setWordWrap(True)
+        self.go.setProperty("role", "primary")
+        self.go.clicked.connect(self._begin)
+        self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
+        column.setSpacing(SPACE * 2)
+        for part in (self.name, self.bar, self.said, self.buttons):
+            column.addWidget(part)
+        self.setMinimumWidth(460)
+        self._say(WORDS)
+
+    def _begin(self) -> None:
+        if self._thread is not None:
+            return
+        try:
+            wanted = parse_wanted(self.name.text())
+        except InspectorError as error:
+            self._fail(error)
+            return
+        self._thread = DownloadThread(wanted, self._endpoint)
+        self._gateway.own(self._thread)
+        self._thread.start()
+        self._timer.start()
+        self._work(True)
+
+    def _look(self) -> None:
+        """Show how far it is, or how it ended."""
+        thread = self._thread
+        if thread is None:
+            return
+        stage, done, total = thread.step
+        self.bar.setValue(done * STEPS // total if total > 1 else 0)
+        self._say(f"{stage}: {gib(done)} of {gib(total)}" if total > 1 else f"{stage}…")
+        if thread.is_alive():
+            return
+        self._timer.stop()
+        self._thread = None
+        self._work(False)
+        if thread.path is not None:
+            self.path = thread.path
+            self.accept()
+        elif thread.error is not None:
+            self._fail(thread.error)
+
+    def done(self, result: int) -> None:
+        """Break off what is under way (called by Qt)."""
+        self._timer.stop()
+        if self._thread is not None:
+            self._thread.stop()
+        super().done(result)
+
+    def _work(self, busy: bool) -> None:
+        self.go.setEnabled(not busy)
+        self.name.setEnabled(not busy)
+
+    def _fail(self, error: Exception) -> None:
+        self._say(f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error), bad=True)
+
+    def _say(self, words: str, bad: bool = False) -> None:
+        self.said.setText(words)
+        self.said.setProperty("role", "bad" if bad else "muted")
+        self.said.style().unpolish(self.said)
+        self.said.style().polish(self.said)
+        self.adjustSize()
