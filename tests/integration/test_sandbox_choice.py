@@ -12,7 +12,7 @@ import pytest
 from core.errors import SandboxError
 from core.oracle.sandbox import bubblewrap
 from core.oracle.sandbox.choose import available_sandboxes, choose_sandbox
-from core.oracle.sandbox.docker_engine import find_engine
+from core.oracle.sandbox.docker_engine import find_engine, other_engines
 
 needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
@@ -86,8 +86,10 @@ def test_engines_of_ordinary_users_are_found(
     if Path("/var/run/docker.sock").exists() and where != "context":
         pytest.skip("the system's own engine comes first")
     socket = tmp_path / where
-    socket.parent.mkdir(exist_ok=True)
-    socket.symlink_to(docker_engine.removeprefix("unix://"))
+    for path in (socket, tmp_path / "podman" / "podman.sock"):
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.symlink_to(docker_engine.removeprefix("unix://"))
     monkeypatch.delenv("DOCKER_HOST")
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -99,3 +101,4 @@ def test_engines_of_ordinary_users_are_found(
         (folder / "meta.json").write_text(json.dumps(context))
         (tmp_path / "config.json").write_text('{"currentContext": "mine"}')
     assert find_engine().address == f"unix://{socket}"
+    assert not list(other_engines(find_engine())), "one engine by two names counts twice"

@@ -53,7 +53,8 @@ def _status(name: str, image: str | None) -> SandboxStatus:
         sandbox = _opened(name, image, notices.append)
     except SandboxError as error:
         return SandboxStatus(name, False, error.problem, error.remedy)
-    return SandboxStatus(name, True, sandbox.detail, "")
+    others = "; ".join(getattr(sandbox, "others", ()))
+    return SandboxStatus(name, True, sandbox.detail + (f"; DOCKER_HOST could name {others}" if others else ""), "")
 
 
 def _opened(name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None) -> Sandbox:

@@ -56,6 +56,11 @@ class Engine:
         return str(self.options["base_url"])
 
     @property
+    def title(self) -> str:
+        """Kind, version and address, for people."""
+        return f"{self.kind} {self.version}{', rootless' if self.rootless else ''} at {self.address}"
+
+    @property
     def removes(self) -> bool:
         """Whether it removes an ended container and can still tell how it ended; Podman forgets that."""
         return not self.podman
@@ -78,6 +83,21 @@ def find_engine() -> Engine:
         f"No Docker engine answers: {where}.",
         "Start Docker, add yourself to its group, set DOCKER_HOST, or use `--sandbox bubblewrap`.",
     )
+
+
+def other_engines(chosen: Engine) -> Iterator[Engine]:
+    """Those that answer beside the chosen one, so that people can name them in DOCKER_HOST."""
+    known = {_place(chosen.options)}
+    for options in _addresses():
+        if _place(options) not in known:
+            known.add(_place(options))
+            with suppress(*FAILURES):
+                yield _ask(options)
+
+
+def _place(options: Mapping[str, Any]) -> str:
+    """The same for two names of one socket."""
+    return str(Path(str(options["base_url"]).removeprefix("unix://")).resolve())
 
 
 def _addresses() -> Iterator[dict[str, Any]]:

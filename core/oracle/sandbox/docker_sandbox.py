@@ -14,7 +14,7 @@ from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import ALL, Claim
 from core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
 from core.oracle.sandbox.docker_container import create_container
-from core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine
+from core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine, other_engines
 from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
 from core.oracle.sandbox.docker_leftovers import owner_mark, remove_leftovers
 from core.oracle.sandbox.docker_process import ContainerProcess
@@ -53,12 +53,16 @@ class DockerSandbox:
     @property
     def detail(self) -> str:
         """Which engine, and what it cannot bound, for a person."""
-        rootless = ", rootless" if self._engine.rootless else ""
-        words = [f"{self._engine.kind} {self._engine.version}{rootless} at {self._engine.address}"]
+        words = [self._engine.title]
         for claim, what in ((Claim.BOUNDED_MEMORY, "memory"), (Claim.BOUNDED_PROCESSES, "the number of processes")):
             if claim not in self.claims:
                 words.append(f"{what} is not bounded by this engine")
         return "; ".join(words)
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Engines that could be used instead, for a person."""
+        return tuple(engine.title for engine in other_engines(self._engine))
 
     def _lacking(self) -> Iterator[Claim]:
         """What this engine cannot hold."""
