@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -20,6 +21,8 @@ from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 
 NAME = "rtc-inspector"
+FIRST_LOOK = 800
+"""Milliseconds after the first run is shown until the tour begins, if it was never seen."""
 SIGNAL_CHECK = 200
 """Milliseconds between two chances for Python to see Ctrl-C in the terminal."""
 
@@ -30,17 +33,19 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     Without a project the last one is opened. Raises UserError where there is no screen.
     """
     _require_screen()
+    remembered = Remembered(QSettings(NAME, NAME))
+    _scale(remembered.scale)
     app = QApplication.instance() or QApplication([NAME])
     assert isinstance(app, QApplication)
     app.setApplicationName(NAME)
     app.setApplicationDisplayName("RTC Inspector")
     app.setDesktopFileName(NAME)
-    remembered = Remembered(QSettings(NAME, NAME))
     window = MainWindow(Appearance(app, remembered.theme), remembered)
     _show_uncaught(window)
     pulse = _end_on_interrupt(window)
     window.show()
     calm_collector()
+    window.inspection.run_chosen.connect(lambda _: QTimer.singleShot(FIRST_LOOK, window.commands.preferences.greet))
     _begin(window, project or next(iter(remembered.projects()), None), database, start)
     status = app.exec()
     pulse.stop()
@@ -53,6 +58,12 @@ def _begin(window: MainWindow, project: Path | None, database: Path, start: RunS
         window.open_project(project)
     if start is not None:
         window.start_run(start)
+
+
+def _scale(scale: int) -> None:
+    """Of everything, before Qt starts; who says it by Qt's own variable is obeyed."""
+    if scale != 100:
+        os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
 
 
 def _require_screen() -> None:

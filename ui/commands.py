@@ -14,10 +14,9 @@ from core.store.rows import RunRow
 from core.store.writer import Store
 from core.types import SourceFile
 from ui.code.project_search import Hit
-from ui.fonts import fixed_font
 from ui.inspection import Overview, Wanted
 from ui.places import Places
-from ui.shell.keys_dialog import KeysDialog
+from ui.preferences import Preferences
 from ui.shell.queue_dialog import QueueDialog
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from ui.main_window import MainWindow
 
 RUNS_IN_MENU = 12
-SMALLEST, LARGEST = 6.0, 28.0
-"""Points of the code font."""
 
 
 class Commands(QObject):
@@ -43,14 +40,14 @@ class Commands(QObject):
         self.actions = WindowActions(window)
         self._projects, self._databases = QMenu("Recent projects", window), QMenu("Recent databases", window)
         self._runs: Sequence[RunRow] = ()
-        self._points = fixed_font().pointSizeF()
+        self.preferences = Preferences(window)
         self._search: SearchDialog | None = None
         self._fill(menu)
         self._connect()
 
     def _fill(self, menu: QMenu) -> None:
         window = self._window
-        themes = theme_menu(window, window.appearance.choice, self._choose_theme)
+        themes = theme_menu(window, lambda: window.appearance.choice, self.preferences.choose_theme)
         self.actions.fill(menu, {"Project": self._projects, "View": themes})
         menu.aboutToShow.connect(self._fill_recent)
         self._runs_menu.aboutToShow.connect(self._fill_runs)
@@ -90,10 +87,12 @@ class Commands(QObject):
                 "labels": window.label_samples,
                 "history": self._show_history,
                 "next-tab": self._next_tab,
-                "larger": partial(self._scale, 1.0),
-                "smaller": partial(self._scale, -1.0),
+                "larger": partial(self.preferences.scale_code, 1.0),
+                "smaller": partial(self.preferences.scale_code, -1.0),
                 "reset-layout": window.reset_layout,
-                "keys": self._show_keys,
+                "preferences": self.preferences.ask,
+                "keys": self.preferences.show_keys,
+                "tour": self.preferences.show_tour,
                 "quit": window.close,
             }
         )
@@ -215,17 +214,6 @@ class Commands(QObject):
     def _next_tab(self) -> None:
         tabs = self._window.parts.tabs
         tabs.setCurrentIndex((tabs.currentIndex() + 1) % tabs.count())
-
-    def _scale(self, step: float) -> None:
-        self._points = min(max(self._points + step, SMALLEST), LARGEST)
-        self._window.parts.code.editor.use_font(fixed_font(self._points))
-
-    def _show_keys(self) -> None:
-        KeysDialog(self.actions.all(), self._window).exec()
-
-    def _choose_theme(self, choice: str) -> None:
-        self._window.remembered.theme = choice
-        self._window.appearance.choose(choice)
 
     def _fill_recent(self) -> None:
         window = self._window

@@ -32,6 +32,7 @@ from ui.reporting import Reporting
 from ui.run_control import RunControl
 from ui.scribe import Scribe
 from ui.shell.choice_box import Choice
+from ui.shell.notices import NoticeText
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
 from ui.theme import Theme
@@ -85,6 +86,7 @@ class MainWindow(QMainWindow):
         self._show_task(self.control.settings)
         self._show_queue()
         self._restore()
+        self.welcome.setFocus()
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def _connect(self) -> None:
@@ -301,6 +303,7 @@ class MainWindow(QMainWindow):
                 self.open_project(path)
             elif path.suffix == ".gguf":
                 self.models.add(path)
+                self.parts.notices.say(NoticeText(f"{path.name} is the forward model from now on."))
             elif path.suffix in DATABASE_ENDINGS:
                 self.open_database(path)
 

@@ -55,7 +55,9 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("reset-layout", "&Reset layout", "Ctrl+0"),
     ),
     "Help": (
+        ("preferences", "Se&ttings…", "Ctrl+Alt+S"),
         ("keys", "&Keys", "F1 ?"),
+        ("tour", "T&our", ""),
         ("quit", "&Quit", "Ctrl+Q"),
     ),
 }
@@ -107,13 +109,19 @@ class WindowActions:
         return action
 
 
-def theme_menu(window: QWidget, chosen: str, choose: Callable[[str], object]) -> QMenu:
+def theme_menu(window: QWidget, now: Callable[[], str], choose: Callable[[str], object]) -> QMenu:
     """System, light, dark; one of them is on."""
     menu, group = QMenu("Theme", window), QActionGroup(window)
     for choice in CHOICES:
         action = menu.addAction(choice.capitalize())
         action.setCheckable(True)
-        action.setChecked(choice == chosen)
         action.triggered.connect(lambda _=False, choice=choice: choose(choice))
+        action.setData(choice)
         group.addAction(action)
+    menu.aboutToShow.connect(lambda: _check(menu, now()))
     return menu
+
+
+def _check(menu: QMenu, choice: str) -> None:
+    for action in menu.actions():
+        action.setChecked(action.data() == choice)

@@ -125,6 +125,7 @@ class WindowParts(QWidget):
         self.tabs.setCurrentWidget(self.desk)
         for part in (self.bar, self.status, self.tabs.tabBar(), self._upper, self._left):
             part.setVisible(not alone)
+        self.offers.setVisible(not alone and bool(self.offers.offers))
 
     def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
         """Give every place its share of `size`, or what is remembered; also before the window is shown."""
@@ -153,6 +154,11 @@ class WindowParts(QWidget):
         """Remember the splitters."""
         for name, splitter in self._splitters.items():
             remembered.keep_state(name, splitter.saveState())
+
+    @property
+    def shows_views(self) -> bool:
+        """Whether the views are on show, not the welcome page."""
+        return self._pages.currentIndex() != 0
 
     def show_views(self, wanted: bool) -> None:
         """Show the views, or the welcome page."""

@@ -15,6 +15,8 @@ from core.settings import EndpointSettings, RunSettings
 
 RECENT = 10
 DECLINED = 200
+SCALES = (80, 90, 100, 110, 125, 150, 175, 200)
+"""Per cent of the usual size."""
 
 
 class Remembered:
@@ -32,6 +34,42 @@ class Remembered:
     @theme.setter
     def theme(self, choice: str) -> None:
         self._settings.setValue("theme", choice)
+
+    @property
+    def scale(self) -> int:
+        """Size of everything, in per cent; counts from the next start on."""
+        value = self._text("scale")
+        return int(value) if value.isdecimal() and int(value) in SCALES else 100
+
+    @scale.setter
+    def scale(self, scale: int) -> None:
+        self._settings.setValue("scale", str(scale))
+
+    @property
+    def code_points(self) -> float:
+        """Of the code font; 0 for the usual size."""
+        try:
+            return float(self._text("code_points") or 0)
+        except ValueError:
+            return 0.0
+
+    @code_points.setter
+    def code_points(self, points: float) -> None:
+        self._settings.setValue("code_points", str(points))
+
+    @property
+    def toured(self) -> bool:
+        """Whether the tour was shown."""
+        return self._text("toured") == "yes"
+
+    @toured.setter
+    def toured(self, toured: bool) -> None:
+        self._settings.setValue("toured", "yes" if toured else "")
+
+    @property
+    def place(self) -> str:
+        """Where all this is kept."""
+        return self._settings.fileName()
 
     @property
     def annotator(self) -> str:
@@ -65,6 +103,11 @@ class Remembered:
     def add_model(self, path: Path) -> None:
         """Put a model file first."""
         self._add("models", path)
+
+    def remove_model(self, path: Path) -> None:
+        """Forget a model file or folder."""
+        paths = [each for each in self._paths("models") if each != path]
+        self._settings.setValue("recent/models", json.dumps([str(each) for each in paths]))
 
     def endpoints(self) -> list[EndpointSettings]:
         """Model servers named by hand, the last one first; never their keys."""

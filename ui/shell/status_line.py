@@ -71,7 +71,7 @@ class StatusLine(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedSize(120, 4)
         self.bar.hide()
-        self.queue.setProperty("role", "bare")
+        self.queue.setProperty("role", "in-line")
         self.queue.setToolTip("Look at the queue of runs")
         self.queue.clicked.connect(self.queue_asked)
         row = QHBoxLayout(self)

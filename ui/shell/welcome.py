@@ -17,6 +17,7 @@ TEXT = (
     "machine describe each one and write it again from its own description, and runs the tests on the result."
 )
 RECENT = 5
+DROP = 72
 WIDEST = 620
 """Pixels; longer lines read badly."""
 
@@ -45,8 +46,10 @@ class Welcome(QWidget):
         text.setProperty("role", "muted")
         for label in (title, text):
             label.setWordWrap(True)
-        hint = QLabel("You can also drop a folder, a GGUF file or a database here.")
-        hint.setProperty("role", "caption")
+        hint = QLabel("…or drop a project folder, a GGUF file or a database of runs here")
+        hint.setProperty("role", "drop")
+        hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        hint.setMinimumHeight(DROP)
         inner = QVBoxLayout()
         inner.setSpacing(SPACE * 2)
         inner.addStretch(2)
@@ -78,6 +81,8 @@ class Welcome(QWidget):
             button.setProperty("role", role)
             button.clicked.connect(signal)
             row.addWidget(button)
+            if role:
+                self.setFocusProxy(button)
         row.addStretch(1)
         return row
 

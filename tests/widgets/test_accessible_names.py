@@ -1,0 +1,130 @@
+"""Everything the keyboard reaches says what it is: in the window, on its pages and in every dialog there is."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLineEdit,
+    QPlainTextEdit,
+    QTabWidget,
+    QWidget,
+)
+from store_cases import filled
+from waiting import wait_until
+
+import ui
+from core.settings import EndpointSettings, RunSettings
+from ui.appearance import Appearance
+from ui.main_window import MainWindow
+from ui.shell.endpoint_dialog import EndpointDialog
+from ui.shell.keys_dialog import KeysDialog
+from ui.shell.queue_dialog import QueueDialog
+from ui.shell.remembered import Remembered
+from ui.shell.run_dialog import RunDialog
+from ui.shell.runs_dialog import RunsDialog
+from ui.shell.search_dialog import SearchDialog
+from ui.shell.settings_dialog import Now, SettingsDialog
+from ui.theme import LIGHT
+
+CONTROLS = (
+    QAbstractButton,
+    QComboBox,
+    QLineEdit,
+    QAbstractSpinBox,
+    QAbstractItemView,
+    QPlainTextEdit,
+    QTabWidget,
+)
+Make = Callable[[MainWindow], QDialog]
+DIALOGS: Mapping[type[QDialog], Make] = {
+    EndpointDialog: lambda window: EndpointDialog(EndpointSettings("http://127.0.0.1:1/v1"), window.gateway, window),
+    KeysDialog: lambda window: KeysDialog(window.commands.actions.all(), window),
+    QueueDialog: lambda window: QueueDialog(window.queueing, window),
+    RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
+    RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, True, window),
+    SearchDialog: lambda window: SearchDialog(LIGHT, window.gateway, lambda: (), window),
+    SettingsDialog: lambda window: SettingsDialog(window.remembered, Now("auto", 9), window),
+}
+
+
+def nameless(root: QWidget) -> list[str]:
+    """Controls without a name or a text of their own, by their place."""
+    found = []
+    for widget in root.findChildren(QWidget):
+        reached = widget.focusPolicy() != Qt.FocusPolicy.NoFocus and isinstance(widget, CONTROLS)
+        text = widget.text() if isinstance(widget, QAbstractButton) else ""
+        if reached and not _part_of_another(widget) and not (widget.accessibleName() or text):
+            found.append(f"{type(widget).__name__} in {type(widget.parent()).__name__}")
+    return found
+
+
+def _part_of_another(widget: QWidget) -> bool:
+    """What a combo box or a number field is made of takes its name."""
+    above = widget.parent()
+    while above is not None and not isinstance(above, QComboBox | QAbstractSpinBox):
+        above = above.parent()
+    return above is not None
+
+
+@pytest.fixture(scope="module")
+def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
+    tmp_path = tmp_path_factory.mktemp("names")
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    made = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    made.show()
+    case = filled(tmp_path, items=12, finish=False)
+    made.open_database(case.database, case.root)
+    wait_until(lambda: made.inspection.run is not None)
+    made.browsing.choose(next(item.id for item in case.items() if item.judged))
+    wait_until(lambda: made.parts.roundtrip.cards)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+def test_every_control_of_the_window_has_a_name(window: MainWindow) -> None:
+    tabs = window.parts.tabs
+    for place in range(tabs.count()):
+        tabs.setCurrentIndex(place)
+        QApplication.processEvents()
+    window.commands.preferences.show_tour()
+    assert nameless(window) == []
+    window.commands.preferences.tour.end()
+    window.parts.bar.run.setText("")
+    window.parts.bar.run.setAccessibleName("")
+    assert nameless(window) == ["QToolButton in TopBar"], "and one without a name is found"
+
+
+@pytest.mark.parametrize("kind", DIALOGS, ids=lambda kind: kind.__name__)
+def test_every_control_of_a_dialog_has_a_name(window: MainWindow, kind: type[QDialog]) -> None:
+    dialog = DIALOGS[kind](window)
+    dialog.show()
+    QApplication.processEvents()
+    assert dialog.windowTitle()
+    assert nameless(dialog) == []
+    dialog.close()
+
+
+def test_no_dialog_is_left_out(qapp: QApplication) -> None:
+    for module in pkgutil.walk_packages(ui.__path__, "ui."):
+        importlib.import_module(module.name)
+    known = {each for each in _below(QDialog) if each.__module__.startswith("ui.")}
+    assert known == set(DIALOGS)
+
+
+def _below(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from _below(each)

@@ -1,0 +1,120 @@
+"""Settings in one place, and the tour: each change holds at once and is remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
+from store_cases import filled
+from waiting import wait_until
+
+from ui.appearance import Appearance
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+from ui.shell.settings_dialog import Now, SettingsDialog
+from ui.theme import DARK
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Remembered:
+    return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def window(qapp: QApplication, remembered: Remembered, tmp_path: Path) -> Iterator[MainWindow]:
+    appearance = Appearance(qapp, "light")
+    made = MainWindow(appearance, remembered)
+    made.show()
+    made.activateWindow()
+    case = filled(tmp_path, items=12)
+    made.open_database(case.database, case.root)
+    wait_until(lambda: made.inspection.run is not None and made.parts.shows_views)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    appearance.choose("light")
+    made.deleteLater()
+
+
+def choose(dialog: SettingsDialog, name: str, value: object) -> None:
+    box = getattr(dialog, name)
+    box.setCurrentIndex(box.findData(value))
+    box.activated.emit(box.currentIndex())
+
+
+def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, remembered: Remembered) -> None:
+    seen: list[SettingsDialog] = []
+
+    def use() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, SettingsDialog)
+        seen.append(dialog)
+        choose(dialog, "theme", "dark")
+        choose(dialog, "scale", 150)
+        choose(dialog, "sandbox", "none")
+        assert dialog.danger.isVisible() and dialog.scaled.isVisible()
+        dialog.points.setValue(14)
+        dialog.annotator.setText("Ada")
+        dialog.annotator.editingFinished.emit()
+        dialog.reject()
+
+    QTimer.singleShot(100, use)
+    window.commands.preferences.ask()
+    assert seen
+    assert window.appearance.theme is DARK
+    assert window.control.settings.oracle.sandbox == "none"
+    assert window.parts.code.editor.font().pointSizeF() == 14
+    assert (remembered.theme, remembered.scale, remembered.annotator) == ("dark", 150, "Ada")
+    assert remembered.run_settings().oracle.sandbox == "none"
+    again = MainWindow(window.appearance, remembered)
+    assert again.parts.code.editor.font().pointSizeF() == 14
+    again.close()
+    again.deleteLater()
+
+
+def test_models_are_added_and_removed(
+    qapp: QApplication, remembered: Remembered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = SettingsDialog(remembered, Now("auto", 9))
+    changed: list[bool] = []
+    dialog.models_changed.connect(lambda: changed.append(True))
+    for _ in range(2):
+        dialog._add_model(lambda parent: str(tmp_path))
+    assert remembered.models() == [tmp_path] and dialog.models.count() == 1
+    dialog.models.setCurrentRow(0)
+    dialog._remove_model()
+    assert remembered.models() == [] and len(changed) == 2
+    assert str(tmp_path / "settings.ini") in [label.text().removeprefix("Kept in ") for label in labels(dialog)]
+
+
+def labels(dialog: SettingsDialog) -> list[QLabel]:
+
+    return dialog.findChildren(QLabel)
+
+
+def test_the_tour_has_at_most_four_steps_and_keys_lead_through_it(window: MainWindow) -> None:
+    preferences = window.commands.preferences
+    preferences.greet()
+    tour = preferences.tour
+    assert tour is not None and tour.isVisible()
+    titles = []
+    while preferences.tour is not None:
+        titles.append(tour.title.text())
+        assert window.rect().contains(tour.card.geometry())
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert titles == ["Choose and run", "Regions", "Your code", "Round trip"]
+    assert window.parts.regions.table.hasFocus()
+
+
+def test_a_skipped_tour_never_comes_again(window: MainWindow, remembered: Remembered) -> None:
+    preferences = window.commands.preferences
+    preferences.greet()
+    assert preferences.tour is not None
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert preferences.tour is None and remembered.toured
+    preferences.greet()
+    assert preferences.tour is None

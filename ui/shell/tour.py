@@ -1,0 +1,143 @@
+"""What the window is made of, in four steps: shown the first time, skipped by one key, never again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from ui.diff.controls import row
+from ui.theme import SPACE, Theme
+
+WIDTH = 340
+MOST = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`about` is what the words are about."""
+
+    about: QWidget
+    title: str
+    text: str
+
+
+class Tour(QWidget):
+    """Lies over the whole window. `ended` however it ended."""
+
+    ended = Signal()
+
+    def __init__(self, theme: Theme, steps: Sequence[Step], window: QWidget) -> None:
+        """At most four steps, whose widgets are in `window`."""
+        super().__init__(window)
+        self._theme, self._steps, self._room, self.at = theme, steps[:MOST], window, 0
+        self.setAccessibleName("Tour")
+        self.card, self.title, self.text, self.place = QFrame(self), QLabel(), QLabel(), QLabel()
+        self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
+        self._build()
+        window.installEventFilter(self)
+
+    def _build(self) -> None:
+        self.card.setProperty("role", "popup")
+        self.card.setFixedWidth(WIDTH)
+        self.title.setProperty("role", "title")
+        self.text.setWordWrap(True)
+        self.place.setProperty("role", "caption")
+        self.next.setProperty("role", "primary")
+        self.skip.setAccessibleName("Skip the tour (Escape)")
+        self.skip.clicked.connect(self.end)
+        self.next.clicked.connect(self.go_on)
+        column = QVBoxLayout(self.card)
+        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE + 4)
+        column.setSpacing(SPACE)
+        column.addWidget(self.title)
+        column.addWidget(self.text)
+        column.addLayout(row(self.place, None, self.skip, self.next))
+
+    def begin(self) -> None:
+        """Show the first step."""
+        self.at = 0
+        self.setGeometry(self._room.rect())
+        self.show()
+        self.raise_()
+        self._show_step()
+
+    def go_on(self) -> None:
+        """Show the next step, or end after the last."""
+        self.at += 1
+        if self.at < len(self._steps):
+            self._show_step()
+        else:
+            self.end()
+
+    def end(self) -> None:
+        """Take it away."""
+        if self.isVisible():
+            self.hide()
+            self.ended.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Follow the window's size (called by Qt)."""
+        if event.type() is QEvent.Type.Resize and self.isVisible():
+            self.setGeometry(self._room.rect())
+            self._stand()
+        return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Escape ends it; Enter, Space and the arrow go on (called by Qt)."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.end()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right):
+            self.go_on()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Dim all but what the step is about (called by Qt)."""
+        painter, about = QPainter(self), self._about()
+        shade = QColor(self._theme.text if not self._theme.dark else self._theme.background)
+        shade.setAlphaF(0.35 if not self._theme.dark else 0.6)
+        outside = self.rect()
+        for part in (
+            QRect(outside.left(), outside.top(), outside.width(), about.top()),
+            QRect(outside.left(), about.bottom() + 1, outside.width(), outside.bottom() - about.bottom()),
+            QRect(outside.left(), about.top(), about.left(), about.height()),
+            QRect(about.right() + 1, about.top(), outside.right() - about.right(), about.height()),
+        ):
+            painter.fillRect(part, shade)
+        painter.setPen(QPen(QColor(self._theme.accent), 2))
+        painter.drawRect(about.adjusted(1, 1, -1, -1))
+        painter.end()
+
+    def _about(self) -> QRect:
+        widget = self._steps[min(self.at, len(self._steps) - 1)].about
+        return QRect(widget.mapTo(self._room, QPoint(0, 0)), widget.size()).intersected(self.rect())
+
+    def _show_step(self) -> None:
+        step, last = self._steps[self.at], self.at == len(self._steps) - 1
+        self.title.setText(step.title)
+        self.text.setText(step.text)
+        self.place.setText(f"{self.at + 1} of {len(self._steps)}")
+        self.next.setText("Done" if last else "Next")
+        self.next.setAccessibleName(f"{step.title}. {step.text} {self.next.text()}")
+        self.skip.setVisible(not last)
+        self._stand()
+        self.next.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _stand(self) -> None:
+        """Beside what the step is about, wherever there is room; inside it where there is none."""
+        self.card.setFixedHeight(self.card.layout().heightForWidth(WIDTH))  # type: ignore[union-attr]
+        about, room, size = self._about(), self.rect(), self.card.size()
+        if about.right() + SPACE + size.width() < room.right():
+            corner = QPoint(about.right() + SPACE, about.top() + SPACE)
+        elif about.left() - SPACE - size.width() > 0:
+            corner = QPoint(about.left() - SPACE - size.width(), about.top() + SPACE)
+        else:
+            corner = QPoint(about.center().x() - size.width() // 2, about.bottom() + SPACE)
+        left = min(max(corner.x(), SPACE), room.right() - size.width() - SPACE)
+        top = min(max(corner.y(), SPACE), room.bottom() - size.height() - SPACE)
+        self.card.move(left, top)
+        self.update()
