@@ -24,7 +24,6 @@ from core.models.discovery import GgufEntry, bundled_model, discover
 from core.models.endpoint import models_at
 from core.models.gguf import read_header
 from core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
-from core.models.special_tokens import fills_gaps
 from core.oracle.sandbox.choose import available_sandboxes
 from core.settings import ModelSettings
 
@@ -90,7 +89,7 @@ def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
             "context_length": header.context_length,
             "chat": header.chat_template is not None,
             "embedding": header.is_embedding,
-            "fill_in_the_middle": fills_gaps(header),
+            "fill_in_the_middle": header.fills_gaps,
             "bytes": header.file_bytes,
             "memory_needed": needed_together([header], ModelSettings()),
             "memory_free": free.free,
@@ -120,7 +119,7 @@ def _cells(entry: GgufEntry, free: Memory) -> tuple[str, ...]:
     if header is None or (entry.problem and not header.is_embedding):
         return (entry.name, "", "", "", "unusable", "", entry.source)
     needs = gib(needed_together([header], ModelSettings())) + (" !" if tight([header], ModelSettings(), free) else "")
-    style = ("instruct" if header.chat_template else "base") + (" fim" if fills_gaps(header) else "")
+    style = ("instruct" if header.chat_template else "base") + (" fim" if header.fills_gaps else "")
     style = "embedding" if header.is_embedding else style
     context = str(header.context_length or "-")
     return (entry.name, _short(header.parameters), header.quantization, context, style, needs, entry.source)

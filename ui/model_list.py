@@ -37,8 +37,6 @@ NO_BUNDLED = Choice(
 
 def model_choice(entry: GgufEntry) -> Choice:
     """One file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
-    from core.models.special_tokens import fills_gaps  # in the background, as below
-
     header, bundled = entry.header, entry.source == BUNDLED
     lines = [str(entry.path), entry.source]
     if header is not None:
@@ -46,7 +44,7 @@ def model_choice(entry: GgufEntry) -> Choice:
         context = f"context {header.context_length:,}" if header.context_length else "context unknown"
         lines.append(f"{header.architecture} · {header.quantization} · {context} · {size:,.0f} MiB")
         kind = "instruction-tuned" if header.chat_template else "base model"
-        lines.append(kind + (", fills in the middle" if fills_gaps(header) else ""))
+        lines.append(kind + (", fills in the middle" if header.fills_gaps else ""))
     lines.append(entry.problem)
     label = f"{entry.name} (bundled)" if bundled else entry.name
     value = "" if bundled else str(entry.path)

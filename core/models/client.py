@@ -126,7 +126,7 @@ class LocalModel:
     def _round(
         self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: OnProgress | None
     ) -> Iterator[Generation]:
-        """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError."""
+        """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError when no worker can be started."""
         worker = self._link.live()
         run = next(self._numbers)
         done = False
@@ -142,8 +142,8 @@ class LocalModel:
                         on_progress(message["id"], message["done"], message["total"])
                     case "finished":
                         yield _generation(message)
-                    case "refused":
-                        raise ModelError(message["problem"], message["remedy"])
+                    case "refused":  # short of memory: a fresh worker may have more, and other samples may need less
+                        raise WorkerDied(message["problem"], message["remedy"])
             done = True
             self.counters = dict(message["counters"])
         except WorkerDied:

@@ -37,6 +37,7 @@ class GgufHeader:
         chat_template: Jinja source, or None for a base model.
         is_embedding: gives vectors, not text.
         fim_tokens: token ids by place (`prefix`, `suffix`, `middle`); empty without fill-in-the-middle.
+        fills_gaps: whether the vocabulary has marks for fill-in-the-middle, named above or known by their texts.
         kv_bytes: bytes of 16-bit key-value cache per token; 0 when the header does not say.
         fixed_context: rotary factors depend on the window's size, so the window must not vary between runs.
         files: the parts, in order.
@@ -53,6 +54,7 @@ class GgufHeader:
     chat_template: str | None
     is_embedding: bool
     fim_tokens: dict[str, int]
+    fills_gaps: bool
     kv_bytes: int
     fixed_context: bool
     files: tuple[Path, ...]
@@ -156,6 +158,7 @@ def _describe(path: Path, raw: RawHeader, files: Sequence[Path]) -> GgufHeader:
         chat_template=template,
         is_embedding=_is_embedding(raw, architecture),
         fim_tokens=_fim_tokens(raw),
+        fills_gaps=bool(_fim_tokens(raw)) or raw.has_gap_mark,
         kv_bytes=_kv_bytes(raw, architecture),
         fixed_context=f"{architecture}.rope.scaling.original_context_length" in data,
         files=tuple(files),

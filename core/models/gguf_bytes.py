@@ -27,6 +27,10 @@ NEXT_KEYS = (b"tokenizer.ggml.", b"tokenizer.chat_template", b"general.", b"spli
 TEXT_BYTES = 64
 """More than an average text of a vocabulary takes, its length included."""
 
+VOCABULARY, VOCABULARY_END = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
+GAP_MARKS = ("<|fim_middle|>", "<fim_middle>", "<fim-middle>", "<｜fim▁end｜>", "▁<MID>", "<|code_middle|>")
+"""Tokens after which models of the known families fill in the middle."""
+
 Scalar = int | float | bool | str
 Value = Scalar | tuple[Scalar, ...]
 
@@ -57,6 +61,7 @@ class RawHeader:
 
     Attributes:
         array_offsets: byte at which the values of an array start, by key.
+        has_gap_mark: whether the vocabulary has one of GAP_MARKS.
         data_offset: byte at which tensor data starts.
         file_size: bytes of the file when it was read.
     """
@@ -68,6 +73,7 @@ class RawHeader:
     tensors: tuple[TensorInfo, ...]
     data_offset: int
     file_size: int
+    has_gap_mark: bool = False
 
     @property
     def data_end(self) -> int:
@@ -166,7 +172,21 @@ def _parse(cursor: _Cursor, size: int) -> RawHeader:
         raise _BrokenError("its header names an impossible alignment")
     start = math.ceil(cursor.at / alignment) * alignment
     lengths, offsets = ({key: array[part] for key, array in arrays.items()} for part in (0, 1))
-    return RawHeader(version, MappingProxyType(metadata), lengths, offsets, tensors, start, size)
+    marked = _has_gap_mark(cursor, offsets)
+    return RawHeader(version, MappingProxyType(metadata), lengths, offsets, tensors, start, size, marked)
+
+
+def _has_gap_mark(cursor: _Cursor, offsets: Mapping[str, int]) -> bool:
+    """A look at the bytes: much faster than reading a vocabulary text by text."""
+    start = offsets.get(VOCABULARY, cursor.at)
+    vocabulary = cursor.data[start : max(start, offsets.get(VOCABULARY_END, cursor.at))]
+    return any(_stored(mark) in vocabulary for mark in GAP_MARKS)
+
+
+def _stored(text: str) -> bytes:
+    """As it stands in the file: length and bytes, so that no longer text counts."""
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
 
 
 def _version(cursor: _Cursor) -> int:
@@ -229,6 +249,10 @@ def _tensor(cursor: _Cursor) -> TensorInfo:
     dimensions = cursor.unsigned("I")
     if dimensions > 8:
         raise _BrokenError(f"its header describes a tensor of {dimensions} dimensions")
-    shape = tuple(cursor.unsigned("Q") for _ in range(dimensions))
-    kind, offset = cursor.unsigned("I"), cursor.unsigned("Q")
-    return TensorInfo(name, shape, kind, offset, tensor_bytes(kind, math.prod(shape)))
+    layout = _TENSORS[dimensions]
+    *shape, kind, offset = layout.unpack_from(cursor.data, cursor.skip(layout.size))
+    return TensorInfo(name, tuple(shape), kind, offset, tensor_bytes(kind, math.prod(shape)))
+
+
+_TENSORS = tuple(struct.Struct(f"<{dimensions}QIQ") for dimensions in range(9))
+"""What follows a tensor's name and number of dimensions: shape, type, offset."""

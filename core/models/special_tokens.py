@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.models.gguf import GgufHeader
-from core.models.gguf_bytes import RawHeader, read_raw
+from core.models.gguf_bytes import VOCABULARY, VOCABULARY_END, RawHeader, read_raw
 
-TOKENS, TYPES = "tokenizer.ggml.tokens", "tokenizer.ggml.token_type"
 UNKNOWN, CONTROL = 2, 3
 """Kinds of tokens that a tokenizer reads out of text though no text means them."""
 JOINER = "\u2060"
@@ -53,7 +52,7 @@ class SpecialTokens:
 def special_tokens(header: GgufHeader) -> SpecialTokens:
     """Read them out of the file with the vocabulary. Raises ModelError."""
     raw = read_raw(header.files[0])
-    if TOKENS not in raw.array_offsets:
+    if VOCABULARY not in raw.array_offsets:
         return SpecialTokens()
     with _mapped(header.files[0]) as data:
         special = list(_special(data, raw, set(header.fim_tokens.values())))
@@ -61,17 +60,6 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
     marks = _named(special, header.fim_tokens) or _known({token.text for token in special})
     forged = {*control, *(astuple(marks) if marks else ())}
     return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
-
-
-def fills_gaps(header: GgufHeader) -> bool:
-    """Whether the vocabulary has marks of a gap: a quick look that parses no vocabulary. Raises ModelError."""
-    if header.fim_tokens:
-        return True
-    raw = read_raw(header.files[0])
-    with _mapped(header.files[0]) as data:
-        start = raw.array_offsets.get(TOKENS, raw.data_offset)
-        end = max(start, raw.array_offsets.get(TYPES, raw.data_offset))
-        return any(all(data.find(_stored(mark), start, end) >= 0 for mark in astuple(marks)) for marks in FAMILIES)
 
 
 def without_marks(text: str, control: Sequence[str]) -> str:
@@ -89,12 +77,6 @@ def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
     return answer.replace(JOINER, "")
 
 
-def _stored(text: str) -> bytes:
-    """As it stands in the file: length and bytes, so that no longer token counts."""
-    data = text.encode()
-    return struct.pack("<Q", len(data)) + data
-
-
 @contextmanager
 def _mapped(path: Path) -> Iterator[mmap.mmap]:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -109,10 +91,10 @@ class _Token(NamedTuple):
 
 def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterator[_Token]:
     """Tokens that are not plain text, those of these numbers, and those that a family of marks knows."""
-    count, at = raw.array_lengths[TOKENS], raw.array_offsets[TOKENS]
+    count, at = raw.array_lengths[VOCABULARY], raw.array_offsets[VOCABULARY]
     kinds: Sequence[int] = (1,) * count
-    if raw.array_lengths.get(TYPES) == count:
-        kinds = struct.unpack_from(f"<{count}i", data, raw.array_offsets[TYPES])
+    if raw.array_lengths.get(VOCABULARY_END) == count:
+        kinds = struct.unpack_from(f"<{count}i", data, raw.array_offsets[VOCABULARY_END])
     known = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}
     longest = max(map(len, known))
     length_at = struct.Struct("<Q").unpack_from

@@ -12,8 +12,9 @@ from core.generation import Message, Prompt
 from core.models.edit_answers import extract_edit
 from core.models.extraction import extract_code
 from core.models.gguf import read_header
+from core.models.gguf_bytes import GAP_MARKS
 from core.models.infill import infill_prompt
-from core.models.special_tokens import JOINER, InfillMarks, special_tokens, without_marks
+from core.models.special_tokens import FAMILIES, JOINER, InfillMarks, special_tokens, without_marks
 from core.models.template import Renderer
 from core.types import Item, Span
 
@@ -88,6 +89,10 @@ def test_marks_are_known_by_their_texts_or_named_by_the_header(tmp_path: Path) -
     path = vocabulary(tmp_path, tokens[:3], [1, 3, 3])
     assert special_tokens(read_header(path)).infill is None
     assert special_tokens(read_header(write_gguf(tmp_path / "n.gguf", drop=["tokenizer.ggml.tokens"]))).control == ()
+
+
+def test_the_quick_look_knows_every_family() -> None:
+    assert [marks.middle for marks in FAMILIES] == list(GAP_MARKS)
 
 
 def test_every_turn_is_kept_from_forging_tokens() -> None:

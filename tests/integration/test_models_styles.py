@@ -13,7 +13,7 @@ from core.generation import INFILL, Infill, Message, Prompt, Request
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
-from core.models.special_tokens import JOINER, fills_gaps, special_tokens
+from core.models.special_tokens import JOINER, special_tokens
 from core.models.styles import wire_style
 from core.settings import ModelSettings
 
@@ -68,7 +68,7 @@ def test_the_source_cannot_end_a_turn(model: LocalModel) -> None:
 def test_which_style_is_chosen(path: Path, tmp_path: Path) -> None:
     base, bundled = read_header(path), read_header(bundled_model())
     instruct = read_header(write_infill_model(tmp_path / "instruct.gguf", template=True))
-    assert [fills_gaps(header) for header in (base, instruct, bundled)] == [True, True, False]
+    assert [header.fills_gaps for header in (base, instruct, bundled)] == [True, True, False]
     cases = {"auto": (True, False, False), "fim": (True, True, None), "completion": (False,) * 3, "chat": (False,) * 3}
     for asked, wanted in cases.items():
         for header, fills in zip((base, instruct, bundled), wanted, strict=True):
