@@ -119,10 +119,13 @@ class _Cursor:
         Right unless a token reads like a key of ours, length and all; a parse that fails goes one by one.
         """
         limit = min(self.end, self.at + count * TEXT_BYTES)
-        hits = [self.data.find(b"\0" * 7 + start, self.at, limit) for start in NEXT_KEYS]
-        ahead = [hit - 1 for hit in hits if hit > 0]
-        if ahead and min(ahead) - self.at >= count * 8:
-            self.at = min(ahead)
+        found = False
+        for start in NEXT_KEYS:
+            hit = self.data.find(b"\0" * 7 + start, self.at, limit)
+            if hit > 0:
+                found, limit = True, hit  # a key further on is of no interest
+        if found and limit - 1 - self.at >= count * 8:
+            self.at = limit - 1
         else:
             self.skip_texts(count)
 
