@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
-from core.settings import EndpointSettings, RunSettings
+from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.gateway import Gateway
 from ui.run_control import RunControl
 from ui.shell.choice_box import Choice
@@ -37,12 +37,15 @@ NO_BUNDLED = Choice(
 
 def model_choice(entry: GgufEntry) -> Choice:
     """One file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
+    from core.models.memory import gib, needed_together  # in the background, as below
+
     header, bundled = entry.header, entry.source == BUNDLED
     lines = [str(entry.path), entry.source]
     if header is not None:
         size = header.file_bytes / (1 << 20)
         context = f"context {header.context_length:,}" if header.context_length else "context unknown"
         lines.append(f"{header.architecture} · {header.quantization} · {context} · {size:,.0f} MiB")
+        lines.append(f"needs about {gib(needed_together([header], ModelSettings()))} of memory")
         kind = "instruction-tuned" if header.chat_template else "base model"
         lines.append(kind + (", fills in the middle" if header.fills_gaps else ""))
     lines.append(entry.problem)

@@ -26,7 +26,8 @@ def wire_style(header: GgufHeader, asked: str) -> Style:
             f"{header.path.name} cannot fill in the middle: its vocabulary has no tokens for it.",
             "Choose the prompt style `auto`, or a code model that has them.",
         )
-    fills = special.infill is not None and (asked == "fim" or (asked == "auto" and header.chat_template is None))
+    wanted = asked == "fim" or (asked == "auto" and header.automatic_style[1] == INFILL)
+    fills = special.infill is not None and wanted
     style: Style = {"style": "auto" if asked == "fim" else asked, "control": special.control}
     return {**style, "infill": astuple(special.infill)} if fills and special.infill else style
 

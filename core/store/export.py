@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from core.store.reader import Reader
@@ -14,6 +14,8 @@ Row = dict[str, Any]
 
 _CODE = ("backward", "baseline", "transform")
 _MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "threads", "prompt_style", "build")
+_LATER = ("path", "served", "backward_style")
+"""Added since; a run of an earlier version has not all of them."""
 
 
 def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
@@ -144,7 +146,13 @@ def _run_columns(run: RunRow) -> Row:
         "app_version": run.app_version,
         "sandbox": run.sandbox,
         "image_digest": run.image_digest,
-        **{f"forward_model_{key}": models["forward"][key] for key in _MODEL},
-        **{f"backward_model_{key}": models["backward"][key] for key in _MODEL},
+        **_model_columns("forward", models["forward"]),
+        **_model_columns("backward", models["backward"]),
         "config": run.config_json,
     }
+
+
+def _model_columns(role: str, model: Mapping[str, object]) -> Row:
+    """Where a text came from: a file with its hash, or the address of a server and what it said."""
+    known = {key: model[key] for key in _MODEL} | {key: model.get(key, "") for key in _LATER}
+    return {f"{role}_model_{key}": value for key, value in known.items()}

@@ -142,6 +142,7 @@ def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QAppli
     dialog = RunDialog(RunSettings(), parent, {BUNDLED: header}, ask)
     options = dialog.models
     assert (options.forward.text(), options.backward.text()) == ("the bundled model", "the same")
+    assert options.style.currentText() == "Automatic: chat"
     assert options.memory.text().startswith("SmolLM2-135M-Instruct.Q4_1 needs about 0.4 GiB of memory; ")
     assert options.memory.property("role") == "muted"
     options.context.setValue(1_048_576)
@@ -195,3 +196,11 @@ def test_closing_the_dialog_breaks_a_download_off(
         dialog.reject()
         thread.join(5)
         assert not thread.is_alive() and isinstance(thread.error, Cancelled)
+
+
+def test_the_run_dialog_says_what_automatic_comes_to(qapp: QApplication, tmp_path: Path) -> None:
+    extra = {f"tokenizer.ggml.{k}_token_id": n for n, k in enumerate(("fim_pre", "fim_suf", "fim_mid"))}
+    base = read_header(write_gguf(tmp_path / "base.gguf", extra, drop=["tokenizer.chat_template"]))
+    parent = QWidget()
+    dialog = RunDialog(RunSettings(model="/base.gguf"), parent, {"/base.gguf": base})
+    assert dialog.models.style.currentText() == "Automatic: completion, code by fill-in-the-middle"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -101,22 +101,34 @@ class ModelOptions:
             self._tell()
 
     def _tell(self) -> None:
-        """Name the models, and say whether they fit."""
-        settings, generation = self._settings, self._generation()
+        """Name the models, say how they are asked, and whether they fit."""
+        settings = self._settings
         self.forward.setText(_name(settings.model, settings.endpoint))
-        same = settings.one_model
-        self.backward.setText("the same" if same else _name(settings.backward_model or "", settings.backward_endpoint))
+        other = _name(settings.backward_model or "", settings.backward_endpoint)
+        self.backward.setText("the same" if settings.one_model else other)
+        forward = self._headers.get(forward_value(settings) or BUNDLED)
+        backward = forward if settings.one_model else self._headers.get(backward_value(settings))
+        self.style.setItemText(0, _automatic(forward, backward))
+        loaded = (forward, None if settings.one_model else backward)
+        self._tell_memory([header for header in loaded if header is not None])
+
+    def _tell_memory(self, headers: Sequence[GgufHeader]) -> None:
         from core.models.memory import estimate, memory_now, tight
 
-        values = {forward_value(settings) or BUNDLED, backward_value(settings)} - {""}
-        headers = [self._headers[value] for value in sorted(values) if value in self._headers]
-        free = memory_now()
+        generation, free = self._generation(), memory_now()
         self.memory.setText(estimate(headers, generation, free) if headers else "")
         bad = bool(headers) and tight(headers, generation, free)
         self.memory.setProperty("role", "bad" if bad else "muted")
         self.memory.style().unpolish(self.memory)
         self.memory.style().polish(self.memory)
         self._form.setRowVisible(self.memory, bool(headers))
+
+
+def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
+    """What the choice comes to; a server is asked in its chat."""
+    describes, _ = forward.automatic_style if forward else ("chat", "chat")
+    _, writes = backward.automatic_style if backward else ("chat", "chat")
+    return f"Automatic: {describes}" + (f", code by {writes}" if writes != describes else "")
 
 
 def _name(path: str, endpoint: EndpointSettings | None) -> str:
