@@ -15,6 +15,7 @@ from core.store.writer import Store
 from core.types import SourceFile
 from ui.code.project_search import Hit
 from ui.inspection import Overview, Wanted
+from ui.key_wiring import wire_keys
 from ui.places import Places
 from ui.preferences import Preferences
 from ui.shell.queue_dialog import QueueDialog
@@ -44,6 +45,7 @@ class Commands(QObject):
         self._search: SearchDialog | None = None
         self._fill(menu)
         self._connect()
+        self.keymap = wire_keys(window, self.actions)
 
     def _fill(self, menu: QMenu) -> None:
         window = self._window

@@ -59,7 +59,7 @@ class Preferences(QObject):
 
     def show_keys(self) -> None:
         """Every key on one page."""
-        KeysDialog(self._window.commands.actions.all(), self._window).exec()
+        KeysDialog(self._window.commands.keymap, self._window).exec()
 
     def greet(self) -> None:
         """Show the tour the first time that there is something to see."""

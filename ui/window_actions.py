@@ -78,6 +78,10 @@ class WindowActions:
         """The action of a name. Raises KeyError."""
         return self._by_name[name]
 
+    def groups(self) -> Mapping[str, Sequence[QAction]]:
+        """The actions by the heading they stand under."""
+        return self._groups
+
     def all(self) -> list[QAction]:
         """Every action, in menu order."""
         return [action for actions in self._groups.values() for action in actions]

@@ -115,7 +115,7 @@ def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWi
     for side, item in zip(page.traces.sides, (shown[0].first, shown[0].second), strict=True):
         assert side.roundtrip.cards[0].sample.item_id == item.id
         assert side.diff.view.isVisible()
-    QTest.keyClick(page.traces, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    QTest.keyClick(page.traces, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert page.traces.pair == shown[1]
     wait_until(lambda: both_traces(page))
     assert page.traces.sides[1].roundtrip.cards[0].sample.item_id == shown[1].second.id

@@ -85,7 +85,7 @@ def test_what_the_tests_say_stands_beside_the_selection(view: CodeView) -> None:
     assert view.probe_bar.said.text() == "No test covers it."
     view.selecting.check()
     view.selecting.settle()
-    assert "F7" in view.probe_bar.said.text()
+    assert "run the round trip" in view.probe_bar.said.text()
 
 
 def test_without_a_selection_there_is_no_bar(view: CodeView) -> None:

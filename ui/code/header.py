@@ -13,8 +13,8 @@ from ui.past import MARK
 from ui.theme import SPACE, Theme
 
 BUTTONS = (
-    ("previous", "Previous region or edit (Shift-F8, P)", -1, False),
-    ("next", "Next region or edit (F8, N)", 1, False),
+    ("previous", "Previous region or edit", -1, False),
+    ("next", "Next region or edit", 1, False),
 )
 
 
@@ -36,7 +36,7 @@ class CodeHeader(QWidget):
         self.dropped = QToolButton()
         self.dropped.setCheckable(True)
         self.failure = QToolButton()
-        self._arrows = [QToolButton() for _ in BUTTONS]
+        self.previous, self.next = self._arrows = [QToolButton() for _ in BUTTONS]
         self._build()
         self.set_theme(theme)
 
@@ -47,7 +47,7 @@ class CodeHeader(QWidget):
         row.addWidget(self.title, 1)
         row.addWidget(self.about)
         self._button(self.dropped, "Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
-        self._button(self.failure, "Next failure", "Next failure (F9, F)")
+        self._button(self.failure, "Next failure", "Next failure")
         self.dropped.toggled.connect(self.dropped_toggled)
         self.failure.clicked.connect(lambda: self.go_asked.emit(1, True))
         for button, (_, tip, step, failing) in zip(self._arrows, BUTTONS, strict=True):

@@ -97,7 +97,7 @@ class Selecting(QObject):
     def _known(self, region: Region) -> str:
         _, _, items = self._shown()
         own = next((each for each in items if (each.start, each.end) == (region.span.start, region.span.end)), None)
-        return f"A region of this run: {state_words(own)}." if own else KNOWN_BY_KEY
+        return f"A region of this run: {state_words(own)}." if own else UNTRIED
 
     def _drop(self) -> None:
         self.region = None
@@ -105,7 +105,7 @@ class Selecting(QObject):
         self._bar.hide()
 
 
-KNOWN_BY_KEY = "Whole statements. F6 asks the tests, F7 runs the round trip."
+UNTRIED = "Whole statements: ask the tests about them, or run the round trip."
 
 
 def _snapped(file: SourceFile, span: Span) -> Region | str:

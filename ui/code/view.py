@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.store.rows import ItemRow
@@ -20,10 +20,19 @@ from ui.code.probe_bar import ProbeBar
 from ui.code.selecting import Selecting
 from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
+from ui.diff.controls import bind
 from ui.gateway import Gateway
 from ui.past import KEPT, present_path
 from ui.region_state import region_state
 from ui.theme import Theme
+
+STEPS = (
+    ("Next region or edit", "next-region", "N", 1, False),
+    ("Previous region or edit", "previous-region", "P", -1, False),
+    ("Next failure", "next-failure", "F", 1, True),
+    ("Previous failure", "previous-failure", "Shift+F", -1, True),
+)
+"""Keys that work in the code: words, name, key, step, and whether only failures count."""
 
 
 class CodeView(QWidget):
@@ -66,10 +75,10 @@ class CodeView(QWidget):
         self.header.go_asked.connect(self.go)
         self.header.dropped_toggled.connect(self._place)
         self.find_bar.closed.connect(self.editor.setFocus)
-        for key, step, failing in (("N", 1, False), ("P", -1, False), ("F", 1, True), ("Shift+F", -1, True)):
-            shortcut = QShortcut(QKeySequence(key), self.editor)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(partial(self.go, step, failing))
+        self.keys = tuple(
+            bind(self.editor, key, partial(self.go, step, failing), words, f"code-{id}")
+            for words, id, key, step, failing in STEPS
+        )
 
     @property
     def path(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
@@ -14,6 +15,12 @@ from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.icons import icon
 from ui.theme import Theme
+
+STEPS = (
+    ("compare-next-region", "Next region of the comparison", "Alt+Right"),
+    ("compare-previous-region", "Previous region of the comparison", "Alt+Left"),
+)
+"""Name, words and key; Alt-Down and Alt-Up walk the changes in the diffs inside."""
 
 
 class Traces(QWidget):
@@ -32,10 +39,10 @@ class Traces(QWidget):
         self.sides = TraceSide(theme, "Trace in the reference"), TraceSide(theme, "Trace in the other run")
         self.title, self.count = ElidedLabel("title"), label(role="muted")
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
-        self.previous = button("", "Previous region (Alt+Up)", lambda: self.step(-1))
-        self.next = button("", "Next region (Alt+Down)", lambda: self.step(1))
-        bind(self, "Alt+Up", lambda: self.step(-1), "Previous region")
-        bind(self, "Alt+Down", lambda: self.step(1), "Next region")
+        self.previous = button("", "Previous region (Alt+Left)", lambda: self.step(-1))
+        self.next = button("", "Next region (Alt+Right)", lambda: self.step(1))
+        for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
+            bind(self, keys, partial(self.step, direction), words, name)
         both = QSplitter(Qt.Orientation.Horizontal)
         both.setHandleWidth(1)
         both.setChildrenCollapsible(False)

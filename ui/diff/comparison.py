@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -12,6 +13,9 @@ from ui.diff.elided import ElidedLabel
 from ui.diff.pane_lines import Lines
 from ui.icons import icon
 from ui.theme import SPACE, Theme
+
+STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previous change", "Alt+Up"))
+"""Name, words and key of each step from change to change."""
 
 Copies = Sequence[tuple[str, Callable[[], str]]]
 
@@ -47,10 +51,10 @@ class Comparison(QWidget):
         self.set_theme(theme)
 
     def _make_controls(self, described: bool) -> None:
-        self.previous = button("", "Previous change (Alt-Up)", lambda: self.step(-1))
-        self.next = button("", "Next change (Alt-Down)", lambda: self.step(1))
-        bind(self, "Alt+Up", lambda: self.step(-1), "Previous change")
-        bind(self, "Alt+Down", lambda: self.step(1), "Next change")
+        self.previous = button("", "Previous change", lambda: self.step(-1))
+        self.next = button("", "Next change", lambda: self.step(1))
+        for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
+            bind(self, keys, partial(self.step, direction), words, name)
         self.unified = switch("Unified", "All texts in one column")
         self.unified.toggled.connect(self._set_unified)
         self.wrap = switch("Wrap", "Wrap long lines, rows kept aligned")

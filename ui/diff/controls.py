@@ -60,10 +60,14 @@ def switch(text: str, tip: str, on: bool = False) -> QToolButton:
     return made
 
 
-def bind(owner: QWidget, key: str, run: Callable[[], object], name: str) -> QAction:
-    """A key that acts while `owner` or something in it has the focus."""
+def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str, id: str = "") -> QAction:
+    """A key (or several, with spaces between) that acts while `owner` or something in it has the focus.
+
+    `id`: what the user's choice of another key is stored under; without one the key is fixed.
+    """
     action = QAction(name, owner)
-    action.setShortcut(QKeySequence(key))
+    action.setObjectName(id)
+    action.setShortcuts([QKeySequence(key) for key in keys.split()])
     action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
     action.triggered.connect(lambda: run())
     owner.addAction(action)

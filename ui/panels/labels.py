@@ -1,33 +1,38 @@
-"""Labelling the error modes of samples, without the mouse."""
+"""Labelling the error modes of samples, without the mouse, and deciding where annotators differ."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
-from core.taxonomy import Taxonomy, read_taxonomy
-from ui.diff.controls import BAR, bind, button, column, label, row, switch
+from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
+from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
-from ui.panels.label_keys import KeysHelp
+from ui.panels.label_actions import LabelActions, keys_of
+from ui.panels.label_history import decision, held_labels, opinions, own_label, told
+from ui.panels.label_side import LabelSide
 from ui.panels.label_subject import LabelSubject
-from ui.panels.mode_button import ModeButton
+from ui.panels.opinions import Opinions
 from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.pace import Pace
 from ui.theme import SPACE, Theme
+
+TOLD = 6
+"""Entries of the history that are shown."""
 
 
 class LabelsPanel(QWidget):
     """One sample and the modes to choose from. It writes nothing: it asks.
 
-    `label_requested(sample_id, mode, note)`: store a label of `annotator`; an empty mode takes the label back.
+    `label_requested(sample_id, mode, note)`: store a label of `annotator`, or their decision while `adjudicating`; an
+    empty mode takes it back.
     `next_requested`, `previous_requested`: show another sample of the queue.
     `sample_requested(sample_id)`: show that sample (after an undo). `blind_changed(on)`: hide the run elsewhere too.
     """
@@ -44,17 +49,18 @@ class LabelsPanel(QWidget):
         self.setAccessibleName("Labels")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._theme = theme
-        self.taxonomy = taxonomy or read_taxonomy()
         self._sample: SampleRow | None = None
         self._labels: Sequence[LabelRow] = ()
         self._given: list[tuple[int, str, str]] = []
+        self._names: Mapping[str, str] = {}
+        self._slots: dict[int, ErrorMode] = {}
         self._pace = Pace()
         self._standing = ""
-        self.held = False
+        self.held = self.adjudicating = False
         self._empty = EmptyState("Nothing to label", "Pick a description or a reconstruction in the round-trip panel.")
         self._make_controls()
         self._lay_out()
-        self._bind_keys()
+        self.set_taxonomy(taxonomy or read_taxonomy())
         self.set_sample(None, [])
 
     def _make_controls(self) -> None:
@@ -63,64 +69,50 @@ class LabelsPanel(QWidget):
         font.setBold(True)
         self.name.setFont(font)
         self.about, self.progress = ElidedLabel("muted"), label(role="muted")
-        self.annotator = QLineEdit()
-        self.annotator.setPlaceholderText("Annotator")
-        self.annotator.setAccessibleName("Annotator's name, stored with each label")
+        self.key_actions = LabelActions(
+            self,
+            self._choose_slot,
+            self._accept,
+            clear=lambda: self._choose(""),
+            note=self._write_note,
+            skip=self.next_requested.emit,
+            back=self.previous_requested.emit,
+            undo=self._undo,
+            blind=lambda: self.blind.toggle(),
+        )
+        self.side = LabelSide(self._theme, self.key_actions, self._choose_slot)
+        self.annotator, self.note, self.advance = self.side.annotator, self.side.note, self.side.advance
+        self.blind, self.history, self.keys = self.side.blind, self.side.history, self.side.keys
         self.annotator.textChanged.connect(lambda: self._show_labels())
-        self.note = QLineEdit()
-        self.note.setPlaceholderText("Note (N)")
-        self.note.setAccessibleName("Note, stored with the label")
         self.note.returnPressed.connect(self._keep_note)
-        self.advance = switch("Go on", "Show the next sample after each label", True)
-        self.blind = switch("Blind", "Hide verdict, author and the others' labels (B)")
+        bind(self.note, "Escape", self._leave_note, "Leave the note")
         self.blind.toggled.connect(self._set_blind)
-        self.skip = button("Skip  S", "Go on without a label (S)", self.next_requested.emit)
-        self.back = button("Back  ←", "Go to the sample before (←)", self.previous_requested.emit)
-        self.undo = button("Undo  U", "Undo the last label (U)", self._undo)
+        self.skip = button("Skip", "Go on without a label", self.next_requested.emit)
+        self.back = button("Back", "Go to the sample before", self.previous_requested.emit)
+        self.undo = button("Undo", "Undo the last label", self._undo)
         self.help = button("Keys  ?", "Show or hide all keys (?)", lambda: self.keys.toggle())
-        self.buttons = [ModeButton(self._theme, mode) for mode in self.taxonomy.offered]
-        for each in self.buttons:
-            each.clicked.connect(partial(self._clicked, each.mode.id))
-        self.history = label(role="muted", wrap=True, selectable=True)
-        self.history.setAccessibleName("Labels of this sample")
-        self.keys = KeysHelp()
+        self.opinions = Opinions()
+        self.opinions.accepted.connect(self._accept)
         self.subject = LabelSubject(self._theme)
 
     def _lay_out(self) -> None:
         steps = (self.back, self.skip, self.undo, self.help)
         bar = row(self.name, self.badge, self.about, self.progress, *steps, margins=BAR, spacing=SPACE // 2 + 2)
         bar.setStretch(2, 1)
-        who = row(self.annotator, self.advance, self.blind, margins=(0, SPACE // 2, 0, 0))
-        who.setStretch(0, 1)
-        side = QWidget()
-        side.setProperty("role", "surface")
-        modes = column(*self.buttons, margins=(SPACE, 0, SPACE, SPACE), spacing=3, owner=side)
-        modes.addWidget(self.note)
-        modes.addLayout(who)
-        for part in (self.history, self.keys):
-            modes.addWidget(part)
-        modes.addStretch(1)
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.subject)
-        self._split.addWidget(CardScroll(side))
+        self._split.addWidget(CardScroll(self.side))
         self._split.setSizes([560, 390])
         self._split.setStretchFactor(0, 1)
         self._body = QWidget()
-        column(bar, self._split, owner=self._body)
+        column(bar, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)
 
-    def _bind_keys(self) -> None:
-        for mode in self.taxonomy.offered:
-            bind(self, str(mode.key), partial(self._choose, mode.id), mode.name)
-        bind(self, "0", lambda: self._choose(""), "Take the label back")
-        bind(self, "N", self._write_note, "Note")
-        for key in ("S", "Right"):
-            bind(self, key, self.next_requested.emit, "Skip")
-        bind(self, "Left", self.previous_requested.emit, "Back")
-        bind(self, "U", self._undo, "Undo")
-        bind(self, "B", self.blind.toggle, "Blind")
-        bind(self.note, "Escape", self._leave_note, "Leave the note")
+    @property
+    def buttons(self) -> Sequence[QWidget]:
+        """The modes' buttons, in order."""
+        return self.side.buttons
 
     def event(self, event: QEvent) -> bool:
         """Take `?` before the window does, for these keys (called by Qt)."""
@@ -133,9 +125,43 @@ class LabelsPanel(QWidget):
             return True
         return super().event(event)
 
+    # ---- what there is to choose from
+
+    def set_taxonomy(self, taxonomy: Taxonomy) -> None:
+        """Offer the modes of another taxonomy; labels of modes it has not keep them."""
+        self.taxonomy = taxonomy
+        self._slots = self.key_actions.name_modes(taxonomy)
+        self.side.offer(self._slots)
+        self.refresh_keys()
+        self._show_labels()
+
+    def set_names(self, names: Mapping[str, str]) -> None:
+        """Names of modes that the taxonomy has not, by id."""
+        self._names = names
+
+    def refresh_keys(self) -> None:
+        """Show the keys as they are now."""
+        self.side.refresh_keys()
+        for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo"), (self.blind, "blind")):
+            action = self.key_actions.steps[step]
+            tip, keys = part.toolTip().partition(" (")[0], keys_of(action)
+            part.setToolTip(f"{tip} ({keys})" if keys else tip)
+            if part is not self.blind:
+                first = keys_of(action).partition(" or ")[0]
+                part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
+        self._show_opinions()
+
+    # ---- what is on show
+
     def hold(self, held: bool) -> None:
         """Take no label while the next sample is on its way: it would go to the wrong one."""
         self.held = held
+
+    def set_adjudicating(self, on: bool) -> None:
+        """Ask for decisions between annotators instead of a label of one's own."""
+        if on != self.adjudicating:
+            self._given.clear()
+        self.adjudicating = on
 
     def set_sample(
         self,
@@ -175,30 +201,36 @@ class LabelsPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self.badge.set_theme(theme)
-        self.subject.set_theme(theme)
-        for each in self.buttons:
-            each.set_theme(theme)
+        for part in (self.badge, self.subject, self.side):
+            part.set_theme(theme)
         if self._sample is not None:
             self._show_sample(self._sample)
 
     # ---- what is asked for
 
-    def _clicked(self, mode: str, checked: bool = False) -> None:
-        self._choose(mode)
+    def _choose_slot(self, slot: int) -> None:
+        if slot in self._slots:
+            self._choose(self._slots[slot].id)
 
-    def _choose(self, mode: str) -> None:
-        """Ask for a label (or to take it back), then go on."""
+    def _choose(self, mode: str, note: str | None = None) -> None:
+        """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
         if self._sample is None or self.held:
             return
         own = self._own()
         self._given.append((self._sample.id, own.mode if own else "", own.note if own else ""))
-        self.label_requested.emit(self._sample.id, mode, self.note.text().strip() if mode else "")
+        written = self.note.text().strip() if note is None else note
+        self.label_requested.emit(self._sample.id, mode, written if mode else "")
         if mode:
             self._pace.add()
         self._show_progress()
         if self.advance.isChecked() and mode:
             self.next_requested.emit()
+
+    def _accept(self, place: int) -> None:
+        """Decide as the annotator at this place says; their note goes along unless another was written."""
+        held = self._held()
+        if self.adjudicating and place < len(held):
+            self._choose(held[place].mode, self.note.text().strip() or held[place].note)
 
     def _undo(self) -> None:
         """Ask for what the last labelled sample had before, and show that sample."""
@@ -221,9 +253,15 @@ class LabelsPanel(QWidget):
     # ---- what is shown
 
     def _own(self) -> LabelRow | None:
-        """The annotator's label that holds."""
-        name = self.annotator.text().strip()
-        return next((each for each in reversed(self._labels) if each.annotator == name), None)
+        """The annotator's label that holds, or the decision while adjudicating."""
+        if self.adjudicating:
+            return decision(self._labels)
+        return own_label(self._labels, self.annotator.text().strip())
+
+    def _held(self) -> list[LabelRow]:
+        """The label of each annotator that holds; in an order that tells nothing while blind."""
+        blind = self.blind.isChecked()
+        return held_labels(self._labels, self._sample.id if blind and self._sample else None)
 
     def _show_sample(self, sample: SampleRow) -> None:
         self.name.setText(sample_name(sample))
@@ -235,17 +273,21 @@ class LabelsPanel(QWidget):
 
     def _show_labels(self) -> None:
         own, name = self._own(), self.annotator.text().strip()
-        for each in self.buttons:
-            each.setChecked(own is not None and own.mode == each.mode.id)
+        self.side.choose(own.mode if own else "")
         shown = [each for each in self._labels if each.annotator == name or not self.blind.isChecked()]
-        self.history.setText("\n".join(self._told(each) for each in reversed(shown[-6:])))
-        self.history.setVisible(bool(shown))
+        self.side.tell([told(each, self._mode_name) for each in reversed(shown[-TOLD:])])
+        self._show_opinions()
 
-    def _told(self, entry: LabelRow) -> str:
-        """One entry of the history in words."""
-        said = self.taxonomy.name(entry.mode) if entry.mode else "label taken back"
-        note = f": {entry.note}" if entry.note else ""
-        return f"{entry.annotator or 'unnamed'} · {said}{note} · {entry.made_at}"
+    def _show_opinions(self) -> None:
+        asked = self.adjudicating and self._sample is not None
+        keys = [keys_of(action) for action in self.key_actions.accepts]
+        blind = self.blind.isChecked()
+        cards = opinions(self._held(), self._own(), keys, self._mode_name, blind=blind) if asked else []
+        self.opinions.show_opinions(cards)
+
+    def _mode_name(self, mode: str) -> str:
+        name = self.taxonomy.name(mode)
+        return self._names.get(mode, mode) if name == mode else name
 
     def _set_blind(self, on: bool) -> None:
         if self._sample is not None:

@@ -23,12 +23,19 @@ class ModeButton(QAbstractButton):
         self.setCheckable(True)
         self.setText(mode.name)
         self.setToolTip(mode.about)
-        self.setAccessibleName(f"{mode.name}, key {mode.key}")
+        self._key = ""
+        self.set_key("")
         self.setAccessibleDescription(mode.about)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._strong = QFont(self.font())
         self._strong.setBold(True)
+
+    def set_key(self, key: str) -> None:
+        """Show the key that chooses it; empty when there is none."""
+        self._key = key
+        self.setAccessibleName(f"{self.mode.name}, key {key}" if key else self.mode.name)
+        self.update()
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
@@ -70,16 +77,21 @@ class ModeButton(QAbstractButton):
 
     def _draw_key(self, painter: QPainter) -> None:
         theme, chosen = self._theme, self.isChecked()
-        cap = QRectF(SPACE, (self.height() - CAP) / 2, CAP, CAP)
+        cap = QRectF(SPACE, (self.height() - CAP) / 2, self._cap(), CAP)
         painter.setPen(QPen(QColor(theme.accent if chosen else theme.border), 1))
         painter.setBrush(QColor(theme.accent if chosen else theme.gutter))
         painter.drawRoundedRect(cap, 4, 4)
         painter.setPen(QColor(theme.accent_text if chosen else theme.text))
         painter.setFont(self._strong)
-        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, "✓" if chosen else str(self.mode.key))
+        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, "✓" if chosen else self._key)
+
+    def _cap(self) -> int:
+        """Width of the drawn key: longer words than a letter or digit need more."""
+        words = QFontMetrics(self._strong).horizontalAdvance(self._key) if len(self._key) > 1 else 0
+        return max(CAP, words + SPACE)
 
     def _draw_text(self, painter: QPainter) -> None:
-        theme, left = self._theme, SPACE * 2 + CAP
+        theme, left = self._theme, SPACE * 2 + self._cap()
         name = QFontMetrics(self._strong).horizontalAdvance(self.text()) + SPACE
         room = self.width() - left - SPACE
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

@@ -1,68 +1,241 @@
-"""Shows every key, read from the actions themselves."""
+"""Shows every key, and lets the user choose others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from itertools import groupby
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
-from ui.fonts import fixed_font
+from core.errors import UserError
+from ui.diff.controls import bind
+from ui.keymap import Binding, KeyMap
+from ui.shell.key_field import KeyField
 from ui.theme import SPACE
 
-IN_VIEWS = (
-    ("Next, previous region or edit (in the code)", "N, P"),
-    ("Next, previous failure (in the code)", "F, Shift+F"),
-    ("Next, previous change (in the diff)", "Alt+Down, Alt+Up"),
-    ("Choose (in lists)", "Arrows"),
+FIXED = (
+    ("Choose in lists and among samples", "Arrows"),
     ("Open and close folders", "Left, Right"),
+    ("Next control, the one before", "Tab, Shift+Tab"),
+    ("Press what has the focus", "Enter, Space"),
+    ("Leave a field or a dialog", "Esc"),
+    ("The keys of labelling, while labelling", "?"),
 )
-"""Keys that belong to one view and have no action of the window."""
-
-
-def key_lines(actions: Sequence[QAction]) -> list[tuple[str, str]]:
-    """What each action does, and its keys; actions without a key are left out."""
-    native = QKeySequence.SequenceFormat.NativeText
-    lines = []
-    for action in actions:
-        keys = ", ".join(key.toString(native) for key in action.shortcuts())
-        if keys:
-            lines.append((action.text().replace("&", "").rstrip("…"), keys))
-    return lines
+"""Keys that belong to every such control and stay as they are."""
+NAME = Qt.ItemDataRole.UserRole
+HINT = "Enter: choose another key · Insert: add one · Delete: take all away · Backspace: the default again"
 
 
 class KeysDialog(QDialog):
-    """All keys on one page."""
+    """All keys on one page, by group; a refused key says why."""
 
-    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """List the keys of `actions`, then those of the views."""
+    def __init__(self, keymap: KeyMap, parent: QWidget | None = None) -> None:
+        """List what `keymap` holds, then the keys that are fixed."""
         super().__init__(parent)
         self.setWindowTitle("Keys")
-        lines = [*key_lines(actions), *IN_VIEWS]
-        half = (len(lines) + 1) // 2
-        columns = QHBoxLayout()
-        columns.setSpacing(SPACE * 4)
-        for part in (lines[:half], lines[half:]):
-            columns.addLayout(_grid(part))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.rejected.connect(self.reject)
+        self._keymap = keymap
+        self._adding = False
+        self._groups: list[tuple[QTreeWidgetItem, list[QTreeWidgetItem]]] = []
+        self.words = QLineEdit(placeholderText="Filter by what a key does, or by the key")
+        self.list = QTreeWidget()
+        self.field = KeyField()
+        self.said = QLabel(HINT)
+        self._make_list()
+        self._make_buttons()
+        self._lay_out()
+        self._fill()
+        keymap.changed.connect(self._fill)
+        self.list.setFocus()
+
+    def _make_list(self) -> None:
+        self.words.setAccessibleName("Filter keys")
+        self.words.setClearButtonEnabled(True)
+        self.words.textChanged.connect(self._filter)
+        self.list.setAccessibleName("Keys")
+        self.list.setHeaderLabels(["What it does", "Keys", "Default, where it differs"])
+        self.list.setRootIsDecorated(False)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.currentItemChanged.connect(lambda: self._offer())
+        self.list.itemDoubleClicked.connect(lambda: self._begin())
+        for key, run, name in (
+            ("Return", self._begin, "Choose another key"),
+            ("Enter", self._begin, "Choose another key"),
+            ("Insert", lambda: self._begin(adding=True), "Add a key"),
+            ("Delete", self._clear, "Take all keys away"),
+            ("Backspace", self._reset, "The default again"),
+        ):
+            bind(self.list, key, run, name)
+        self.field.pressed.connect(self._take)
+        self.field.left.connect(self._leave)
+
+    def _make_buttons(self) -> None:
+        def made(text: str, run: Callable[[], object]) -> QPushButton:
+            button = QPushButton(text)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda: run())
+            return button
+
+        self.change = made("Change…", self._begin)
+        self.add = made("Add…", lambda: self._begin(adding=True))
+        self.clear = made("No key", self._clear)
+        self.reset = made("Default", self._reset)
+        self.reset_all = made("All defaults", self._reset_all)
+        self.close_button = made("Close", self.reject)
+
+    def _lay_out(self) -> None:
+        self.said.setWordWrap(True)
+        self.said.setMinimumHeight(self.said.fontMetrics().lineSpacing() * 2)
+        buttons = QHBoxLayout()
+        for each in (self.change, self.add, self.clear, self.reset):
+            buttons.addWidget(each)
+        buttons.addStretch(1)
+        for each in (self.reset_all, self.close_button):
+            buttons.addWidget(each)
         column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 3, SPACE * 3, SPACE * 3, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        column.addLayout(columns)
-        column.addWidget(buttons)
+        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
+        column.setSpacing(SPACE)
+        column.addWidget(self.words)
+        column.addWidget(self.list, 1)
+        column.addWidget(self.field)
+        column.addWidget(self.said)
+        column.addLayout(buttons)
+        self.resize(760, 620)
 
+    # ---- the list
 
-def _grid(lines: Sequence[tuple[str, str]]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(SPACE * 3)
-    grid.setVerticalSpacing(SPACE - 2)
-    for row, (words, keys) in enumerate(lines):
-        key = QLabel(keys)
-        key.setFont(fixed_font(9))
-        key.setProperty("role", "muted")
-        grid.addWidget(QLabel(words), row, 0)
-        grid.addWidget(key, row, 1, Qt.AlignmentFlag.AlignRight)
-    grid.setRowStretch(len(lines), 1)
-    return grid
+    def _fill(self) -> None:
+        """Everything anew, the same line chosen."""
+        chosen = self._chosen()
+        self._groups.clear()
+        self.list.clear()
+        for title, bindings in groupby(self._keymap.bindings(), key=lambda each: each.group):
+            self._add_group(title, [self._line(each) for each in bindings])
+        self._add_group("Fixed", [QTreeWidgetItem([words, keys, ""]) for words, keys in FIXED])
+        self.list.expandAll()
+        self.list.resizeColumnToContents(1)
+        self._filter(self.words.text())
+        self._choose(chosen)
+        self._offer()
+
+    def _add_group(self, title: str, lines: list[QTreeWidgetItem]) -> None:
+        head = QTreeWidgetItem([title])
+        font = QFont(self.list.font())
+        font.setBold(True)
+        head.setFont(0, font)
+        head.setFlags(Qt.ItemFlag.ItemIsEnabled)
+        head.addChildren(lines)
+        self._groups.append((head, lines))
+        self.list.addTopLevelItem(head)
+        self.list.setFirstColumnSpanned(self.list.indexOfTopLevelItem(head), self.list.rootIndex(), True)
+
+    def _line(self, binding: Binding) -> QTreeWidgetItem:
+        own = self._keymap.is_own(binding.name)
+        default = ", ".join(binding.defaults) or "none"
+        line = QTreeWidgetItem([binding.words, binding.shown, default if own else ""])
+        line.setData(0, NAME, binding.name)
+        if own:
+            font = QFont(self.list.font())
+            font.setBold(True)
+            line.setFont(1, font)
+        return line
+
+    def _lines(self) -> list[QTreeWidgetItem]:
+        return [line for _, lines in self._groups for line in lines]
+
+    def _filter(self, words: str) -> None:
+        wanted = words.lower().split()
+        for head, lines in self._groups:
+            for line in lines:
+                text = f"{head.text(0)} {line.text(0)} {line.text(1)}".lower()
+                line.setHidden(not all(word in text for word in wanted))
+            head.setHidden(all(line.isHidden() for line in lines))
+        current = self.list.currentItem()
+        if current is None or current.isHidden():
+            self._choose(None)
+
+    def _choose(self, name: str | None) -> None:
+        seen = [line for line in self._lines() if not line.isHidden()]
+        same = [line for line in seen if line.data(0, NAME) == name and name is not None]
+        for line in (same or seen)[:1]:
+            self.list.setCurrentItem(line)
+
+    def _chosen(self) -> str | None:
+        line = self.list.currentItem()
+        name = line.data(0, NAME) if line is not None else None
+        return name if isinstance(name, str) else None
+
+    def _offer(self) -> None:
+        name = self._chosen()
+        for each in (self.change, self.add, self.clear):
+            each.setEnabled(name is not None)
+        self.reset.setEnabled(name is not None and self._keymap.is_own(name))
+        self._say("")
+
+    # ---- other keys
+
+    def _begin(self, adding: bool = False) -> None:
+        name = self._chosen()
+        if name is not None:
+            self._adding = adding
+            self.field.ask(self._keymap.binding(name).words)
+
+    def _take(self, key: str) -> None:
+        name = self._chosen()
+        if name is not None:
+            before = self._keymap.binding(name).keys if self._adding else ()
+            self._change(lambda: self._keymap.rebind(name, [*before, key]))
+
+    def _clear(self) -> None:
+        name = self._chosen()
+        if name is not None:
+            self._change(lambda: self._keymap.rebind(name, []))
+
+    def _reset(self) -> None:
+        name = self._chosen()
+        if name is not None:
+            self._change(lambda: self._keymap.reset(name))
+
+    def _reset_all(self) -> None:
+        self._keymap.reset_all()
+        self._leave()
+
+    def _change(self, act: Callable[[], None]) -> None:
+        """Do it, or say why not."""
+        try:
+            act()
+        except UserError as error:
+            self._leave()
+            self._say(f"{error.problem} {error.remedy}")
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
+        self.field.done()
+        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _say(self, problem: str) -> None:
+        self.said.setText(problem or HINT)
+        self.said.setProperty("role", "bad" if problem else "muted")
+        self.said.style().polish(self.said)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Escape while a key is asked for leaves that only (called by Qt)."""
+        if event.key() == Qt.Key.Key_Escape and self.field.asking:
+            self._leave()
+            return
+        super().keyPressEvent(event)

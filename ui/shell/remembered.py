@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -159,6 +159,19 @@ class Remembered:
         except ValueError:
             return []
         return values if isinstance(values, list) else []
+
+    def keys(self) -> dict[str, list[str]]:
+        """Keys the user chose, by what they do."""
+        try:
+            chosen = json.loads(self._text("keys") or "{}")
+        except ValueError:
+            return {}
+        known = chosen.items() if isinstance(chosen, dict) else ()
+        return {name: [str(key) for key in keys] for name, keys in known if isinstance(keys, list)}
+
+    def keep_keys(self, keys: Mapping[str, Sequence[str]]) -> None:
+        """Keep the keys the user chose."""
+        self._settings.setValue("keys", json.dumps({name: list(chosen) for name, chosen in keys.items()}))
 
     def state(self, key: str) -> QByteArray | None:
         """Geometry or splitter state; None at first."""

@@ -95,7 +95,7 @@ class SearchField(QLineEdit):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         """Start without targets."""
         super().__init__(parent)
-        self.setPlaceholderText("Go to…  Ctrl-K")
+        self.setPlaceholderText("Go to…")
         self.setAccessibleName("Go to a file, a region, an edit or a command")
         self.setMinimumWidth(150)
         self._places: Callable[[], Find] = lambda: lambda words: []

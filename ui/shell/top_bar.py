@@ -61,10 +61,10 @@ class TopBar(QWidget):
         self.run.setText("Run")
         self.run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         wanted = (
-            (self.run, self.run_asked, "Start a run (Ctrl-R)"),
+            (self.run, self.run_asked, "Start a run"),
             (self.pause, self.pause_asked, "Pause"),
-            (self.stop, self.stop_asked, "Stop; the run can be resumed (Ctrl-.)"),
-            (self.settings, self.settings_asked, "Run settings (Ctrl-,)"),
+            (self.stop, self.stop_asked, "Stop; the run can be resumed"),
+            (self.settings, self.settings_asked, "Run settings"),
         )
         for button, signal, tip in wanted:
             button.setToolTip(tip)
@@ -121,6 +121,6 @@ class TopBar(QWidget):
     def _draw_pause(self, paused: bool) -> None:
         faded = self._theme.tint(self._theme.muted, 0.5)
         self.pause.setIcon(icon("run" if paused else "pause", self._theme.text, faded))
-        words = "Go on (Ctrl-Shift-P)" if paused else "Pause after what is in flight (Ctrl-Shift-P)"
+        words = "Go on" if paused else "Pause after what is in flight"
         self.pause.setToolTip(words)
         self.pause.setAccessibleName(words)

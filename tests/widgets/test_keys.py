@@ -1,0 +1,162 @@
+"""Keys the user chooses: kept, refused with a reason where they clash, and brought back to their defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+
+from core.errors import UserError
+from ui.appearance import Appearance
+from ui.keymap import KeyMap, clashes
+from ui.main_window import MainWindow
+from ui.panels import DiffPanel
+from ui.shell.keys_dialog import KeysDialog
+from ui.shell.remembered import Remembered
+from ui.theme import LIGHT
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> Remembered:
+    return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+def opened(qapp: QApplication, remembered: Remembered) -> MainWindow:
+    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made.show()
+    made.activateWindow()
+    return made
+
+
+@pytest.fixture
+def window(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
+    made = opened(qapp, remembered)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+@pytest.fixture
+def dialog(window: MainWindow) -> Iterator[KeysDialog]:
+    made = KeysDialog(window.commands.keymap, window)
+    made.show()
+    made.activateWindow()
+    wait_until(made.list.hasFocus)
+    yield made
+    made.reject()
+
+
+def pick(dialog: KeysDialog, words: str) -> None:
+    line = next(line for line in dialog._lines() if line.text(0) == words)
+    dialog.list.setCurrentItem(line)
+
+
+def press(key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(QApplication.focusWidget(), key, modifier)
+
+
+def test_no_default_key_does_two_things(window: MainWindow) -> None:
+    bindings = window.commands.keymap.bindings()
+    assert clashes(bindings) == {}
+    names = {each.name for each in bindings}
+    assert names >= {"run", "next-region", "code-next-region", "next-change", "mode-1", "mode-9", "label-undo"}
+    assert all(each.words for each in bindings)
+
+
+def test_a_key_is_chosen_by_keys_alone_and_works_at_once(window: MainWindow, dialog: KeysDialog) -> None:
+    pick(dialog, "Ambiguous")
+    press(Qt.Key.Key_Return)
+    assert dialog.field.hasFocus()
+    press(Qt.Key.Key_A)
+    assert dialog.list.hasFocus()
+    action = window.commands.keymap.binding("mode-4").action
+    assert action is not None
+    assert [key.toString() for key in action.shortcuts()] == ["A"]
+    assert window.parts.labels.buttons[3].accessibleName() == "Ambiguous, key A"
+    press(Qt.Key.Key_Insert)
+    press(Qt.Key.Key_Tab)
+    assert "Tab moves the focus" in dialog.said.text()
+    press(Qt.Key.Key_Insert)
+    press(Qt.Key.Key_X)
+    assert [key.toString() for key in action.shortcuts()] == ["A", "X"]
+    press(Qt.Key.Key_Backspace)
+    assert [key.toString() for key in action.shortcuts()] == ["4"]
+
+
+def test_a_key_in_use_is_refused_and_nothing_changes(window: MainWindow, dialog: KeysDialog) -> None:
+    keymap = window.commands.keymap
+    for name, taken in (("mode-4", "S"), ("mode-4", "Ctrl+R"), ("run", "U"), ("run", "F8")):
+        before = keymap.binding(name).keys
+        pick(dialog, keymap.binding(name).words)
+        press(Qt.Key.Key_Return)
+        dialog.field.pressed.emit(taken)
+        assert "already" in dialog.said.text() and dialog.said.property("role") == "bad"
+        assert keymap.binding(name).keys == before
+    keymap.rebind("code-next-region", ["U"])
+    assert keymap.binding("code-next-region").keys == ("U",)
+    with pytest.raises(UserError, match="no key"):
+        keymap.rebind("run", [""])
+
+
+def test_a_view_made_later_gets_the_chosen_keys(window: MainWindow) -> None:
+    keymap = window.commands.keymap
+    keymap.rebind("next-change", ["Ctrl+J"])
+    made = DiffPanel(LIGHT).edit
+    made.setParent(window)
+    made.show()
+    made.columns.setFocus()
+    wait_until(lambda: made.isAncestorOf(QApplication.focusWidget() or window))
+    keys = {action.objectName(): action.shortcut().toString() for action in made.actions()}
+    assert keys == {"next-change": "Ctrl+J", "previous-change": "Alt+Up"}
+    with pytest.raises(UserError, match="in Diff"):
+        keymap.rebind("compare-next-region", ["Ctrl+J"])
+
+
+def test_escape_leaves_the_key_as_it_is(window: MainWindow, dialog: KeysDialog) -> None:
+    pick(dialog, "Run")
+    press(Qt.Key.Key_Return)
+    press(Qt.Key.Key_Escape)
+    assert dialog.isVisible() and dialog.list.hasFocus()
+    assert window.commands.keymap.binding("run").keys == ("Ctrl+R",)
+
+
+def test_the_list_is_filtered_by_words_and_keys(dialog: KeysDialog) -> None:
+    dialog.words.setText("region f8")
+    shown = [line.text(0) for line in dialog._lines() if not line.isHidden()]
+    assert shown == ["Next region", "Previous region"]
+    assert dialog._chosen() == "next-region"
+
+
+def test_chosen_keys_are_remembered_and_given_back(
+    qapp: QApplication, window: MainWindow, remembered: Remembered
+) -> None:
+    keymap = window.commands.keymap
+    keymap.rebind("run", ["F4"])
+    keymap.rebind("stop", [])
+    assert window.parts.bar.run.toolTip() == "Start a run (F4)"
+    again = opened(qapp, remembered)
+    assert again.commands.keymap.binding("run").keys == ("F4",)
+    assert again.commands.keymap.binding("stop").keys == ()
+    assert again.parts.bar.run.toolTip() == "Start a run (F4)"
+    again.commands.keymap.reset("stop")
+    again.commands.keymap.reset_all()
+    assert again.commands.keymap.binding("run").keys == ("Ctrl+R",)
+    assert remembered.keys() == {}
+    again.close()
+    again.deleteLater()
+
+
+def test_a_default_gives_way_to_what_the_user_chose_before_it_was_one(window: MainWindow, tmp_path: Path) -> None:
+    before = Remembered(QSettings(str(tmp_path / "older.ini"), QSettings.Format.IniFormat))
+    before.keep_keys({"code-next-region": ["F8"], "gone": ["F2"]})
+    keymap = KeyMap(before, window)
+    for binding in window.commands.keymap.bindings():
+        keymap.declare(binding.group, [(binding.name, binding.words, " ".join(binding.defaults))], *binding.reach)
+    assert clashes(keymap.bindings()) == {}
+    assert (keymap.binding("code-next-region").keys, keymap.binding("next-region").keys) == (("F8",), ())
