@@ -107,11 +107,14 @@ def test_a_key_in_use_is_refused_and_nothing_changes(window: MainWindow, dialog:
 def test_a_view_made_later_gets_the_chosen_keys(window: MainWindow) -> None:
     keymap = window.commands.keymap
     keymap.rebind("next-change", ["Ctrl+J"])
-    made = DiffPanel(LIGHT).edit
-    made.setParent(window)
+    panel = DiffPanel(LIGHT)
+    panel.setParent(window)
+    panel.show()
+    made = panel.edit
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     made.show()
-    made.columns.setFocus()
-    wait_until(lambda: made.isAncestorOf(QApplication.focusWidget() or window))
+    made.setFocus()
+    wait_until(made.hasFocus)
     keys = {action.objectName(): action.shortcut().toString() for action in made.actions()}
     assert keys == {"next-change": "Ctrl+J", "previous-change": "Alt+Up"}
     with pytest.raises(UserError, match="in Diff"):
