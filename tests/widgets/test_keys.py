@@ -132,7 +132,7 @@ def test_escape_leaves_the_key_as_it_is(window: MainWindow, dialog: KeysDialog) 
 def test_the_list_is_filtered_by_words_and_keys(dialog: KeysDialog) -> None:
     dialog.words.setText("region f8")
     shown = [line.text(0) for line in dialog._lines() if not line.isHidden()]
-    assert shown == ["Next region", "Previous region"]
+    assert shown == ["Next region or edit", "Previous region or edit"]
     assert dialog._chosen() == "next-region"
 
 
