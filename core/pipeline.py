@@ -74,8 +74,8 @@ def _work(run: Run) -> None:
     run.emit(pace.now())
     with Judging(run) as judging:
         passes = Passes(run, judging, pace)
-        for first in range(0, len(works), settings.wave):
-            passes.draw(works[first : first + settings.wave])
+        for first in range(0, len(works), settings.together):
+            passes.draw(works[first : first + settings.together])
             judging.drain()
         judging.drain(wait=True)
 

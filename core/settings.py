@@ -179,6 +179,13 @@ class RunSettings:
             return self.backward_endpoint == self.endpoint
         return self.backward_model is None or (self.endpoint is None and self.backward_model == self.model)
 
+    @property
+    def together(self) -> int:
+        """Regions drawn at a time: enough to use all the requests that a server takes at once."""
+        endpoints = (self.endpoint, self.backward_endpoint)
+        slots = max((each.concurrency for each in endpoints if each is not None), default=0)
+        return max(self.wave, -(-slots // self.forward_samples))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, nested."""
         return dataclasses.asdict(self)

@@ -120,6 +120,20 @@ def test_forward_and_backward_are_asked_apart(place: Place) -> None:
     assert (models["forward"]["path"], models["backward"]["path"]) == (one.address, other.address)
 
 
+def test_as_many_requests_at_a_time_as_were_allowed(place: Place) -> None:
+    """Two descriptions a region: regions are taken together."""
+    barrier = threading.Barrier(6)
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        if number <= 6:
+            barrier.wait(5)
+        return right(number, body)
+
+    with chat_server(script) as server:
+        finished, _ = place.started(endpoint=at(server, concurrency=6))
+    assert (finished.status, finished.rtc_pass) == ("finished", 1.0)
+
+
 def test_one_pass_on_this_machine_and_one_on_a_server(place: Place) -> None:
     """The bundled model describes, in a window too small for examples; the code is the server's."""
     generation = ModelSettings(threads=1, context_size=256)

@@ -67,7 +67,7 @@ def test_the_source_cannot_end_a_turn(model: LocalModel) -> None:
 
 def test_which_style_is_chosen(path: Path, tmp_path: Path) -> None:
     base, bundled = read_header(path), read_header(bundled_model())
-    instruct = read_header(write_infill_model(tmp_path / "instruct.gguf", template=True))
+    instruct = read_header(write_infill_model(tmp_path / "instruct.gguf", template=True, weights=False))
     assert [header.fills_gaps for header in (base, instruct, bundled)] == [True, True, False]
     cases = {"auto": (True, False, False), "fim": (True, True, None), "completion": (False,) * 3, "chat": (False,) * 3}
     for asked, wanted in cases.items():
