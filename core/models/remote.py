@@ -86,7 +86,12 @@ class RemoteModel:
         on_progress: Callable[[str, int, int], None] | None = None,
     ) -> Iterator[Generation]:
         """Yield each sample as it comes; one that fails for good is `failed`. Raises Cancelled."""
-        stop = self._stop = threading.Event()
+        self._stop = threading.Event()  # here and not in the generator: a cancel between call and first sample counts
+        return self._generate(requests, on_text, self._stop)
+
+    def _generate(
+        self, requests: Sequence[Request], on_text: Callable[[str, str], None] | None, stop: threading.Event
+    ) -> Iterator[Generation]:
         waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
         done: queue.Queue[Generation] = queue.Queue()
         for request in requests:

@@ -84,6 +84,16 @@ def test_a_slow_server_can_be_left() -> None:
         release.set()
 
 
+def test_a_cancel_before_the_first_answer_counts() -> None:
+    with server(lambda n, body: (200, completion("x"), {})) as (address, _):
+        model = RemoteModel(endpoint(address))
+        samples = model.generate(requests(3))
+        model.cancel()
+        with pytest.raises(Cancelled):
+            next(samples)
+        assert len(list(model.generate(requests(3)))) == 3
+
+
 def test_an_answer_starts_after_its_prefill() -> None:
     fenced = Prompt((Message("user", "code"),), prefill="```python\n", stop=("\n```",))
     with server(lambda n, body: (200, completion("Sure:\n```python\nx = 1\n```\nDone."), {})) as (address, asked):
