@@ -22,11 +22,15 @@ BUDGET = 40.0
 """Seconds each side spends on mutants, beside what it needs to begin."""
 
 # Runs mutmut on a copy in the scratch space; an interrupt after the budget makes it print what it has.
-_INSIDE = """
+_INSIDE = r"""
 import json, os, re, shutil, signal, subprocess, sys, threading, time
 root, config, budget = sys.argv[1], sys.argv[2], float(sys.argv[3])
 os.makedirs(os.environ["HOME"], exist_ok=True)
 shutil.copytree(root, "work", ignore=shutil.ignore_patterns(".git")); os.chdir("work")
+for name in ("pytest.ini", "tox.ini", "pyproject.toml"):  # options of coverage and display, as we leave them out
+    if os.path.exists(name):
+        text = re.sub(r"(?ms)^addopts *= *(\[.*?\]|[^\n]*(\n[ \t]+[^\n]*)*)", "", open(name).read())
+        open(name, "w").write(text)
 open("setup.cfg", "w").write(config)
 begun, said = time.monotonic(), b""
 command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1"]
