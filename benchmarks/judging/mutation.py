@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 from core.oracle.interpreter import describe
@@ -94,9 +93,11 @@ def _listed(words: Iterator[str] | set[str]) -> list[str]:
 
 def _ours(codebase: Codebase, suite: Suite, oracle: Oracle) -> tuple[float, float]:
     """Mutants of a second, with whole-suite confirmation of those that live, and the share that died."""
-    oracle.judge(*_candidate(codebase, next(_drawn(codebase, suite))))
+    first = {region.path: (region, text) for region, text in _drawn(codebase, suite)}
+    for drawn in first.values():  # starts the processes, and asks once for each file whether tests import it
+        oracle.judge(*_candidate(codebase, drawn))
     started, killed, judged = time.perf_counter(), 0, 0
-    for drawn in islice(_drawn(codebase, suite), 1, None):
+    for drawn in _drawn(codebase, suite):
         killed += oracle.judge(*_candidate(codebase, drawn)).outcome is not Outcome.PASS
         judged += 1
         if time.perf_counter() - started > BUDGET:
