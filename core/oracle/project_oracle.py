@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import queue
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
 from pathlib import Path
 
 from core.oracle.baseline import Baseline
@@ -21,6 +22,7 @@ from core.settings import OracleSettings
 from core.types import Candidate, Outcome, Suite, Verdict
 
 Progress = Callable[[str, int, int], None]
+ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
 
 
 class ProjectOracle:
@@ -98,12 +100,28 @@ class ProjectOracle:
         baseline = self._learn(_silent)
         if not self._judges(candidate, tests, baseline):
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate), "", self.name)
-        verdict = self._once(Trial(candidate, fastest_first(tests, baseline), every_test))
-        whole = tuple(test.node_id for test in baseline.suite.tests)
-        known = set(tests) >= set(whole)
-        if verdict.outcome is not Outcome.PASS or known or not self._settings.confirm_whole_suite:
+        covering, whole = fastest_first(tests, baseline), tuple(test.node_id for test in baseline.suite.tests)
+        known = frozenset(tests)
+        rest = tuple(test for test in whole if test not in known)
+        if not rest or not self._settings.confirm_whole_suite:
+            return self._once(Trial(candidate, covering, every_test))
+        confirming = Trial(candidate, whole, whole=True)
+        at_once = rest if not every_test and self._known(confirming) is None else ()
+        verdict = self._once(Trial(candidate, covering, every_test, rest=at_once))
+        if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
+            self._remember(confirming, verdict)
+            return _split(verdict, frozenset(covering))
+        if verdict.outcome is not Outcome.PASS:
             return verdict
-        return _joined(verdict, self._once(Trial(candidate, whole, whole=True)))
+        return _joined(verdict, self._once(confirming))
+
+    def _known(self, trial: Trial) -> Verdict | None:
+        with self._memo_lock:
+            return self._memo.get(_key(trial))
+
+    def _remember(self, trial: Trial, verdict: Verdict) -> None:
+        with self._memo_lock:
+            self._memo.setdefault(_key(trial), verdict)
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
         """Whether the tests import this very file: an error planted in it must be noticed. Asked once a file."""
@@ -156,14 +174,28 @@ def _key(trial: Trial) -> tuple[object, ...]:
     return (candidate.file.path, digest, trial.tests, trial.every_test, trial.whole)
 
 
+def _split(verdict: Verdict, covering: Set[str]) -> Verdict:
+    """One run of both, told as two would be: the covering tests, then what went wrong in the others."""
+    first = tuple(test for test in verdict.tests if test.node_id in covering)
+    others = tuple(test for test in verdict.tests if test.node_id not in covering)
+    if verdict.outcome is Outcome.PASS:
+        return replace(verdict, tests=first, detail=_all_passed(len(first), len(verdict.tests)))
+    bad = tuple(test for test in others if test.outcome != "passed")
+    return replace(verdict, tests=first + bad, detail=f"{ONLY_WHOLE}{verdict.detail}")
+
+
+def _all_passed(covering: int, whole: int) -> str:
+    return f"All {covering} covering tests passed, and the whole suite of {whole}."
+
+
 def _joined(covering: Verdict, whole: Verdict) -> Verdict:
     """What the whole suite says of a candidate that its covering tests passed."""
     if whole.outcome is Outcome.PASS:
         seconds = covering.seconds + whole.seconds
-        detail = f"All {len(covering.tests)} covering tests passed, and the whole suite of {len(whole.tests)}."
+        detail = _all_passed(len(covering.tests), len(whole.tests))
         return Verdict(Outcome.PASS, seconds, covering.tests, detail, covering.output, covering.oracle)
     bad = tuple(test for test in whole.tests if test.outcome != "passed")
-    detail = f"The covering tests passed, the whole suite did not: {whole.detail}"
+    detail = f"{ONLY_WHOLE}{whole.detail}"
     seconds = covering.seconds + whole.seconds
     return Verdict(whole.outcome, seconds, covering.tests + bad, detail, whole.output, whole.oracle)
 

@@ -59,9 +59,10 @@ class Observation:
         """The tests that ran to their end, in order."""
         return tuple(TestResult(v[0], _public(v[1]), v[3], v[2]) for v in self.all("test"))
 
-    def output(self, limit: int, *, broken_off: bool) -> str:
-        """What the tests printed, cuts said; of a broken off run also what escaped pytest's capture."""
-        parts = [v[4] + (f"\n[{v[5]} characters cut]\n" if v[5] else "") for v in self.all("test")]
+    def output(self, limit: int, shown: Collection[str] | None, *, broken_off: bool) -> str:
+        """What the tests printed, `shown` only, cuts said; of a broken off run also what escaped pytest's capture."""
+        tests = (values for values in self.all("test") if shown is None or values[0] in shown)
+        parts = [v[4] + (f"\n[{v[5]} characters cut]\n" if v[5] else "") for v in tests]
         whole = "".join(parts) + (str(self.reply["printed"]) if broken_off else "")
         return whole if len(whole) <= limit else whole[:limit] + f"\n[{len(whole) - limit} characters cut]"
 
@@ -72,13 +73,19 @@ def _public(outcome: str) -> str:
 
 
 def conclude(
-    observed: Observation, expected: Sequence[str], allowed: Allowances, seconds: float, oracle: str, output_limit: int
+    observed: Observation,
+    expected: Sequence[str],
+    allowed: Allowances,
+    seconds: float,
+    oracle: str,
+    output_limit: int,
+    shown: Collection[str] | None = None,
 ) -> Verdict:
-    """The verdict over `expected` tests; PASS only with every piece of evidence."""
+    """The verdict over `expected` tests; PASS only with every piece of evidence. `shown`: those whose output counts."""
     results = observed.tests()
     outcome, detail = _outcome(observed, results, expected, allowed)
     results += _unfinished(observed, results, expected, outcome)
-    output = observed.output(output_limit, broken_off=outcome is Outcome.CRASH)
+    output = observed.output(output_limit, shown, broken_off=outcome is Outcome.CRASH)
     return Verdict(outcome, seconds, results, detail, output, oracle)
 
 

@@ -25,17 +25,22 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One thing to run: a candidate (None: the project as it is) under tests."""
+    """One thing to run: a candidate (None: the project as it is) under tests.
+
+    Attributes:
+        rest: run after `tests` have passed, where the process at hand has collected them anyway; else left out.
+    """
 
     candidate: Candidate | None
     tests: tuple[str, ...]
     every_test: bool = False
     whole: bool = False
+    rest: tuple[str, ...] = ()
 
-    def request(self, total: float) -> dict[str, Any]:
+    def request(self, tests: Sequence[str], total: float) -> dict[str, Any]:
         """As the zygote wants it."""
         asked: dict[str, Any] = {
-            "tests": list(self.tests),
+            "tests": list(tests),
             "whole": self.whole,
             "fail_fast": not self.every_test,
             "total": total,
@@ -92,21 +97,24 @@ class Worker:
         return Verdict(Outcome.INFRASTRUCTURE, time.monotonic() - started, (), detail, "", self._oracle)
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
-        total = self._baseline.total_limit(trial.tests, self._settings)
-        request = trial.request(total)
-        observed = self._observe(trial, request)
+        observed, tests = self._observe(trial)
         seconds = time.monotonic() - started
         limit = self._settings.output_kib << 10
-        return conclude(observed, trial.tests, self._baseline.allowed, seconds, self._oracle, limit)
+        shown = frozenset(trial.tests)
+        return conclude(observed, tests, self._baseline.allowed, seconds, self._oracle, limit, shown)
 
-    def _observe(self, trial: Trial, request: Mapping[str, Any]) -> Observation:
-        """By code swap where that is known to be as good as a fresh import, else by a fresh import."""
+    def _observe(self, trial: Trial) -> tuple[Observation, tuple[str, ...]]:
+        """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
         baseline = self._baseline
         if baseline.code_swap and trial.candidate is not None and baseline.fresh_only.isdisjoint(trial.tests):
-            observed = Observation.of(self._zygote(collected=True).run(request))
+            tests = trial.tests + (trial.rest if baseline.fresh_only.isdisjoint(trial.rest) else ())
+            observed = Observation.of(self._zygote(collected=True).run(self._request(trial, tests)))
             if "fallback" not in observed:
-                return observed
-        return self._observe_fresh(trial, request)
+                return observed, tests
+        return self._observe_fresh(trial, self._request(trial, trial.tests)), trial.tests
+
+    def _request(self, trial: Trial, tests: tuple[str, ...]) -> dict[str, Any]:
+        return trial.request(tests, self._baseline.total_limit(tests, self._settings))
 
     def _observe_fresh(self, trial: Trial, request: Mapping[str, Any]) -> Observation:
         """Collect only the files of the tests, unless one of them needs the company of others."""
@@ -135,9 +143,8 @@ class Worker:
         return all(self._passes(zygote, fastest) for zygote in self._zygotes.values())
 
     def _passes(self, zygote: Zygote, tests: tuple[str, ...]) -> bool:
-        total = self._baseline.total_limit(tests, self._settings)
         try:
-            observed = Observation.of(zygote.run(Trial(None, tests).request(total)))
+            observed = Observation.of(zygote.run(self._request(Trial(None, tests), tests)))
         except ZygoteDied:
             return False
         return conclude(observed, tests, self._baseline.allowed, 0.0, "", 0).outcome is Outcome.PASS

@@ -109,6 +109,21 @@ def test_the_whole_suite_confirms_what_covering_tests_pass(opened: Opened) -> No
     assert "whole suite" in verdict.detail
 
 
+def test_swapped_code_meets_the_whole_suite_in_one_run(opened: Opened) -> None:
+    names = opened.covering(PATH, 16)
+    bad = opened.oracle.judge(opened.candidate(PATH, BODY, "return 7 + sum(prices)"), names)
+    assert bad.outcome is Outcome.FAIL and "whole suite" in bad.detail
+    assert [test.outcome for test in bad.tests] == ["passed"] * len(names) + ["failed"]
+    good = opened.candidate(PATH, BODY, "return sum(prices[:])")
+    first, second = (opened.oracle.judge(good, tests) for tests in (names, opened.covering(PATH, 8)))
+    assert first.outcome is second.outcome is Outcome.PASS
+    assert (
+        f"whole suite of {len(opened.tests)}" in first.detail and f"whole suite of {len(opened.tests)}" in second.detail
+    )
+    assert [test.node_id for test in first.tests] == names
+    assert "adding up" in second.output and "adding up" not in first.output
+
+
 def test_identity_of_every_statement_passes(opened: Opened) -> None:
     file = opened.codebase.file(PATH)
     lines = file.text.splitlines(keepends=True)
