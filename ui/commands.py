@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
+from core.errors import UserError
 from core.store.rows import RunRow
 from core.store.writer import Store
 from core.types import SourceFile
 from ui.code.project_search import Hit
+from ui.comparing import proposed
 from ui.inspection import Overview, Wanted
 from ui.key_wiring import wire_keys
 from ui.places import Places
@@ -66,9 +68,9 @@ class Commands(QObject):
                 "pause": window.control.coordinator.toggle_pause,
                 "stop": window.control.coordinator.stop,
                 "settings": self.ask_settings,
-                "runs": self.show_runs,
+                "runs": lambda: self.show_runs(),
                 "queue": self.show_queue,
-                "compare": self.show_runs,
+                "compare": self.ask_comparison,
                 "report": window.reporting.ask_report,
                 "check": code.selecting.check,
                 "probe": code.selecting.probe,
@@ -81,12 +83,12 @@ class Commands(QObject):
                 "previous-failure": partial(code.go, -1, True),
                 "find": code.find_bar.open_bar,
                 "search": self.search_project,
-                "focus-project": parts.tree.setFocus,
-                "focus-regions": parts.regions.table.setFocus,
-                "focus-code": code.editor.setFocus,
-                "focus-roundtrip": partial(parts.roundtrip.setFocus, Qt.FocusReason.ShortcutFocusReason),
-                "focus-tabs": parts.tabs.tabBar().setFocus,
-                "labels": window.label_samples,
+                "focus-project": self._in_views(parts.tree.setFocus),
+                "focus-regions": self._in_views(parts.regions.table.setFocus),
+                "focus-code": self._in_views(code.editor.setFocus),
+                "focus-roundtrip": self._in_views(self._focus_round_trip),
+                "focus-tabs": self._in_views(parts.tabs.tabBar().setFocus),
+                "labels": self._in_views(window.label_samples),
                 "history": self._show_history,
                 "next-tab": self._next_tab,
                 "larger": partial(self.preferences.scale_code, 1.0),
@@ -98,7 +100,7 @@ class Commands(QObject):
                 "quit": window.close,
             }
         )
-        window.comparing.choose_asked.connect(self.show_runs)
+        window.comparing.choose_asked.connect(self.ask_comparison)
         window.comparing.report_asked.connect(window.reporting.ask_comparison)
         bar = parts.bar
         bar.search.set_source(self.places)
@@ -137,8 +139,17 @@ class Commands(QObject):
                 self._window.start_run()
         self._window.inspection.forget("paces")
 
-    def show_runs(self) -> None:
-        """List every run of the database."""
+    def ask_comparison(self) -> None:
+        """List every run, with those selected that can be compared."""
+        chosen = proposed(self._runs, self._window.inspection.run, self._window.comparing.runs)
+        if len(self._runs) < 2:
+            remedy = "Start another one, with another model, quantization or seed, then compare them."
+            self._window.parts.notices.report(UserError("A comparison needs two runs.", remedy))
+            return
+        self.show_runs(chosen)
+
+    def show_runs(self, chosen: Sequence[int] = ()) -> None:
+        """List every run of the database, with some of them selected."""
         current = self._window.inspection.run
         dialog = RunsDialog(self._runs, current.id if current else None, True, self._window)
         dialog.opened.connect(self._open_run)
@@ -149,6 +160,8 @@ class Commands(QObject):
         dialog.hidden.connect(self._hide_run)
         dialog.restored.connect(lambda run_id: self._change_runs(lambda store: store.restore_run(run_id)))
         self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
+        if chosen:
+            dialog.preselect(chosen)
         dialog.exec()
         self._window.inspection.forget("deleted runs")
 
@@ -186,11 +199,24 @@ class Commands(QObject):
             files=[each.path for each in codebase.files] if codebase else [],
             commands=commands,
             regions=overview.items if overview else (),
-            open_file=window.parts.code.open_file,
+            open_file=lambda path: self._in_views(partial(window.parts.code.open_file, path))(),
             choose=window.browsing.choose,
         ).find
 
+    def _focus_round_trip(self) -> None:
+        self._window.parts.roundtrip.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _in_views(self, act: Callable[[], object]) -> Callable[[], object]:
+        """What acts on the views leaves the comparison first."""
+
+        def leave_and_act() -> None:
+            self._window.comparing.close()
+            act()
+
+        return leave_and_act
+
     def _open_run(self, run_id: int) -> None:
+        self._window.comparing.close()
         self._window.inspection.choose_run(Wanted(run_id))
 
     def _change_runs(self, change: Callable[[Store], None]) -> None:

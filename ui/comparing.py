@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
@@ -11,6 +12,7 @@ from core.comparison.compare import compare_runs
 from core.comparison.values import Comparison, Pair
 from core.errors import InspectorError
 from core.store.reader import Reader
+from core.store.rows import RunRow
 from ui.appearance import Appearance
 from ui.browsing import Browsing
 from ui.compare.page import ComparePage
@@ -36,9 +38,11 @@ class Comparing(QObject):
         self._appearance = appearance
         self._runs: tuple[int, ...] = ()
         self._read: Known = {}
+        self._database: Path | None = None
         self._page: ComparePage | None = None
         inspection.overview_changed.connect(self._follow)
         browsing.went.connect(self.close)
+        inspection.run_chosen.connect(lambda _: self.close())
 
     @property
     def page(self) -> ComparePage:
@@ -66,7 +70,7 @@ class Comparing(QObject):
 
     def compare(self, run_ids: Sequence[int]) -> None:
         """Show these runs against the first of them."""
-        self._runs = tuple(run_ids)
+        self._runs, self._database = tuple(run_ids), self._inspection.database
         self.page.say("Comparing", "The runs are being read.")
         self._parts.show_page(self.page)
         self._ask()
@@ -97,8 +101,11 @@ class Comparing(QObject):
         self._ask()
 
     def _follow(self, overview: Overview) -> None:
-        """Read again when something was stored for a compared run that is on show."""
-        if self._page is not None and self._page.isVisible() and self._known(overview) != self._read:
+        """Read again when something was stored for a compared run that is on show; leave with its database."""
+        if self._database != self._inspection.database:
+            self._runs = ()
+            self.close()
+        elif self._page is not None and self._page.isVisible() and self._known(overview) != self._read:
             self._ask()
 
     def _known(self, overview: Overview | None) -> Known:
@@ -116,6 +123,22 @@ class Comparing(QObject):
     def _leave(self, run_id: int, item_id: int) -> None:
         self.close()
         self._browsing.go_to(run_id, item_id)
+
+
+def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[int]) -> tuple[int, ...]:
+    """The runs to offer: those compared just now, else the one on show and the newest that can stand beside it.
+
+    Where none can, the newest two that can stand beside each other.
+    """
+    if len(compared) > 1 and {run.id for run in runs}.issuperset(compared):
+        return tuple(compared)
+    for run in [current, *reversed(runs)]:
+        if run is not None:
+            alike = [each.id for each in runs if (each.task, each.project_root) == (run.task, run.project_root)]
+            others = [run_id for run_id in alike if run_id != run.id]
+            if others:
+                return run.id, max(others)
+    return ()
 
 
 def _compared(run_ids: Sequence[int], reader: Reader) -> list[Comparison]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ui.compare.standings import KEYS as STANDING_KEYS
 from ui.compare.traces import STEPS as REGION_STEPS
 from ui.diff.comparison import STEPS as CHANGE_STEPS
 from ui.keymap import KeyMap
@@ -21,7 +22,7 @@ def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
         keymap.add(group, made)
     keymap.add("Code", parts.code.keys, "Code")
     keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
-    keymap.declare("Compare", REGION_STEPS, "Compare")
+    keymap.declare("Compare", (*REGION_STEPS, *STANDING_KEYS), "Compare")
     keymap.add("Labels", parts.labels.key_actions.all(), "Labels")
     keymap.changed.connect(parts.labels.refresh_keys)
     keymap.changed.connect(lambda: _name_search(keymap, parts))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from factories import fill_store
-from PySide6.QtCore import QPointF, QSettings, Qt
+from PySide6.QtCore import QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
@@ -20,6 +20,7 @@ from core.settings import RunSettings
 from ui.appearance import Appearance
 from ui.compare.page import ComparePage
 from ui.compare.scatter import Spot, spots
+from ui.comparing import proposed
 from ui.inspection import Wanted
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
@@ -266,3 +267,42 @@ def test_every_control_has_a_name_and_the_dark_theme_reaches_the_page(window: Ma
     image = page.summary.scatter.plot.grab().toImage()
     assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
     page.set_theme(window.appearance.theme)
+
+
+def test_the_menu_offers_runs_that_can_be_compared(window: MainWindow) -> None:
+    wait_until(lambda: window.inspection.overview is not None)
+    overview = window.inspection.overview
+    assert overview is not None
+    runs = list(overview.runs)
+    assert proposed(runs, runs[0], ()) == (1, 3)
+    assert proposed(runs, runs[3], ()) == (3, 2), "no other run of that task"
+    assert proposed(runs[2:], None, ()) == ()
+    assert proposed(runs, runs[0], (2, 1)) == (2, 1)
+    assert proposed(runs, runs[0], (2, 9)) == (1, 3), "a compared run is gone"
+    assert proposed([], None, ()) == ()
+    QTimer.singleShot(0, lambda: accept(window))
+    window.commands.actions["compare"].trigger()
+    wait_until(lambda: window.comparing.page.isVisible() and window.comparing.page.comparisons)
+    window.commands.actions["focus-regions"].trigger()
+    assert not window.comparing.page.isVisible()
+    assert window.parts.regions.table.isVisible()
+
+
+def accept(window: MainWindow) -> None:
+    """Press the button that has the focus in the list of runs."""
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, RunsDialog)
+    dialog.set_deleted([])
+    enabled = dialog.compare_button.isEnabled()
+    dialog.compare_button.click()
+    dialog.reject()
+    assert enabled, "what was deleted comes later and leaves the selection"
+
+
+def test_one_run_alone_cannot_be_compared(qapp: QApplication, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    made = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    made.commands.actions["compare"].trigger()
+    assert made.parts.notices.notices[0].problem == "A comparison needs two runs."
+    made.close()
+    made.deleteLater()

@@ -15,6 +15,8 @@ from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.theme import Theme
 
 ROW, MOST_ROWS = 26, 5
+KEYS: tuple[tuple[str, str, str], ...] = (("make-reference", "Make the run the reference", "R"),)
+"""Name, words, keys."""
 
 
 class Standings(QWidget):
@@ -45,8 +47,9 @@ class Standings(QWidget):
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         widths(self.table, 150, 0, 150, 160, 165, 165, 110, 96)
         self.table.selectionModel().currentRowChanged.connect(self._choose)
-        for key in ("Return", "R"):
-            bind(self.table, key, self.ask_reference, "Make the run the reference")
+        bind(self.table, "Return", self.ask_reference, "Make the run the reference")
+        for name, words, keys in KEYS:
+            bind(self.table, keys, self.ask_reference, words, name)
         self.table.doubleClicked.connect(self.ask_reference)
         column(self.table, owner=self)
 

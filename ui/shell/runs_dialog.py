@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -143,7 +151,19 @@ class RunsDialog(QDialog):
     def set_deleted(self, runs: Sequence[RunRow]) -> None:
         """Offer runs that were deleted earlier."""
         self._deleted = [*runs, *(run for run in self._deleted if run.id not in {each.id for each in runs})]
-        self._show_list()
+        if self.bin.isChecked():
+            self._show_list()
+        else:
+            self._offer()
+
+    def preselect(self, run_ids: Sequence[int]) -> None:
+        """Select these runs, to be compared."""
+        flag = QItemSelectionModel.SelectionFlag
+        rows = [row for row, run in enumerate(self.runs.shown) if run.id in run_ids]
+        for place, row in enumerate(rows):
+            how = flag.Select if place else flag.ClearAndSelect
+            self.table.selectionModel().setCurrentIndex(self.runs.index(row, 0), how | flag.Rows)
+        self.compare_button.setFocus()
 
     def _build(self) -> None:
         self.words.setAccessibleName("Filter runs")
