@@ -12,11 +12,13 @@ from core.trips.tasks import TASKS, TaskKind, noun
 Groups = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Heading, then pairs of name and value."""
 
+_SERVERS = {"endpoint": "Server of the forward model", "backward_endpoint": "Server of the backward model"}
 _TITLES = {
     "region": "Region settings",
     "edit": "Edit settings",
     "oracle": "Oracle settings",
     "generation": "Model settings",
+    **_SERVERS,
 }
 
 
@@ -25,7 +27,7 @@ def provenance(run: RunRow) -> Groups:
     models = _json(run.model_json)
     config = _json(run.config_json)
     nested = {name: value for name, value in config.items() if isinstance(value, Mapping)}
-    flat = {name: value for name, value in config.items() if name not in nested}
+    flat = {name: value for name, value in config.items() if name not in nested and not _absent(name, value)}
     forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
     groups = [("Run", _run(run)), ("Code and tests", _code(run)), ("Forward model", _pairs(forward))]
     groups.append(("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)))
@@ -47,6 +49,11 @@ def as_text(groups: Groups) -> str:
 def _task(run: RunRow) -> list[TaskKind]:
     """The run's task; one that is not known uses every part of the settings."""
     return [TASKS[run.task]] if run.task in TASKS else list(TASKS.values())
+
+
+def _absent(name: str, value: Any) -> bool:
+    """Whether this is a server that the run had not."""
+    return name in _SERVERS and value is None
 
 
 def _run(run: RunRow) -> tuple[tuple[str, str], ...]:
