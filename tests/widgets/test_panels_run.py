@@ -131,11 +131,15 @@ def test_provenance_names_what_the_run_was_made_with(stored: StoredRun) -> None:
     assert dict(groups["Oracle settings"])["memory mib"] == "2048"
 
 
-def test_a_damaged_record_of_settings_is_shown_as_far_as_it_goes(stored: StoredRun) -> None:
+def test_provenance_names_the_servers_there_were(stored: StoredRun) -> None:
+    groups = dict(provenance(stored.run))
     assert "endpoint" not in dict(groups["Settings"]) and "Server of the forward model" not in groups
     server = {"address": "http://127.0.0.1:8080/v1", "model": "coder", "key_variable": "MY_KEY"}
     asked = dict(provenance(replace(stored.run, config_json=json.dumps({"endpoint": server}))))
     assert dict(asked["Server of the forward model"])["key variable"] == "MY_KEY"
+
+
+def test_a_damaged_record_of_settings_is_shown_as_far_as_it_goes(stored: StoredRun) -> None:
     groups = dict(provenance(replace(stored.run, config_json="{", model_json="[]")))
     assert groups["Settings"] == ()
     assert dict(groups["Run"])["task"] == "synthesis"
