@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 import struct
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +14,10 @@ from typing import NamedTuple
 from core.models.gguf import GgufHeader
 from core.models.gguf_bytes import VOCABULARY, VOCABULARY_END, RawHeader, read_raw
 
-UNKNOWN, CONTROL = 2, 3
-"""Kinds of tokens that a tokenizer reads out of text though no text means them."""
+UNKNOWN, CONTROL, ADDED = 2, 3, 4
+"""Kinds of tokens that a tokenizer reads out of text, whether the text means them or not."""
+MARK = re.compile(r"<[|｜].+[|｜]>|</?(?:think|tool_call|tool_response)>")
+"""Added tokens that steer a model; others are plain words, tags or white space, and are to be read as such."""
 JOINER = "\u2060"
 """Word joiner: shows nothing and keeps what it stands in from being a special token."""
 LEAST = 3
@@ -56,7 +59,7 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
         return SpecialTokens()
     with _mapped(header.files[0]) as data:
         special = list(_special(data, raw, set(header.fim_tokens.values())))
-    control = [token.text for token in special if token.kind in (UNKNOWN, CONTROL)]
+    control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
     marks = _named(special, header.fim_tokens) or _known({token.text for token in special})
     forged = {*control, *(astuple(marks) if marks else ())}
     return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
@@ -101,7 +104,7 @@ def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterato
     for number, kind in enumerate(kinds):
         start = at + 8
         at = start + length_at(data, at)[0]
-        if kind in (UNKNOWN, CONTROL) or number in wanted or (at - start <= longest and data[start:at] in known):
+        if kind in (UNKNOWN, CONTROL, ADDED) or number in wanted or (at - start <= longest and data[start:at] in known):
             yield _Token(number, data[start:at].decode("utf-8", "replace"), kind)
 
 

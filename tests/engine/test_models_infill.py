@@ -79,12 +79,24 @@ def vocabulary(tmp_path: Path, tokens: list[str], types: list[int], **more: int)
 
 
 def test_marks_are_known_by_their_texts_or_named_by_the_header(tmp_path: Path) -> None:
-    tokens = ["a", "<fim_prefix>", "<fim_suffix>", "<fim_middle>", "[S]", "[P]", "[M]", "</s>", "\n\n\n", "<b>"]
-    path = vocabulary(tmp_path, tokens, [1, 3, 3, 4, 3, 3, 3, 3, 3, 4])
+    tokens = [
+        "a",
+        "<fim_prefix>",
+        "<fim_suffix>",
+        "<fim_middle>",
+        "[S]",
+        "[P]",
+        "[M]",
+        "</s>",
+        "\n\n\n",
+        "<b>",
+        "<think>",
+    ]
+    path = vocabulary(tmp_path, tokens, [1, 3, 3, 4, 3, 3, 3, 3, 3, 4, 4])
     special = special_tokens(read_header(path))
     assert special.infill == InfillMarks("<fim_prefix>", "<fim_suffix>", "<fim_middle>")
-    assert special.control == ("</s>", "<fim_middle>", "<fim_prefix>", "<fim_suffix>", "[M]", "[P]", "[S]")
-    path = vocabulary(tmp_path, tokens, [1] * 10, fim_pre=5, fim_suf=4, fim_mid=6)
+    assert special.control == ("</s>", "<fim_middle>", "<fim_prefix>", "<fim_suffix>", "<think>", "[M]", "[P]", "[S]")
+    path = vocabulary(tmp_path, tokens, [1] * 11, fim_pre=5, fim_suf=4, fim_mid=6)
     assert special_tokens(read_header(path)).infill == InfillMarks("[P]", "[S]", "[M]")
     path = vocabulary(tmp_path, tokens[:3], [1, 3, 3])
     assert special_tokens(read_header(path)).infill is None
