@@ -89,8 +89,8 @@ def _failed(what: str, said: str) -> TargetError:
     reason = (lines or ["it said nothing"])[0].removeprefix("ERROR: ").rstrip(".")
     return TargetError(
         f"pip cannot {what}: {reason}.",
-        "Only wheels are installed: build those that are missing (`pip wheel`) into a folder and give it with "
-        "--wheels, or install the requirements yourself and name their interpreter with --python.",
+        "Only wheels are installed: check that pip reaches its index, build those that are missing (`pip wheel`) into "
+        "a folder and give it with --wheels, or make an environment yourself and name its interpreter with --python.",
     )
 
 

@@ -7,9 +7,10 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,10 @@ from core.settings import OracleSettings
 LAYOUT = 1
 """Part of every key: raised when environments are made in another way."""
 
-OF_TESTS = ("test", "tests", "testing", "dev", "develop", "development")
-"""Names of extras, dependency groups and files that hold what tests need."""
+OF_TESTS = ("test", "tests", "testing")
+OF_DEVELOPERS = ("dev", "develop", "development")
+"""Names of extras, dependency groups and files that hold what tests need; developers' only where tests have none."""
 
-_FILES = (
-    "requirements.txt",
-    *(f"{name}.txt" for word in OF_TESTS for name in (f"requirements-{word}", f"requirements_{word}")),
-    *(f"{word}-requirements.txt" for word in OF_TESTS),
-    *(f"requirements/{word}.txt" for word in ("base", "main", *OF_TESTS)),
-)
 # A name, perhaps with extras, versions and a marker: nothing that pip would have to build by running foreign code.
 _PLAIN = re.compile(r"[A-Za-z0-9][\w.-]*\s*(\[[\w\s,.-]*\])?\s*(\(?[<>=!~][^@]*)?(;.*)?$")
 _NESTED = re.compile(r"(?:-r|--requirement)[\s=]+(\S+)")
@@ -99,7 +95,7 @@ def _contents(wheels: Path | None) -> list[list[str]] | None:
 
 def read_requirements(root: Path, given: str | None) -> Requirements:
     """From the file `given`, else from the project's own files; pytest is always among them. Raises TargetError."""
-    found = dict(_given(Path(given).expanduser()) if given is not None else _declared(root))
+    found = _given(Path(given).expanduser()) if given is not None else _declared(root)
     lines = [line for listed in found.values() for line in listed]
     plain = {line for line in lines if _PLAIN.match(line)}
     if not any(re.match(r"pytest\b(?!-)", line, re.IGNORECASE) for line in plain):
@@ -111,19 +107,36 @@ def read_requirements(root: Path, given: str | None) -> Requirements:
     return Requirements(tuple(sorted(plain)), tuple(found), tuple(dict.fromkeys(odd)))
 
 
-def _given(file: Path) -> Iterator[tuple[str, list[str]]]:
+def _given(file: Path) -> Mapping[str, list[str]]:
     if not file.is_file():
         raise TargetError(
             f"There is no requirements file {file}.", "Name one, or leave it out to use what the project declares."
         )
-    yield str(file), list(_lines(file))
+    return {str(file): list(_lines(file))}
 
 
-def _declared(root: Path) -> Iterator[tuple[str, list[str]]]:
-    readers = {"pyproject.toml": _pyproject, "setup.cfg": _setup_cfg, **dict.fromkeys(_FILES, _lines)}
-    for name, reader in readers.items():
-        if (root / name).is_file() and (lines := list(reader(root / name))):
-            yield name, lines
+def _declared(root: Path) -> Mapping[str, list[str]]:
+    """File -> lines: what the project needs, and what its tests do."""
+    found = _read(root, OF_TESTS)
+    return found if found != _read(root, ()) else _read(root, OF_DEVELOPERS)
+
+
+def _read(root: Path, names: Sequence[str]) -> Mapping[str, list[str]]:
+    """With the extras, groups and files of these names."""
+    readers: dict[str, Callable[[Path], Iterator[str]]] = {
+        "pyproject.toml": partial(_pyproject, names),
+        "setup.cfg": partial(_setup_cfg, names),
+        **dict.fromkeys(_files(names), _lines),
+    }
+    read = {name: list(reader(root / name)) for name, reader in readers.items() if (root / name).is_file()}
+    return {name: lines for name, lines in read.items() if any(lines)}
+
+
+def _files(names: Sequence[str]) -> Iterator[str]:
+    yield from ("requirements.txt", "requirements/base.txt", "requirements/main.txt")
+    for name in names:
+        yield from (f"requirements-{name}.txt", f"requirements_{name}.txt", f"{name}-requirements.txt")
+        yield f"requirements/{name}.txt"
 
 
 def _lines(file: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
@@ -138,7 +151,7 @@ def _lines(file: Path, seen: frozenset[Path] = frozenset()) -> Iterator[str]:
             yield text
 
 
-def _pyproject(file: Path) -> Iterator[str]:
+def _pyproject(names: Sequence[str], file: Path) -> Iterator[str]:
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -146,7 +159,7 @@ def _pyproject(file: Path) -> Iterator[str]:
     project = _table(data, "project")
     yield from _texts(project.get("dependencies"))
     extras, groups = _table(project, "optional-dependencies"), _table(data, "dependency-groups")
-    for name in OF_TESTS:
+    for name in names:
         yield from _texts(extras.get(name))
         yield from _group(groups, name, frozenset())
 
@@ -162,12 +175,12 @@ def _group(groups: Mapping[str, Any], name: str, seen: frozenset[str]) -> Iterat
             yield str(entry)
 
 
-def _setup_cfg(file: Path) -> Iterator[str]:
+def _setup_cfg(names: Sequence[str], file: Path) -> Iterator[str]:
     parser = configparser.RawConfigParser(strict=False)
     with suppress(configparser.Error, UnicodeDecodeError):
         parser.read(file, encoding="utf-8")
-    yield from parser.get("options", "install_requires", fallback="").split("\n")[0:]
-    for name in OF_TESTS:
+    yield from parser.get("options", "install_requires", fallback="").split("\n")
+    for name in names:
         yield from parser.get("options.extras_require", name, fallback="").split("\n")
 
 

@@ -35,17 +35,24 @@ Rich[jupyter,all] (>=13,<15)  # why
 """
 
 
-def test_everything_declared_is_found(tmp_path: Path) -> None:
+def test_what_is_declared_for_tests_is_found(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(PYPROJECT)
     (tmp_path / "setup.cfg").write_text(SETUP_CFG)
-    (tmp_path / "requirements-dev.txt").write_text("tox\nclick\n")
+    (tmp_path / "requirements").mkdir()
+    (tmp_path / "requirements" / "test.txt").write_text("tox\nclick\n")
+    (tmp_path / "requirements-dev.txt").write_text("black\n")
     found = read_requirements(tmp_path, None)
     assert set(found.lines) == {
         "attrs>=22 ; python_version > '3.7'", "click", "pytest>=7", "pytest-cov", "mypy", "hypothesis", "six",
         "idna>=3", "freezegun", "tox",
     }  # fmt: skip
-    assert found.sources == ("pyproject.toml", "setup.cfg", "requirements-dev.txt")
+    assert found.sources == ("pyproject.toml", "setup.cfg", "requirements/test.txt")
     assert found.left_out == ()
+
+
+def test_what_developers_need_counts_where_tests_say_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\ndependencies = ["six"]\n[dependency-groups]\ndev = ["mypy"]')
+    assert read_requirements(tmp_path, None).lines == ("mypy", "pytest", "six")
 
 
 def test_a_file_is_followed_and_what_pip_would_build_is_left_out(tmp_path: Path) -> None:
