@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from core.comparison.settings import differing_settings
-from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair
+from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from core.errors import UserError
 from core.metrics.paired import detectable, holm, items_to_decide, mcnemar
 from core.metrics.statistics import interval
@@ -65,9 +65,9 @@ def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:
 def _compare(
     first: RunRow, reference: Mapping[str, ItemRow], second: RunRow, others: Mapping[str, ItemRow]
 ) -> Comparison:
-    met = [Pair(item, others[key]) for key, item in reference.items() if key in others]
-    same = [pair for pair in met if (pair.first.text, pair.first.old_text) == (pair.second.text, pair.second.old_text)]
-    pairs = tuple(pair for pair in same if pair.first.rtc is not None and pair.second.rtc is not None)
+    met = [(item, others[key]) for key, item in reference.items() if key in others]
+    same = [(a, b) for a, b in met if (a.text, a.old_text) == (b.text, b.old_text)]
+    pairs = ranked(paired(a, b) for a, b in same if a.rtc is not None and b.rtc is not None)
     if not pairs:
         raise _nothing_common(first, second, len(same))
     leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))

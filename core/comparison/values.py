@@ -11,22 +11,23 @@ from core.store.rows import ItemRow, RunRow, Score
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One item as both runs have it; judged in both."""
+    """One item as both runs have it; judged in both. Made by `paired`.
+
+    Attributes:
+        difference: RTC of the second less that of the first.
+        lift_difference: the same of lift; None until both have one.
+    """
 
     first: ItemRow
     second: ItemRow
+    difference: float
+    lift_difference: float | None
 
-    @property
-    def difference(self) -> float:
-        """RTC of the second less that of the first."""
-        return round((self.second.rtc or 0.0) - (self.first.rtc or 0.0), 9)
 
-    @property
-    def lift_difference(self) -> float | None:
-        """The same of lift; None until both have one."""
-        if self.first.lift is None or self.second.lift is None:
-            return None
-        return round(self.second.lift - self.first.lift, 9)
+def paired(first: ItemRow, second: ItemRow) -> Pair:
+    """Both must have an RTC. Thirds are rounded, so that equal differences are equal."""
+    lifts = None if first.lift is None or second.lift is None else round(second.lift - first.lift, 9)
+    return Pair(first, second, round((second.rtc or 0.0) - (first.rtc or 0.0), 9), lifts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ class Comparison:
     """`first` is the reference: every difference is the second run less the first.
 
     Attributes:
-        pairs: in the order the first run drew them.
+        pairs: the largest difference first, as `ranked` has them.
         p_adjusted: McNemar's p, adjusted by Holm for all comparisons made together.
         settings: what the runs were made with where they differ: name, in the first, in the second.
     """
@@ -109,7 +110,7 @@ class Comparison:
     @property
     def disagreements(self) -> tuple[Pair, ...]:
         """Items with another RTC, the largest difference first."""
-        return ranked(pair for pair in self.pairs if pair.difference)
+        return tuple(pair for pair in self.pairs if pair.difference)
 
 
 def ranked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:

@@ -86,8 +86,8 @@ SECOND = {"a.py:1": Outcomes(4), "a.py:2": Outcomes(4), "a.py:3": Outcomes(3), "
 
 def test_items_are_paired_and_differ_as_the_second_less_the_first(store: Store) -> None:
     (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND, model="B"))
-    assert [pair.difference for pair in found.pairs] == [0.0, 0.5, 0.75, -0.25]
-    assert [pair.lift_difference for pair in found.pairs] == [0.0, 0.5, 0.75, 0.75]
+    assert [pair.difference for pair in found.pairs] == [0.75, 0.5, -0.25, 0.0]
+    assert [pair.lift_difference for pair in found.pairs] == [0.75, 0.5, 0.75, 0.0]
     assert [(pair.first.key, pair.difference) for pair in found.disagreements] == [
         ("a.py:3", 0.75),
         ("a.py:2", 0.5),
@@ -228,7 +228,7 @@ def test_rows_for_scripts(store: Store) -> None:
     stream = io.StringIO()
     assert write_pairs_csv(found, stream) == 4
     rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
-    assert [row["difference"] for row in rows] == ["0.0", "0.5", "0.75", "-0.25"]
+    assert [row["difference"] for row in rows] == ["0.75", "0.5", "-0.25", "0.0"]
     assert set(rows[0]) == set(pair_row(found[0], found[0].pairs[0]))
     told = json.loads(json.dumps(summary_row(found[0])))
     assert told["rtc"]["more_items_needed"] == found[0].rtc.needed

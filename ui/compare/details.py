@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QTabWidget
 
-from core.comparison.values import Comparison, Pair, ranked
+from core.comparison.values import Comparison
 from core.comparison.words import run_words
 from ui.diff.controls import bind
 from ui.panels.bars import BarDelegate
@@ -89,5 +89,5 @@ class Details(QTabWidget):
         if self._comparison is None or not current.isValid():
             return
         path = str(current.siblingAtColumn(0).data())
-        pairs: tuple[Pair, ...] = ranked(pair for pair in self._comparison.pairs if pair.first.path == path)
+        pairs = tuple(pair for pair in self._comparison.pairs if pair.first.path == path)
         self.opened.emit(pairs, 0)

@@ -41,10 +41,12 @@ class ComparePage(QWidget):
         self.setAccessibleName("Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
-        self.standings, self.summary, self.traces = Standings(theme), Summary(theme), Traces(theme)
+        self._theme = theme
+        self._traces: Traces | None = None
+        self.standings, self.summary = Standings(theme), Summary(theme)
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = QStackedWidget()
-        for part in (self._empty, self.summary, self.traces):
+        for part in (self._empty, self.summary):
             self._stack.addWidget(part)
         self._lay_out()
         self._connect()
@@ -65,9 +67,17 @@ class ComparePage(QWidget):
         self.standings.chosen.connect(self._choose)
         self.standings.reference_asked.connect(self.reference_asked)
         self.summary.opened.connect(self.open_pairs)
-        self.traces.back_asked.connect(self.show_summary)
-        self.traces.wanted.connect(self.pair_wanted)
-        self.traces.left_for.connect(self.left_for)
+
+    @property
+    def traces(self) -> Traces:
+        """Made when they are first looked at, so that the page is there sooner."""
+        if self._traces is None:
+            self._traces = Traces(self._theme)
+            self._stack.addWidget(self._traces)
+            self._traces.back_asked.connect(self.show_summary)
+            self._traces.wanted.connect(self.pair_wanted)
+            self._traces.left_for.connect(self.left_for)
+        return self._traces
 
     @property
     def comparison(self) -> Comparison | None:
@@ -107,14 +117,14 @@ class ComparePage(QWidget):
     def show_summary(self) -> None:
         """Leave the traces; the item that was shown is the chosen one."""
         self.standings.show()
-        pair = self.traces.pair if self._stack.currentWidget() is self.traces else None
+        pair = self._traces.pair if self._traces is not None and self._in_traces else None
         self._stack.setCurrentWidget(self.summary)
         self.summary.list.choose(pair)
         self.summary.list.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_back(self) -> None:
         """From traces to the summary, from there to the code."""
-        if self._stack.currentWidget() is self.traces:
+        if self._in_traces:
             self.show_summary()
         else:
             self.closed.emit()
@@ -127,8 +137,15 @@ class ComparePage(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        for part in (self.standings, self.summary, self.traces):
+        self._theme = theme
+        for part in (self.standings, self.summary):
             part.set_theme(theme)
+        if self._traces is not None:
+            self._traces.set_theme(theme)
+
+    @property
+    def _in_traces(self) -> bool:
+        return self._traces is not None and self._stack.currentWidget() is self._traces
 
     def _enable(self, shown: bool) -> None:
         """What needs a comparison."""

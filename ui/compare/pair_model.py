@@ -9,7 +9,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from core.comparison.values import Comparison, Pair, ranked
+from core.comparison.values import Comparison, Pair
 from ui.project_model import HEAT_ROLE
 from ui.region_state import number
 from ui.theme import Theme
@@ -78,7 +78,7 @@ class PairModel(QAbstractTableModel):
     def show_comparison(self, comparison: Comparison) -> None:
         """List the pairs of another comparison."""
         self._heads[FIRST], self._heads[SECOND] = f"Run {comparison.first.id}", f"Run {comparison.second.id}"
-        self._pairs = ranked(comparison.pairs)
+        self._pairs = comparison.pairs
         self._arrange()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, FIRST, SECOND)
 
