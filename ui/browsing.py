@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.events import Event, ItemReady, TextStreamed
+from core.settings import RunSettings
 from core.store.rows import ItemRow, RunRow
-from core.trips.tasks import noun
+from core.trips.tasks import noun, task
 from core.types import Codebase
+from ui.code.candidates import Sampling
 from ui.code_feed import CodeFeed
 from ui.history.feed import HistoryFeed
 from ui.inspection import Inspection, Overview, Wanted
@@ -126,6 +129,7 @@ class Browsing(QObject):
             root = Path(overview.run.project_root) if overview.run else Path()
             self._feed.set_items(overview.items, root)
             self._history.set_items(overview.items, overview.run)
+            parts.code.candidates.set_sampling(_sampling(overview.run))
         changed = before is None or overview.run != before.run or overview.points is not before.points
         if changed and not overview.brief:
             QTimer.singleShot(0, self._show_run)
@@ -182,3 +186,10 @@ class Browsing(QObject):
             self._feed.show_item(item)
         else:
             self._feed.show_some()
+
+
+def _sampling(run: RunRow | None) -> Sampling | None:
+    """How a run drew its regions; None where it drew none."""
+    if run is None or not task(run.task).selects_code:
+        return None
+    return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)

@@ -81,6 +81,8 @@ class Commands(QObject):
                 "previous-region": partial(code.go, -1),
                 "next-failure": partial(code.go, 1, True),
                 "previous-failure": partial(code.go, -1, True),
+                "candidates": code.header.candidates.toggle,
+                "dropped": code.header.dropped.toggle,
                 "find": code.find_bar.open_bar,
                 "search": self.search_project,
                 "focus-project": self._in_views(parts.tree.setFocus),

@@ -40,6 +40,8 @@ def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
         bar.settings: ("settings",),
         probing.check: ("check",),
         probing.probe: ("probe",),
+        header.candidates: ("candidates",),
+        header.dropped: ("dropped",),
         header.failure: ("next-failure", "code-next-failure"),
         header.previous: ("previous-region", "code-previous-region"),
         header.next: ("next-region", "code-next-region"),

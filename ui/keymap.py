@@ -147,7 +147,8 @@ class KeyMap(QObject):
         def tell() -> None:
             keys = [self._bindings[name].shown for name in names if self._bindings[name].keys]
             button.setToolTip(f"{tip} ({', '.join(keys)})" if keys else tip)
-            button.setText(f"{text}  {keys[0]}" if keys and named else text)
+            if named:
+                button.setText(f"{text}  {keys[0]}" if keys else text)
 
         self.changed.connect(tell)
         tell()

@@ -52,6 +52,8 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
     "View": (
         ("larger", "&Larger code", "Ctrl++ Ctrl+="),
         ("smaller", "&Smaller code", "Ctrl+-"),
+        ("candidates", "Show &candidates", "Alt+C"),
+        ("dropped", "Show &dropped regions", "Alt+D"),
         ("reset-layout", "&Reset layout", "Ctrl+0"),
     ),
     "Help": (

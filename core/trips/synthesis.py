@@ -13,6 +13,7 @@ from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
 from core.models.infill import infill_prompt
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from core.regions import kept_coverage
 from core.regions.admission import admit
 from core.regions.finding import find_regions
 from core.regions.sampling import draw
@@ -135,13 +136,15 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
     judged = open_judged(stack, project, settings.oracle, notify, report)
     codebase, oracle = judged.codebase, judged.oracle
+    fingerprint = content_fingerprint(codebase)
+    kept_coverage.keep(fingerprint, judged.suite.coverage)
     return Opened(
         trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region, notify, settings.oracle.workers or 1),
         settings=settings,
         root=codebase.root,
         revision=codebase.revision,
         dirty=codebase.dirty,
-        fingerprint=content_fingerprint(codebase),
+        fingerprint=fingerprint,
         oracle=oracle.name,
         suite=judged.suite,
         image_digest=oracle.image_digest,

@@ -27,6 +27,7 @@ import ui
 from core.settings import EndpointSettings, RunSettings
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
+from ui.shell.download_dialog import DownloadDialog
 from ui.shell.endpoint_dialog import EndpointDialog
 from ui.shell.keys_dialog import KeysDialog
 from ui.shell.queue_dialog import QueueDialog
@@ -48,8 +49,9 @@ CONTROLS = (
 )
 Make = Callable[[MainWindow], QDialog]
 DIALOGS: Mapping[type[QDialog], Make] = {
+    DownloadDialog: lambda window: DownloadDialog(window.gateway, window),
     EndpointDialog: lambda window: EndpointDialog(EndpointSettings("http://127.0.0.1:1/v1"), window.gateway, window),
-    KeysDialog: lambda window: KeysDialog(window.commands.actions.all(), window),
+    KeysDialog: lambda window: KeysDialog(window.commands.keymap, window),
     QueueDialog: lambda window: QueueDialog(window.queueing, window),
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, True, window),

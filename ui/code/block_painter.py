@@ -28,9 +28,13 @@ class Canvas:
 
     def rect(self, block: Block) -> QRectF:
         """The rectangle of a block."""
-        left = self.left + block.indent * self.column_width - 5
-        top = self.top + block.first * self.line_height
-        height = (block.last - block.first + 1) * self.line_height
+        return self.lines_rect(block.first, block.last, block.indent)
+
+    def lines_rect(self, first: int, last: int, indent: int) -> QRectF:
+        """The rectangle of whole lines from a column on."""
+        left = self.left + indent * self.column_width - 5
+        top = self.top + first * self.line_height
+        height = (last - first + 1) * self.line_height
         return QRectF(left, top, max(self.width - left - 8, 60), height)
 
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from core.store.rows import ItemRow
 from ui.code.block_painter import Canvas, paint_block, paint_outline, paint_tag
 from ui.code.blocks import TAB, Block, at_line
+from ui.code.candidate_layer import CandidateBlock, card_words, paint_candidates
 from ui.code.gutter import Gutter
 from ui.code.heat_strip import HeatStrip
 from ui.code.highlight import Highlight
@@ -42,9 +43,11 @@ class CodeEditor(QPlainTextEdit):
         self.theme = theme
         self.blocks: Sequence[Block] = ()
         self.first_number = 1
+        self._candidates: Sequence[CandidateBlock] = ()
         self._selected: int | None = None
         self._outlined = range(0)
         self._hovered: Block | None = None
+        self._hovered_line = -1
         self._gutter, self._strip = Gutter(self), HeatStrip(self)
         self._card = HoverCard(self.viewport())
         self._highlight = Highlight(self, theme)
@@ -91,7 +94,7 @@ class CodeEditor(QPlainTextEdit):
 
     def show_text(self, text: str, first_number: int = 1) -> None:
         """Show a text whose first line has this number; regions and colours come after."""
-        self.blocks, self._outlined = (), range(0)
+        self.blocks, self._outlined, self._candidates = (), range(0), ()
         self.first_number = first_number
         self._highlight.set_tokens(())
         self._card.hide()
@@ -106,6 +109,12 @@ class CodeEditor(QPlainTextEdit):
         """Draw these regions, in line order."""
         self.blocks = blocks
         self._repaint()
+
+    def set_candidates(self, candidates: Sequence[CandidateBlock]) -> None:
+        """Draw what could have been drawn, too."""
+        if candidates or self._candidates:
+            self._candidates = candidates
+            self._repaint()
 
     def select(self, item_id: int | None) -> None:
         """Draw one region as the selected one."""
@@ -158,6 +167,8 @@ class CodeEditor(QPlainTextEdit):
         self._highlight.paint()
         canvas, blocks = self.canvas(), self.visible_blocks()
         painter = QPainter(self.viewport())
+        if self._candidates:
+            paint_candidates(painter, canvas, self._candidates, self.visible_lines(), self.theme)
         for block in blocks:
             paint_block(painter, canvas, block, self.theme, block.item.id == self._selected)
         if self._outlined:
@@ -182,9 +193,10 @@ class CodeEditor(QPlainTextEdit):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         """Qt: a region under the resting mouse opens its card."""
         super().mouseMoveEvent(event)
-        block = self._block_at(event.position())
-        if block is not self._hovered:
-            self._hovered = block
+        line = self._line_at(event.position())
+        block = at_line(self.blocks, line)
+        if block is not self._hovered or (self._candidates and line != self._hovered_line):
+            self._hovered, self._hovered_line = block, line
             self._card.hide()
             self._rest.start()
 
@@ -208,15 +220,21 @@ class CodeEditor(QPlainTextEdit):
         block = at_line(self.blocks, line)
         return block.item if block else None
 
-    def _block_at(self, position: QPointF) -> Block | None:
+    def _line_at(self, position: QPointF) -> int:
         canvas = self.canvas()
-        line = int((position.y() - canvas.top) // max(canvas.line_height, 1))
-        return at_line(self.blocks, line)
+        return int((position.y() - canvas.top) // max(canvas.line_height, 1))
+
+    def _block_at(self, position: QPointF) -> Block | None:
+        return at_line(self.blocks, self._line_at(position))
 
     def _open_card(self) -> None:
+        title, words = card_words(self._candidates, self._hovered_line)
         if self._hovered is not None and self._hovered in self.blocks:
             rect = self.canvas().rect(self._hovered).toRect()
-            self._card.open(self._hovered, self.theme, rect)
+            self._card.open(self._hovered, self.theme, rect, words)
+        elif title:
+            rect = self.canvas().lines_rect(self._hovered_line, self._hovered_line, 0).toRect()
+            self._card.open_words(title, words, rect)
 
     def _make_room(self) -> None:
         self.setViewportMargins(self._gutter.sizeHint().width(), 0, self._strip.width(), 0)

@@ -17,12 +17,16 @@ BUTTONS = (
     ("next", "Next region or edit", 1, False),
 )
 
+CANDIDATES = "Candidates"
+
 
 class CodeHeader(QWidget):
-    """`go_asked` carries step and whether only failures count; `dropped_toggled` follows its button."""
+    """`go_asked` carries step and whether only failures count; `dropped_toggled` and
+    `candidates_toggled` follow their buttons."""
 
     go_asked = Signal(int, bool)
     dropped_toggled = Signal(bool)
+    candidates_toggled = Signal(bool)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         """Start without a file."""
@@ -33,7 +37,8 @@ class CodeHeader(QWidget):
         self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.about.setProperty("role", "caption")
-        self.dropped = QToolButton()
+        self.candidates, self.dropped = QToolButton(), QToolButton()
+        self.candidates.setCheckable(True)
         self.dropped.setCheckable(True)
         self.failure = QToolButton()
         self.previous, self.next = self._arrows = [QToolButton() for _ in BUTTONS]
@@ -46,6 +51,8 @@ class CodeHeader(QWidget):
         row.setSpacing(SPACE // 2)
         row.addWidget(self.title, 1)
         row.addWidget(self.about)
+        self._button(self.candidates, CANDIDATES, "Show what the run could have drawn, and why it did not")
+        self.candidates.toggled.connect(self.candidates_toggled)
         self._button(self.dropped, "Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
         self._button(self.failure, "Next failure", "Next failure")
         self.dropped.toggled.connect(self.dropped_toggled)
@@ -53,7 +60,7 @@ class CodeHeader(QWidget):
         for button, (_, tip, step, failing) in zip(self._arrows, BUTTONS, strict=True):
             self._button(button, "", tip)
             button.clicked.connect(partial(self._ask, step, failing))
-        for button in (self.dropped, self.failure, *self._arrows):
+        for button in (self.candidates, self.dropped, self.failure, *self._arrows):
             row.addWidget(button)
 
     def _ask(self, step: int, failing: bool, checked: bool = False) -> None:
@@ -74,6 +81,20 @@ class CodeHeader(QWidget):
     def shows_dropped(self) -> bool:
         """Whether dropped regions are drawn."""
         return self.dropped.isChecked()
+
+    @property
+    def shows_candidates(self) -> bool:
+        """Whether what could have been drawn is shown."""
+        return self.candidates.isChecked()
+
+    def offer_candidates(self, offered: bool) -> None:
+        """Whether the run that is shown has any."""
+        self.candidates.setVisible(offered)
+
+    def say_candidates(self, words: str) -> None:
+        """How many there are in the file, or why none are shown."""
+        self.candidates.setText(words or CANDIDATES)
+        self.about.setVisible(not words)
 
     def show_dropped(self) -> None:
         """Draw dropped regions from now on."""

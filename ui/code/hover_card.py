@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from ui.code.blocks import Block
+from ui.fonts import interface_font
 from ui.region_state import number, state_words
 from ui.theme import SPACE, Theme
 
@@ -19,6 +20,7 @@ class HoverCard(QFrame):
         self._room = parent
         self.setProperty("role", "popup")
         self.title, self.scores, self.more = QLabel(), QLabel(), QLabel()
+        self.setFont(interface_font())
         self.more.setProperty("role", "muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE)
@@ -27,8 +29,15 @@ class HoverCard(QFrame):
             column.addWidget(label)
         self.hide()
 
-    def open(self, block: Block, theme: Theme, region: QRect) -> None:
-        """Show the card for `block`, whose rectangle in the parent is `region`."""
+    def open_words(self, title: str, words: str, place: QRect) -> None:
+        """Show a title and lines of text near a rectangle of the parent."""
+        self.title.setText(title)
+        self.scores.hide()
+        self.more.setText(words)
+        self._open_near(place)
+
+    def open(self, block: Block, theme: Theme, region: QRect, candidates: str = "") -> None:
+        """Show the card for `block`, whose rectangle in the parent is `region`; `candidates`: what else was there."""
         item = block.item
         self.title.setText(f"<b>Lines {block.first + 1}–{block.last + 1}</b> · {state_words(item)}")
         self.scores.setText(
@@ -38,9 +47,20 @@ class HoverCard(QFrame):
         self.scores.setVisible(item.judged > 0)
         recites = "" if item.recitation is None else f" · a description recites {item.recitation:.0%}"
         moved = "\nmoved: the file changed since the run" if block.moved else ""
-        self.more.setText(f"{len(item.tests)} covering tests{recites}{moved}")
-        self.adjustSize()
-        self._stand_near(region)
+        others = f"\nCandidates that were not drawn:\n{candidates}" if candidates else ""
+        self.more.setText(f"{len(item.tests)} covering tests{recites}{moved}{others}")
+        self._open_near(region)
+
+    def _open_near(self, place: QRect) -> None:
+        column, room = self.layout(), self._room.width() - 2 * SPACE
+        if column is not None:
+            self.more.setWordWrap(False)
+            column.activate()
+            wide = column.sizeHint()
+            self.more.setWordWrap(wide.width() > room)
+            high = column.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
+            self.setFixedSize(min(wide.width(), room), high)
+        self._stand_near(place)
         self.show()
         self.raise_()
 

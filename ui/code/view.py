@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from core.store.rows import ItemRow
 from core.types import Codebase, SourceFile
 from ui.code.blocks import Block, Placed, neighbour, place
+from ui.code.candidates import Candidates
 from ui.code.editor import CodeEditor
 from ui.code.find_bar import FindBar
 from ui.code.header import CodeHeader
@@ -57,6 +58,7 @@ class CodeView(QWidget):
         self.find_bar = FindBar(self.editor, theme)
         self.probe_bar = ProbeBar()
         self.selecting = Selecting(self.editor, self.probe_bar, gateway, self._open_file)
+        self.candidates = Candidates(self.editor, self.header, gateway, self._open_file)
         self._lay_out()
         self._connect()
 
@@ -98,6 +100,7 @@ class CodeView(QWidget):
     def set_codebase(self, codebase: Codebase | None) -> None:
         """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}
+        self.candidates.set_codebase(codebase)
         self._texts = {path: each.text for path, each in self._files.items()} | self._past
         path = self._path
         if path in self._texts and self._texts[path] == self._source.text:
@@ -236,6 +239,7 @@ class CodeView(QWidget):
     def _place(self) -> None:
         placed = self._shown()
         self.editor.set_blocks(placed.blocks)
+        self.candidates.refresh()
         dropped = sum(not item.admitted for item in self._by_path.get(self._path, ()))
         self.header.show_file(self._path, placed, dropped, self._missing())
 

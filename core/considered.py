@@ -1,0 +1,80 @@
+"""What a run could have drawn in one file, how likely each candidate was, and why it was not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.regions.candidates import enumerate_candidates
+from core.regions.coverage import cover
+from core.regions.sampling import weigh
+from core.settings import RegionSettings
+from core.store.rows import ItemRow
+from core.types import CoverageMap, Region, SourceFile, Span
+
+
+class Fate(StrEnum):
+    """What became of a candidate."""
+
+    DRAWN = "drawn"
+    UNCOVERED = "uncovered"
+    OVERLAPS = "overlaps"
+    LEFT = "left"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """One candidate.
+
+    Attributes:
+        chance: its share of this file's weights (RTC paper, Sec. 4.2); 0 where it cannot be drawn or nobody knows.
+        why: its fate in words.
+    """
+
+    region: Region
+    fate: Fate
+    chance: float
+    why: str
+
+
+def considered(
+    file: SourceFile, settings: RegionSettings, coverage: CoverageMap | None, items: Sequence[ItemRow]
+) -> list[Considered]:
+    """Every candidate of `file` in source order; `items` are what the run drew in it.
+
+    `coverage` None: nobody knows which of them tests cover. Raises ProjectError as `enumerate_candidates`.
+    """
+    candidates = enumerate_candidates(file, settings)
+    known = coverage if coverage is not None else CoverageMap((), {}, {})
+    covered = {region.span: region for region in weigh(cover(candidates, known, settings, file))}
+    total = sum(region.weight for region in covered.values())
+    drawn = {Span(item.start, item.end): item for item in items if not item.extra}
+    found = []
+    for candidate in candidates:
+        region = covered.get(candidate.span, candidate)
+        fate, why = _fate(region, region.weight > 0, coverage is not None, drawn, settings)
+        found.append(Considered(region, fate, region.weight / total if total else 0.0, why))
+    return found
+
+
+def _fate(
+    region: Region, covered: bool, known: bool, drawn: dict[Span, ItemRow], settings: RegionSettings
+) -> tuple[Fate, str]:
+    own = drawn.get(region.span)
+    if own is not None:
+        return Fate.DRAWN, "drawn" if own.admitted else f"drawn, then dropped: {own.reason}"
+    if not known:
+        return Fate.UNKNOWN, "whether tests cover it is not known here: the next run on these files tells"
+    if not covered:
+        some = "no test runs all of its lines" if settings.coverage != "any" else "no test runs any of its lines"
+        return Fate.UNCOVERED, some
+    other = _in_the_way(region.span, drawn.values())
+    if other is not None and not settings.allow_overlap:
+        return Fate.OVERLAPS, f"shares lines with {other.start_line}–{other.end_line}, drawn before"
+    return Fate.LEFT, "enough regions came first"
+
+
+def _in_the_way(span: Span, items: Iterable[ItemRow]) -> ItemRow | None:
+    return next((item for item in items if span.overlaps(Span(item.start, item.end))), None)

@@ -1,0 +1,79 @@
+"""Draws what a run could have drawn: thin dotted frames, the darker where the more of them lie over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.considered import Considered, Fate
+from ui.code.block_painter import Canvas
+from ui.code.blocks import TAB
+from ui.code.source_text import SourceText
+from ui.theme import Theme
+
+LISTED = 6
+"""Candidates of one line that the card names."""
+FILLING, OUTLINE = 0.06, 0.45
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateBlock:
+    """Lines from 0, both inside; columns before the first statement."""
+
+    first: int
+    last: int
+    indent: int
+    considered: Considered
+
+
+def lay_out(found: Sequence[Considered], source: SourceText) -> list[CandidateBlock]:
+    """Where candidates stand in the file."""
+    return [_block(each, source) for each in found if each.fate is not Fate.DRAWN]
+
+
+def _block(each: Considered, source: SourceText) -> CandidateBlock:
+    head = source.line(each.region.start_line - 1)
+    indent = len(head[: len(head) - len(head.lstrip())].expandtabs(TAB))
+    return CandidateBlock(each.region.start_line - 1, each.region.end_line - 1, indent, each)
+
+
+def paint_candidates(
+    painter: QPainter, canvas: Canvas, blocks: Sequence[CandidateBlock], lines: range, theme: Theme
+) -> None:
+    """Draw those in view."""
+    for block in blocks:
+        if block.first >= lines.stop or block.last < lines.start:
+            continue
+        covered = block.considered.fate is not Fate.UNCOVERED
+        colour = QColor(theme.accent if covered else theme.region_dropped)
+        outline, filling = QColor(colour), QColor(colour)
+        outline.setAlphaF(OUTLINE)
+        filling.setAlphaF(FILLING if covered else 0.0)
+        painter.setPen(QPen(outline, 1.0, Qt.PenStyle.DotLine))
+        painter.setBrush(filling)
+        painter.drawRect(canvas.lines_rect(block.first, block.last, block.indent).adjusted(1.5, 1.5, -1.5, -1.5))
+
+
+def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
+    """Title and text of the card over a line; empty where no candidate is."""
+    here = sorted(
+        (block for block in blocks if block.first <= line <= block.last), key=lambda block: block.last - block.first
+    )
+    if not here:
+        return "", ""
+    some = f"{len(here)} candidate{'s' if len(here) > 1 else ''} not drawn"
+    title = f"<b>Line {line + 1}</b> · {some} (share of this file's weight)"
+    rows = [_row(block) for block in here[:LISTED]]
+    if len(here) > LISTED:
+        rows.append(f"and {len(here) - LISTED} larger ones")
+    return title, "\n".join(rows)
+
+
+def _row(block: CandidateBlock) -> str:
+    each = block.considered
+    place = f"{block.first + 1}–{block.last + 1}" if block.last > block.first else str(block.first + 1)
+    chance = f" · {each.chance:.1%}" if each.chance else ""
+    return f"{place} · {len(each.region.text)} characters{chance}: {each.why}"

@@ -1,0 +1,99 @@
+"""Shows in the open file what the run could have drawn; worked out in the background, when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from PySide6.QtCore import QObject
+
+from core.considered import Considered
+from core.errors import ProjectError
+from core.settings import RegionSettings
+from core.store.rows import ItemRow
+from core.types import Codebase, CoverageMap, SourceFile
+from ui.code.candidate_layer import lay_out
+from ui.code.editor import CodeEditor
+from ui.code.header import CodeHeader
+from ui.code.source_text import SourceText
+from ui.gateway import Gateway
+
+KEY = "candidates"
+
+Open = Callable[[], tuple[SourceFile | None, SourceText, Sequence[ItemRow]]]
+"""The open file, its text as shown and the run's regions in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How the run that is shown drew its regions. `fingerprint`: of the files it drew from."""
+
+    settings: RegionSettings
+    fingerprint: str
+
+
+class Candidates(QObject):
+    """Follows the header's switch, the open file and the run."""
+
+    def __init__(self, editor: CodeEditor, header: CodeHeader, gateway: Gateway, shown: Open) -> None:
+        """Nothing is sampled yet."""
+        super().__init__(editor)
+        self._editor, self._header, self._gateway, self._shown = editor, header, gateway, shown
+        self._sampling: Sampling | None = None
+        self._codebase: Codebase | None = None
+        header.offer_candidates(False)
+        header.candidates_toggled.connect(self.refresh)
+
+    def set_codebase(self, codebase: Codebase | None) -> None:
+        """Take another project, or the same one as it is now."""
+        self._codebase = codebase
+
+    def set_sampling(self, sampling: Sampling | None) -> None:
+        """Take another run; None where its task draws no regions."""
+        if sampling != self._sampling:
+            self._sampling = sampling
+            self._header.offer_candidates(sampling is not None)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show candidates if they are wanted, else none."""
+        file, text, items = self._shown()
+        if file is None or self._sampling is None or self._codebase is None or not self._header.shows_candidates:
+            self._gateway.cancel(KEY)
+            self._editor.set_candidates(())
+            self._header.say_candidates("")
+            return
+        work = partial(_consider, file, self._sampling, self._codebase, tuple(items))
+        self._gateway.submit(KEY, work, partial(self._take, text))
+
+    def _take(self, text: SourceText, found: Sequence[Considered] | str) -> None:
+        if isinstance(found, str):
+            self._editor.set_candidates(())
+            self._header.say_candidates(found)
+            return
+        self._editor.set_candidates(lay_out(found, text))
+        self._header.say_candidates(f"{len(found):,} candidate{'' if len(found) == 1 else 's'}")
+
+
+def _consider(
+    file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
+) -> Sequence[Considered] | str:
+    """In the background, where the parser is imported too; a text says why there is nothing."""
+    from core.considered import considered
+
+    if file.is_test:
+        return "tests are never sampled"
+    try:
+        return considered(file, sampling.settings, _coverage(sampling.fingerprint, codebase), items)
+    except ProjectError as error:
+        return error.problem
+
+
+@lru_cache(maxsize=2)
+def _coverage(fingerprint: str, codebase: Codebase) -> CoverageMap | None:
+    """Of the run's own files; none where they have changed since."""
+    from core.regions.kept_coverage import kept
+    from core.source.codebase import content_fingerprint
+
+    return kept(fingerprint) if content_fingerprint(codebase) == fingerprint else None
