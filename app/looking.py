@@ -15,6 +15,7 @@ from app import options as shared
 from app.console import Display
 from app.events import region_values
 from core.errors import UserError
+from core.oracle.messages import headline
 from core.probe import judge_span, sample_items
 from core.trips.tasks import task
 from core.types import Item, Outcome, Span, Verdict
@@ -118,5 +119,4 @@ def _verdict_values(verdict: Verdict) -> dict[str, Any]:
 def _print_verdict(verdict: Verdict) -> None:
     print(f"{verdict.outcome}: {verdict.detail}" if verdict.detail else verdict.outcome)
     for test in verdict.tests:
-        message = test.message.strip().splitlines()[-1:] or [""]
-        print(f"  {test.outcome:8} {test.node_id}  {message[0]}".rstrip())
+        print(f"  {test.outcome:8} {test.node_id}  {headline(test.message)}".rstrip())

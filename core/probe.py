@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from core.cores import usable_cores, with_workers
 from core.errors import UserError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
-from core.trips.judged import open_judged
+from core.trips.ahead import patiently
+from core.trips.judged import learn, open_named
 from core.trips.openers import opener
 from core.trips.opening import Notify
 from core.trips.protocol import Report
@@ -41,14 +43,16 @@ def judge_span(
     notify: Notify,
     report: Report,
 ) -> Verdict:
-    """Judge `path` with `span` replaced, by the tests that cover the span. Raises UserError."""
+    """Judge `path` with `span` replaced, by the tests that cover the span. Raises UserError, before any test runs."""
+    codebase = open_named(project, notify)
+    source = _source(codebase, path)
+    region = _region(source, span)
     with ExitStack() as stack:
-        judged = open_judged(stack, project, oracle_settings, notify, report)
-        source = _source(judged.codebase, path)
-        region = _region(source, span)
+        judged = learn(stack, codebase, oracle_settings, notify, report)
         covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
         tests = covered[0].tests if covered else ()
-        return judged.oracle.judge(Candidate(source, span, replacement), tests, every_test=True)
+        judge = partial(judged.oracle.judge, Candidate(source, span, replacement), tests, every_test=True)
+        return patiently(judge, partial(report, "judging", 0, 1))
 
 
 def _source(codebase: Codebase, path: str) -> SourceFile:

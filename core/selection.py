@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from core.control import Control
@@ -15,6 +16,7 @@ from core.reopening import open_run_parts, record, reopen, reporter
 from core.run import Emit, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
+from core.trips.ahead import patiently
 from core.trips.judged import open_judged
 from core.trips.protocol import SelectsCode
 from core.trips.selected import selected_item
@@ -35,7 +37,8 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
         judged = open_judged(stack, project, settings, lambda text: emit(Notice(text)), report)
         control.checkpoint()
         files = {source.path: source for source in judged.codebase.files}
-        return selected_item(files, judged.suite, judged.oracle, path, span)
+        select = partial(selected_item, files, judged.suite, judged.oracle, path, span)
+        return patiently(select, control.checkpoint)
 
 
 def probe(run_id: int, path: str, span: Span, store: Store, emit: Emit, control: Control) -> Item:
@@ -68,7 +71,7 @@ def _try(run: Run, path: str, span: Span) -> Item:
         raise UserError(
             f"Run {run.id} is about {kind.nouns}: selected code is no {kind.noun}.", "Choose a run on regions of code."
         )
-    item = trip.select(path, span)
+    item = patiently(partial(trip.select, path, span), run.control.checkpoint)
     item_id = run.store.add_item(run.id, item)
     found = run.store.reader.existing_item(item_id)
     run.emit(ItemReady(run.id, item_id, found.item))

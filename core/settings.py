@@ -36,6 +36,7 @@ class OracleSettings:
         sandbox: `auto`, `docker`, `bubblewrap` or `none`.
         python: the target's interpreter; None means the project's own virtual environment, else ours.
         identity_runs: runs of the unmodified suite that each test must pass.
+        repeat_seconds: what each of those runs after the first may take; tests too slow for that are not trusted.
         workers: judging processes at a time; None: by the machine's cores, what the model leaves (core/cores.py).
         image: a Docker image, or a tar of a file system, to use instead of the host's own read-only system folders; the
             interpreter is its own then, and `python` a path in it.
@@ -47,6 +48,7 @@ class OracleSettings:
     sandbox: str = "auto"
     python: str | None = None
     identity_runs: int = 3
+    repeat_seconds: float = 120.0
     workers: int | None = None
     memory_mib: int = 2048
     processes: int = 64

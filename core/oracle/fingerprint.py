@@ -21,7 +21,7 @@ _SKIPPED_WORDS = """
 .vscode htmlcov
 """
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
-_SETTINGS = ("identity_runs", "memory_mib", "processes", "scratch_mib", "suite_timeout")
+_SETTINGS = ("identity_runs", "repeat_seconds", "memory_mib", "processes", "scratch_mib", "suite_timeout")
 
 
 def fingerprint(

@@ -31,8 +31,10 @@ class IdentityRun:
         collected: node ids in the order they ran.
         outcomes: node id -> (outcome, seconds, message).
         errors: (file, text) of what could not be collected.
+        asked: the tests it was to run; None means all.
     """
 
+    asked: frozenset[str] | None = None
     collected: list[str] = field(default_factory=list)
     outcomes: dict[str, tuple[str, float, str]] = field(default_factory=dict)
     errors: list[tuple[str, str]] = field(default_factory=list)
@@ -73,6 +75,17 @@ class IdentityRun:
             self.outcomes[node_id] = (outcome, max(seconds, known[1] if known else 0.0), message)
 
     @property
+    def passed(self) -> list[str]:
+        """Node ids of those that passed, in the order they were collected."""
+        outcomes = self.outcomes
+        return [test for test in dict.fromkeys(self.collected) if test in outcomes and outcomes[test][0] == "passed"]
+
+    @property
+    def passed_seconds(self) -> dict[str, float]:
+        """Seconds of each test that passed."""
+        return {test: self.outcomes[test][1] for test in self.passed}
+
+    @property
     def overhead(self) -> float:
         """Seconds that belong to no test."""
         return max(0.0, self.seconds - sum(seconds for _, seconds, _ in self.outcomes.values()))
@@ -82,7 +95,7 @@ def untrusted(runs: Sequence[IdentityRun]) -> dict[str, str]:
     """Node id -> why a test is set aside, over all runs."""
     found: dict[str, str] = {}
     for node_id in dict.fromkeys(test for run in runs for test in run.collected):
-        reason = _reason([run.outcomes.get(node_id) for run in runs])
+        reason = _reason([run.outcomes.get(node_id) for run in runs if run.asked is None or node_id in run.asked])
         if reason:
             found[node_id] = reason
     return found
@@ -174,6 +187,17 @@ def needs(names: Sequence[str], interpreter: Interpreter, root: Path) -> TargetE
         f"The tests need {listed}, which {interpreter.executable} does not have.",
         f"Run `{interpreter.executable} -m pip install {' '.join(names[:6])}`, or choose another interpreter.",
     )
+
+
+def affordable(run: IdentityRun, seconds: float) -> list[str]:
+    """The tests that passed and are run again: the fastest that take `seconds` together, at least one; in order."""
+    left, chosen = seconds, set[str]()
+    for test in sorted(run.passed, key=lambda test: run.outcomes[test][1]):
+        left -= run.outcomes[test][1]
+        if left < 0 and chosen:
+            break
+        chosen.add(test)
+    return [test for test in run.passed if test in chosen]
 
 
 REVERSED = -1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from core.errors import InspectorError, ProjectError, TargetError
 from core.oracle.identity import IdentityRun, Progress, check_collected, missing_modules
 from core.oracle.interpreter import Interpreter
+from core.oracle.isolation import Apart, budget, failing_apart
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.zygote import Zygote, ZygoteDied
@@ -30,10 +31,10 @@ class IdentityRunner:
         self._root = root
         self._timeout = suite_timeout
 
-    def start(self, plan: SessionPlan) -> Zygote:
-        """A process for the plan; close it. Raises TargetError, SandboxError."""
+    def start(self, plan: SessionPlan, progress: Progress) -> Zygote:
+        """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
-            zygote = Zygote(self._new_sandbox(), plan)
+            zygote = Zygote(self._new_sandbox(), plan, beat=lambda: progress("starting", 0, 1))
         except ZygoteDied as error:
             raise TargetError(
                 f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",
@@ -47,7 +48,8 @@ class IdentityRunner:
 
     def run(self, zygote: Zygote, stage: str, progress: Progress, **request: Any) -> IdentityRun:
         """One identity run; `progress` hears of each test. Raises ProjectError, TargetError."""
-        run, started = IdentityRun(), time.monotonic()
+        tests = request.get("tests")
+        run, started = IdentityRun(None if tests is None else frozenset(tests)), time.monotonic()
 
         def beat() -> None:
             progress(stage, len(run.outcomes), max(1, len(run.collected)))
@@ -66,6 +68,13 @@ class IdentityRunner:
         run.seconds = time.monotonic() - started
         self._check_ending(run, reply, limit)
         return run
+
+    def apart(self, zygote: Zygote, seconds: Mapping[str, float], progress: Progress) -> Apart:
+        """The tests without their fellows, for as long as that is worth it. Raises TargetError."""
+        try:
+            return failing_apart(zygote, seconds, budget(sum(seconds.values())), progress)
+        except ZygoteDied as error:
+            raise self._died(error) from error
 
     def _check_ending(self, run: IdentityRun, reply: dict[str, Any], limit: float) -> None:
         if reply["killed"]:

@@ -3,51 +3,74 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
+from core.oracle.baseline import file_of
 from core.oracle.messages import headline
 from core.oracle.zygote import Zygote
 
 LEAST_BUDGET = 4.0
-BUDGET_FACTOR = 1.0
+MOST_BUDGET = 20.0
+STAGE = "tests apart"
 
 Progress = Callable[[str, int, int], None]
 
 
 def budget(plain_seconds: float) -> float:
     """Seconds to spend on it, by the time a plain run takes."""
-    return max(LEAST_BUDGET, BUDGET_FACTOR * plain_seconds)
+    return min(MOST_BUDGET, max(LEAST_BUDGET, plain_seconds))
 
 
-def failing_alone(zygote: Zygote, tests: Sequence[str], seconds: float, progress: Progress) -> dict[str, str]:
-    """Node id -> message, of tests that pass together but not by themselves.
+@dataclass(slots=True)
+class Apart:
+    """What running tests apart showed.
 
-    `zygote`: of the collected suite. Stops when `seconds` are spent; what was not reached is believed.
+    Attributes:
+        failing: node id -> message, of tests that pass together but not by themselves.
+        unreached: tests that were not tried when time was up; they are believed.
     """
-    found = {}
-    for number, test in enumerate(_within(tests, seconds)):
-        progress("tests alone", number, len(tests))
-        outcomes = _outcomes(zygote, [test])
-        outcome, message = outcomes.get(test, ("missing", ""))
-        if outcome != "passed":
-            found[test] = message
-    return found
+
+    failing: dict[str, str] = field(default_factory=dict)
+    unreached: list[str] = field(default_factory=list)
 
 
-def _within(names: Sequence[str], seconds: float) -> Iterator[str]:
-    end = time.monotonic() + seconds
-    for name in names:
+def failing_apart(zygote: Zygote, seconds: Mapping[str, float], limit: float, progress: Progress) -> Apart:
+    """Run the tests, each without any other of its file; those that fail so are run alone.
+
+    `zygote`: of the collected suite. `seconds`: what each test takes; the fast ones come first. Stops when `limit`
+    seconds are spent. Raises ZygoteDied.
+    """
+    apart, done, end = Apart(), 0, time.monotonic() + limit
+    for batch in batches(seconds):
         if time.monotonic() > end:
-            return
-        yield name
+            apart.unreached += batch
+            continue
+        progress(STAGE, done, len(seconds))
+        done += len(batch)
+        suspects = list(failures(zygote, batch, progress)) if len(batch) > 1 else batch
+        for test in suspects:
+            apart.failing |= failures(zygote, [test], progress)
+    return apart
 
 
-def _outcomes(zygote: Zygote, tests: list[str]) -> dict[str, tuple[str, str]]:
-    """Node id -> outcome and the last line of its message. Raises ZygoteDied."""
-    reply: dict[str, Any] = zygote.run({"tests": tests, "fail_fast": True, "alone": True, "total": 120.0})
+def batches(seconds: Mapping[str, float]) -> list[list[str]]:
+    """At most one test of each file in a batch; fast tests first."""
+    by_file: dict[str, list[str]] = {}
+    for test in sorted(seconds, key=lambda test: (seconds[test], test)):
+        by_file.setdefault(file_of(test), []).append(test)
+    return [[test for test in batch if test is not None] for batch in zip_longest(*by_file.values())]
+
+
+def failures(zygote: Zygote, tests: Sequence[str], progress: Progress) -> dict[str, str]:
+    """Node id -> the line that names the error, of those that do not pass in one fork. Raises ZygoteDied."""
+    request = {"tests": list(tests), "fail_fast": False, "unproven": True, "total": 120.0}
+    reply = zygote.run(request, beat=lambda: progress(STAGE, 0, 1))
+    said = {values[0]: values[1:] for kind, *values in reply["frames"] if kind == "test"}
     found = {}
-    for kind, *values in reply["frames"]:
-        if kind == "test":
-            found[values[0]] = (str(values[1]), headline(str(values[3])))
+    for test in tests:
+        outcome, _, message, *_ = said.get(test, ("missing", 0.0, ""))
+        if outcome != "passed":
+            found[test] = headline(str(message))
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import queue
 import threading
 from collections.abc import Callable, Sequence, Set
@@ -10,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.oracle.baseline import Baseline
+from core.oracle.beside import both, in_turn
 from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner
 from core.oracle.interpreter import Interpreter
+from core.oracle.memo import Memo
 from core.oracle.planted import planted_error
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
@@ -41,6 +44,8 @@ class ProjectOracle:
         """`cache`: where baselines are kept, and what gives the key of this one."""
         self.name = f"tests/{sandbox.name}"
         self.image_digest = sandbox.image_digest
+        shared = sandbox.name == "none"  # then tests that run at a time meet each other's files and ports
+        self._together = in_turn if shared or len(os.sched_getaffinity(0)) < 2 else both
         self._new_sandbox = new_sandbox
         self._interpreter = interpreter
         self._plan = plan
@@ -52,8 +57,7 @@ class ProjectOracle:
         self._workers: list[Worker] = []
         self._free: queue.Queue[Worker] = queue.Queue()
         self._closed = threading.Event()
-        self._memo: dict[tuple[object, ...], Verdict] = {}
-        self._memo_lock = threading.Lock()
+        self._memo = Memo()
 
     def suite(self, progress: Progress) -> Suite:
         """See `core.types.Oracle`."""
@@ -83,7 +87,7 @@ class ProjectOracle:
         settings, interpreter = self._settings, self._interpreter
         root = Path(self._plan.config["root"])
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
-        run = SuiteRun(runner, self._plan, settings.identity_runs, self._notice, interpreter.version_text)
+        run = SuiteRun(runner, self._plan, settings, self._notice, interpreter.version_text, self._together)
         return run.learn(progress)
 
     def _hire(self, baseline: Baseline) -> None:
@@ -106,22 +110,14 @@ class ProjectOracle:
         if not rest or not self._settings.confirm_whole_suite:
             return self._once(Trial(candidate, covering, every_test))
         confirming = Trial(candidate, whole, whole=True)
-        at_once = rest if not every_test and self._known(confirming) is None else ()
+        at_once = rest if not every_test and self._memo.get(_key(confirming)) is None else ()
         verdict = self._once(Trial(candidate, covering, every_test, rest=at_once))
         if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
-            self._remember(confirming, verdict)
+            self._memo.keep(_key(confirming), verdict)
             return _split(verdict, frozenset(covering))
         if verdict.outcome is not Outcome.PASS:
             return verdict
         return _joined(verdict, self._once(confirming))
-
-    def _known(self, trial: Trial) -> Verdict | None:
-        with self._memo_lock:
-            return self._memo.get(_key(trial))
-
-    def _remember(self, trial: Trial, verdict: Verdict) -> None:
-        with self._memo_lock:
-            self._memo.setdefault(_key(trial), verdict)
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
         """Whether the tests import this very file: an error planted in it must be noticed. Asked once a file."""
@@ -136,14 +132,12 @@ class ProjectOracle:
     def _once(self, trial: Trial, *, plant: bool = False) -> Verdict:
         """Identical trials run once; trouble of ours is not remembered."""
         key = _key(trial) if not plant else ("plant", trial.candidate and trial.candidate.file.path)
-        with self._memo_lock:
-            known = self._memo.get(key)
+        known = self._memo.get(key)
         if known is not None:
             return known
         verdict = self._run(trial)
         if verdict.outcome is not Outcome.INFRASTRUCTURE:
-            with self._memo_lock:
-                self._memo[key] = verdict
+            self._memo.keep(key, verdict)
         return verdict
 
     def _run(self, trial: Trial) -> Verdict:

@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeVar
 
 from core.errors import ProjectError
 from core.oracle.baseline import Baseline
-from core.oracle.identity import IdentityRun, Progress, coverage_map, orders, untrusted
+from core.oracle.identity import IdentityRun, Progress, affordable, coverage_map, orders, untrusted
 from core.oracle.identity_runner import IdentityRunner
-from core.oracle.isolation import budget, failing_alone
+from core.oracle.isolation import Apart
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
 from core.oracle.zygote import Zygote
+from core.settings import OracleSettings
 from core.types import Suite, TestCase
 
 MOST_FRESH_ONLY = 0.2
 """Share of tests that may need fresh imports before the collected suite is given up."""
 
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Together(Protocol):
+    """How two pieces of work are done: at a time, or one after the other."""
+
+    def __call__(
+        self, first: Callable[[Progress], A], second: Callable[[Progress], B], progress: Progress, /
+    ) -> tuple[A, B]:
+        """Both results."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Forked:
+    """What forks of the collected suite showed. `run` is None, and `trouble` says why, when there can be none."""
+
+    run: IdentityRun | None
+    apart: Apart
+    trouble: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class _CodeSwap:
-    """What forks of the collected suite showed. `run` is None when it cannot be used."""
+    """Whether candidates may be judged in forks. `run` is None when not."""
 
     run: IdentityRun | None
     fresh_only: frozenset[str]
@@ -33,82 +57,117 @@ class SuiteRun:
     """One learning of one project; starts processes, ends them all."""
 
     def __init__(
-        self, runner: IdentityRunner, plan: SessionPlan, identity_runs: int, notice: Callable[[str], None], python: str
+        self,
+        runner: IdentityRunner,
+        plan: SessionPlan,
+        settings: OracleSettings,
+        notice: Callable[[str], None],
+        python: str,
+        together: Together,
     ) -> None:
         """Nothing is started yet. `python`: the version to record."""
         self._runner = runner
         self._plan = plan
-        self._identity_runs = identity_runs
+        self._settings = settings
         self._notice = notice
         self._python = python
+        self._together = together
 
     def learn(self, progress: Progress) -> Baseline:
-        """Run the suite as often as it takes.
+        """Run the suite as often as it takes: once traced, then those tests again that there is time for.
 
         Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
         """
         progress("check", 0, 1)
         first = self._first_run(progress)
+        if not first.passed:
+            raise _none_pass(untrusted([first]))
+        again = affordable(first, self._settings.repeat_seconds)
         ignored = tuple(dict.fromkeys(where for where, _ in first.errors if where))
         plan = ready_plan(self._plan, ignored, first.modules, first.import_lines)
-        with ExitStack() as stack:
-            fresh = stack.enter_context(closing(self._runner.start(plan)))
-            plain = self._plain_runs(fresh, progress)
-            excluded = untrusted([first, *plain])
+        with closing(self._runner.start(plan, progress)) as fresh:
+            plain, forked = self._together(
+                partial(self._plain_runs, fresh, again, len(again) == len(first.passed)),
+                partial(self._forked, plan, again),
+                progress,
+            )
+            excluded = untrusted([first, *plain]) | self._too_slow(first, again)
             trusted = [node for node in dict.fromkeys(first.collected) if node not in excluded]
             if not trusted:
                 raise _none_pass(excluded)
-            seconds = min(run.seconds for run in plain)
-            swap = self._try_code_swap(plan, fresh, trusted, seconds, progress)
-            excluded |= swap.order_dependent
-            trusted = [node for node in trusted if node not in excluded]
+            swap = self._weigh(forked, fresh, trusted, progress)
+        excluded |= swap.order_dependent
+        trusted = [node for node in trusted if node not in excluded]
         tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
+        seconds, overhead = min(run.seconds for run in plain), max(run.overhead for run in plain)
         suite = Suite(tests, excluded, coverage_map(first, trusted), seconds, self._python)
-        overhead = max(run.overhead for run in plain)
         allowed = _allowances([*plain, *([swap.run] if swap.run is not None else [])])
         modules = tuple(first.modules)
         return Baseline(suite, overhead, ignored, modules, allowed, swap.run is not None, swap.fresh_only)
 
     def _first_run(self, progress: Progress) -> IdentityRun:
-        with closing(self._runner.start(self._plan)) as zygote:
+        with closing(self._runner.start(self._plan, progress)) as zygote:
             run = self._runner.run(zygote, "tests with coverage", progress, trace=True)
         if run.errors:
             names = ", ".join(where for where, _ in run.errors[:3])
             self._notice(f"{len(run.errors)} test files cannot be imported and are left out: {names}.")
         return run
 
-    def _plain_runs(self, zygote: Zygote, progress: Progress) -> list[IdentityRun]:
-        """In other orders, untraced: their times are the baseline."""
-        seeds = enumerate(orders(self._identity_runs), start=2)
-        return [self._runner.run(zygote, f"tests, run {n}", progress, shuffle=seed) for n, seed in seeds]
+    def _plain_runs(self, zygote: Zygote, tests: Sequence[str], every: bool, progress: Progress) -> list[IdentityRun]:
+        """In other orders, untraced: their times are the baseline. `every`: no passing test is left out."""
+        asked = {} if every else {"tests": list(tests), "whole": True}
+        seeds = enumerate(orders(self._settings.identity_runs), start=2)
+        return [self._runner.run(zygote, f"tests, run {n}", progress, shuffle=seed, **asked) for n, seed in seeds]
 
-    def _try_code_swap(
-        self, plan: SessionPlan, fresh: Zygote, trusted: Sequence[str], seconds: float, progress: Progress
-    ) -> _CodeSwap:
-        """Run the trusted tests forked from the collected suite, together and each alone."""
-        with closing(self._runner.start(plan.with_config(collect=True))) as zygote:
+    def _forked(self, plan: SessionPlan, tests: Sequence[str], progress: Progress) -> _Forked:
+        """Run the tests forked from the collected suite, together and then each without others of its file."""
+        with closing(self._runner.start(plan.with_config(collect=True), progress)) as zygote:
             if zygote.greeting["trouble"]:
-                self._notice(f"Candidates are judged by fresh imports only: {zygote.greeting['trouble']}.")
-                return self._without_code_swap(fresh, trusted, seconds, progress)
-            run = self._runner.run(zygote, "tests, collected once", progress, tests=list(trusted), shuffle=0)
-            failing = untrusted([run])
-            passing = [node for node in trusted if node in run.outcomes and node not in failing]
-            alone = failing_alone(zygote, passing, budget(seconds), progress)
-        suspects = [node for node in trusted if node in alone or node not in passing]
-        if len(suspects) > len(trusted) * MOST_FRESH_ONLY:
+                return _Forked(None, Apart(), str(zygote.greeting["trouble"]))
+            run = self._runner.run(zygote, "tests, collected once", progress, tests=list(tests), shuffle=0)
+            return _Forked(
+                run, self._runner.apart(zygote, {node: run.outcomes[node][1] for node in run.passed}, progress)
+            )
+
+    def _weigh(self, forked: _Forked, fresh: Zygote, tests: Sequence[str], progress: Progress) -> _CodeSwap:
+        """Whether forks can be relied on; tests that fail in them are tried by fresh imports."""
+        run, apart = forked.run, forked.apart
+        if run is None:
+            self._notice(f"Candidates are judged by fresh imports only: {forked.trouble}.")
+            return self._without_code_swap(fresh, tests, progress)
+        passed = frozenset(run.passed)
+        suspects = [node for node in tests if node in apart.failing or node not in passed]
+        if len(suspects) > len(tests) * MOST_FRESH_ONLY:
             self._notice(f"Candidates are judged by fresh imports only: {len(suspects)} tests need them.")
-            return self._without_code_swap(fresh, trusted, seconds, progress)
-        really = failing_alone(fresh, suspects, budget(seconds), progress)
+            return self._without_code_swap(fresh, tests, progress)
+        self._name_unreached(apart, len(tests))
+        really = self._runner.apart(fresh, dict.fromkeys(suspects, 0.0), progress).failing
         return _CodeSwap(run, frozenset(suspects) - frozenset(really), _order_dependent(really))
 
-    def _without_code_swap(
-        self, fresh: Zygote, trusted: Sequence[str], seconds: float, progress: Progress
-    ) -> _CodeSwap:
+    def _without_code_swap(self, fresh: Zygote, tests: Sequence[str], progress: Progress) -> _CodeSwap:
         """The last identity run and the runs alone, by fresh imports."""
-        run = self._runner.run(fresh, "tests, shuffled", progress, tests=list(trusted), shuffle=0)
+        run = self._runner.run(fresh, "tests, shuffled", progress, tests=list(tests), shuffle=0)
         flaky = untrusted([run])
-        alone = failing_alone(fresh, [node for node in trusted if node not in flaky], budget(seconds), progress)
-        return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(alone)})
+        apart = self._runner.apart(fresh, run.passed_seconds, progress)
+        self._name_unreached(apart, len(tests))
+        return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(apart.failing)})
+
+    def _too_slow(self, first: IdentityRun, again: Sequence[str]) -> dict[str, str]:
+        """Tests that passed once and were not run again, with the reason."""
+        slow = [node for node in first.passed if node not in frozenset(again)]
+        if slow:
+            self._notice(
+                f"{len(slow)} slow tests are left out: running the others again and again takes all of "
+                f"{self._settings.repeat_seconds:.0f} s."
+            )
+        return {node: f"takes {first.outcomes[node][1]:.1f} s: too slow to be run again and again" for node in slow}
+
+    def _name_unreached(self, apart: Apart, total: int) -> None:
+        if apart.unreached:
+            self._notice(
+                f"There was no time to run {len(apart.unreached)} of {total} tests apart from others of their file: "
+                "that they do not need them is believed."
+            )
 
 
 def ready_plan(

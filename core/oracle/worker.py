@@ -154,12 +154,17 @@ class Worker:
         zygote = self._zygotes.get(collected)
         if zygote is None:
             plan = self._plan.with_config(collect=True) if collected else self._plan
-            zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings))
+            zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings), self._check_open)
             self._zygotes[collected] = zygote
             if self._closed():
                 self.stop()
-                raise ZygoteDied("the oracle was closed")
+                self._check_open()
         return zygote
+
+    def _check_open(self) -> None:
+        """Raises ZygoteDied once the oracle is being shut down."""
+        if self._closed():
+            raise ZygoteDied("the oracle was closed")
 
     def stop(self) -> None:
         """End the processes; a later trial starts new ones."""

@@ -30,10 +30,16 @@ class ZygoteDied(Exception):
 class Zygote:
     """One process that answers requests one at a time. Not thread-safe: a worker owns it."""
 
-    def __init__(self, sandbox: Sandbox, plan: SessionPlan, learned: Mapping[str, Any] | None = None) -> None:
-        """Start it and wait until it is ready. Raises SandboxError, ZygoteDied.
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        plan: SessionPlan,
+        learned: Mapping[str, Any] | None = None,
+        beat: Beat | None = None,
+    ) -> None:
+        """Start it and wait until it is ready. Raises SandboxError, ZygoteDied, and what `beat` raises.
 
-        `learned`: limits and lists sent once, merged into each request.
+        `learned`: limits and lists sent once, merged into each request. `beat` is called a few times a second.
         """
         self._numbers = itertools.count(1)
         self._rest = b""
@@ -41,7 +47,7 @@ class Zygote:
         self._process: Process = sandbox.start(placed.launch)
         try:
             self._send(placed.config)
-            self.greeting = self._receive(time.monotonic() + START_PATIENCE)
+            self.greeting = self._receive(time.monotonic() + START_PATIENCE, beat)
             if learned is not None:
                 self._send({"do": "learn", **learned})
         except BaseException:

@@ -26,8 +26,18 @@ class Judged:
 
 def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
+    return learn(stack, open_named(project, notify), settings, notify, report)
+
+
+def open_named(project: Path, notify: Notify) -> Codebase:
+    """The project's files; those left out are named. Nothing of it runs. Raises ProjectError."""
     codebase = open_codebase(project)
     _name("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
+    return codebase
+
+
+def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
+    """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
     oracle = open_oracle(codebase, settings, notify)
     stack.callback(oracle.close)
     suite = oracle.suite(report)

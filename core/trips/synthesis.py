@@ -61,9 +61,13 @@ class SynthesisTrip:
             return known.get(key) or admit(region, self._files[region.path], self._oracle)
 
         drawn = draw(found.regions, seed, self._settings.allow_overlap)
-        with closing(in_order(item_of, drawn, self._workers)) as items:
+
+        def beat() -> None:
+            report("admitting regions", admitted, wanted)
+
+        with closing(in_order(item_of, drawn, self._workers, beat)) as items:
             while admitted < wanted:
-                report("admitting regions", admitted, wanted)
+                beat()
                 item = next(items, None)
                 if item is None:
                     return

@@ -96,12 +96,20 @@ def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening
                 "import unittest, thing\nclass TestOne(unittest.IsolatedAsyncioTestCase):\n"
                 "    async def test_one(self): self.assertEqual(thing.one(), 1)\n"
             ),
+            "test_threads.py": (  # no tracer and no hook of ours may keep one of many threads from starting
+                "import threading\ndef test_threads():\n    for _ in range(20):\n"
+                "        barrier = threading.Barrier(11, timeout=5)\n"
+                "        threads = [threading.Thread(target=barrier.wait) for _ in range(10)]\n"
+                "        for thread in threads: thread.start()\n        barrier.wait()\n"
+                "        for thread in threads: thread.join()\n"
+            ),
         },
     )
     project = opening(tmp_path)
-    assert set(project.tests) == {"thing.py::thing.one", "test_thing.py::TestOne::test_one"}
+    ours = {"thing.py::thing.one", "test_thing.py::TestOne::test_one"}
+    assert set(project.tests) == ours | {"test_threads.py::test_threads"}
     assert any("--cov=thing" in notice and "-n 2" in notice for notice in project.notices)
-    assert set(project.covering("thing.py", 7)) == set(project.tests)
+    assert set(project.covering("thing.py", 7)) == ours
     assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
     assert judged(project, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
 

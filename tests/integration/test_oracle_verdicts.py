@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from oracle_projects import Opened, shop
 
+from core.oracle.memo import Memo
 from core.oracle.project_oracle import ProjectOracle
 from core.types import Candidate, Outcome, Span
 
@@ -163,7 +164,7 @@ def test_code_swap_and_fresh_import_agree(opened: Opened) -> None:
     verdicts = {}
     for swap in (True, False):
         worker._baseline = dataclasses.replace(baseline, code_swap=swap)
-        oracle._memo.clear()
+        oracle._memo = Memo()
         verdicts[swap] = [
             opened.oracle.judge(opened.candidate(PATH, old, new), opened.tests).outcome for old, new in MUTANTS
         ]

@@ -73,14 +73,14 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow) -> Code:
 
 
 def _short(test: TestRow) -> TestRow:
-    """The end of a long message: there stands what went wrong."""
+    """The start of a long message: there stands what went wrong."""
     message = test.message.strip()
     lines = message.splitlines()
     if len(lines) > MESSAGE_LINES:
-        message = "\n".join([f"... {len(lines) - MESSAGE_LINES} lines left out ...", *lines[-MESSAGE_LINES:]])
+        message = "\n".join([*lines[:MESSAGE_LINES], f"... {len(lines) - MESSAGE_LINES} lines left out ..."])
     if len(message) > MESSAGE_CHARACTERS:
         left_out = len(message) - MESSAGE_CHARACTERS
-        message = f"... {left_out:,} characters left out ...\n{message[-MESSAGE_CHARACTERS:]}"
+        message = f"{message[:MESSAGE_CHARACTERS]}\n... {left_out:,} characters left out ..."
     return replace(test, message=message)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from _thread import get_ident
 from os.path import basename
 from typing import Any
 
@@ -44,7 +45,8 @@ def install(send: Send, root: str) -> None:
     heard = always | {"sys._getframe", "object.__setattr__", "object.__getattr__", "open"}
     frame_of = sys._getframe
     seen: set[tuple[str, str]] = set()
-    busy = False
+    busy: set[int] = set()
+    thread = get_ident
 
     def own(filename: str) -> bool:
         return filename.startswith((root, "<")) and not filename.startswith("<frozen")
@@ -61,15 +63,14 @@ def install(send: Send, root: str) -> None:
         return frame
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        nonlocal busy
-        if event not in heard or busy:
+        if event not in heard or thread() in busy:
             return
         listed = event in always
         if event == "object.__getattr__" and arguments[1] == "__code__":
             return
         if event == "open" and not is_test(arguments[0]):
             return
-        busy = True
+        busy.add(thread())
         try:
             frame = frame_of(1)
             name = event
@@ -89,6 +90,6 @@ def install(send: Send, root: str) -> None:
         except ValueError:
             return
         finally:
-            busy = False
+            busy.discard(thread())
 
     sys.addaudithook(hook)

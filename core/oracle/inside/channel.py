@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from _json import encode_basestring_ascii, make_encoder
+from _thread import allocate_lock, get_ident
 from typing import Any, Callable
 
 Send = Callable[..., None]
@@ -15,28 +16,44 @@ def _refuse(value: object) -> Any:
 
 
 def open_channel(descriptor: int, nonce: str, pid: int) -> Send:
-    """A function `send(kind, *values)`.
+    """A function `send(kind, *values)`, for any thread; what it was given is written when it returns.
 
     Everything it needs is captured here, before any candidate runs: patching `os` or `json` later changes nothing.
     A fork of the child stays silent.
     """
-    write, getpid, blocked = os.write, os.getpid, (BlockingIOError, InterruptedError)
+    getpid, thread, lock, owner = os.getpid, get_ident, allocate_lock(), 0
     encode = make_encoder(None, _refuse, encode_basestring_ascii, None, ":", ",", False, False, True)
-    text, join, number = str, "".join, 0
+    put, waiting, join, number, text = _writer(descriptor), [], "".join, 0, str
 
     def send(kind: str, *values: object) -> None:
-        nonlocal number
+        nonlocal number, owner
         if getpid() != pid:
             return
-        data = join((nonce, " ", text(number), " ", kind, " ", *encode([*values], 0), "\n")).encode()
-        number += 1
+        waiting.append(join((" ", kind, " ", *encode([*values], 0), "\n")))
+        if owner == thread():  # a signal's handler in the midst of this very function, which goes on afterwards
+            return
+        with lock:
+            owner = thread()
+            while waiting:
+                put(join((nonce, " ", text(number), waiting.pop(0))).encode())
+                number += 1
+            owner = 0
+
+    return send
+
+
+def _writer(descriptor: int) -> Callable[[bytes], None]:
+    """Writes the whole of what it is given."""
+    write, blocked = os.write, (BlockingIOError, InterruptedError)
+
+    def put(data: bytes) -> None:
         while data:
             try:
                 data = data[write(descriptor, data) :]
             except blocked:  # noqa: PERF203 - the loop is about them
                 continue
 
-    return send
+    return put
 
 
 class FrameReader:

@@ -60,13 +60,14 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
         return 0
     collector = choose_collector(config) if request.get("trace") else None
     witness = Witness()
-    reporter = Reporter(send, request, witness)
+    reporter = Reporter(send, request, witness, config["root"])
     plugins: list[Any] = [LoadTests(), witness, reporter, Closing(send, reporter, request)]
     known = set(sys.modules)
     if collector is not None:
         plugins.append(collector)
         collector.start()
-    audit.install(send, config["root"] + os.sep)
+    else:  # a hook in Python would have threads that start at a time fail to install the tracer
+        audit.install(send, config["root"] + os.sep)
     status = int(pytest.main([*config["pytest_args"], *_files(request, config)], plugins=plugins))
     if collector is not None:
         _send_lines(send, collector)

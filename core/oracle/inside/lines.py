@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import itertools
 import os
 import sys
-import threading
 from collections.abc import Iterator
-from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
-OPTIMIZED = 1
-"""Set in the code of functions; clear in that of modules and class bodies."""
-
-MONITORING_ID = 4
-GLOB = "*?[]{}"
-"""What a pattern does not take literally; folders may be named so."""
-
-
-class Tracer(Protocol):
-    """Adds (file, line) pairs to whichever set is current."""
-
-    def start(self) -> None:
-        """From now on."""
-
-    def stop(self) -> None:
-        """No more."""
-
-    def switch(self, into: set[tuple[str, int]]) -> None:
-        """Report lines into another set, each line once more."""
+from .tracers import CoverageTracer, Monitor, Settrace, Tracer
 
 
 class Collector:
@@ -108,131 +87,6 @@ class Collector:
 
     def _relative(self, path: str) -> str:
         return os.path.relpath(path, self._root).replace(os.sep, "/")
-
-
-class Monitor:
-    """`sys.monitoring` (Python 3.12 and later): each line costs one event a test."""
-
-    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
-        """Watch files below `root`."""
-        self._api: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-        self._importing = importing
-        self._root = root
-        self._into = importing
-
-    def start(self) -> None:
-        """Take a tool id and listen to lines."""
-        self._api.use_tool_id(MONITORING_ID, "rtc-inspector")
-        self._api.register_callback(MONITORING_ID, self._api.events.LINE, self._line)
-        self._api.set_events(MONITORING_ID, self._api.events.LINE)
-
-    def stop(self) -> None:
-        """Give the tool id back."""
-        self._api.set_events(MONITORING_ID, 0)
-        self._api.free_tool_id(MONITORING_ID)
-
-    def switch(self, into: set[tuple[str, int]]) -> None:
-        """Lines seen before are reported again."""
-        self._into = into
-        self._api.restart_events()
-
-    def _line(self, code: CodeType, line: int) -> Any:
-        if code.co_filename.startswith(self._root):
-            (self._into if code.co_flags & OPTIMIZED else self._importing).add((code.co_filename, line))
-        return self._api.DISABLE
-
-
-class Settrace:
-    """`sys.settrace`: slow, and always there."""
-
-    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
-        """Watch files below `root`."""
-        self._importing = importing
-        self._root = root
-        self._into = importing
-
-    def start(self) -> None:
-        """In this thread and those to come."""
-        threading.settrace(self._call)
-        sys.settrace(self._call)
-
-    def stop(self) -> None:
-        """No more."""
-        sys.settrace(None)
-        threading.settrace(None)
-
-    def switch(self, into: set[tuple[str, int]]) -> None:
-        """Only the target changes."""
-        self._into = into
-
-    def _call(self, frame: FrameType, event: str, argument: object) -> Any:
-        if not frame.f_code.co_filename.startswith(self._root):
-            return None
-        return self._function if frame.f_code.co_flags & OPTIMIZED else self._module
-
-    def _function(self, frame: FrameType, event: str, argument: object) -> Any:
-        self._into.add((frame.f_code.co_filename, frame.f_lineno))
-        return self._function
-
-    def _module(self, frame: FrameType, event: str, argument: object) -> Any:
-        self._importing.add((frame.f_code.co_filename, frame.f_lineno))
-        return self._module
-
-
-class CoverageTracer:
-    """The C tracer of coverage.py, used bare: it fills the dictionaries it is given."""
-
-    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
-        """Raises ImportError when coverage or its C tracer is missing."""
-        importlib.import_module("coverage.tracer").CTracer  # noqa: B018 - there or not is the question
-        self._importing = importing
-        self._root = root
-        self._into = importing
-        self._module: Any = importlib.import_module("coverage")
-        self._coverage: Any = None
-
-    def start(self) -> None:
-        """One in-memory data set with a context a switch."""
-        os.environ["COVERAGE_CORE"] = "ctrace"
-        below = "".join("?" if character in GLOB else character for character in self._root) + "*"
-        self._coverage = self._module.Coverage(data_file=None, config_file=False, include=[below])
-        self._names: list[set[tuple[str, int]]] = []
-        self._coverage.start()
-
-    def switch(self, into: set[tuple[str, int]]) -> None:
-        """Each target set is a context of its own."""
-        self._names.append(into)
-        self._coverage.switch_context(str(len(self._names) - 1))
-
-    def stop(self) -> None:
-        """Share the recorded lines out."""
-        self._coverage.stop()
-        data = self._coverage.get_data()
-        for path in data.measured_files():
-            module_lines = module_level_lines(path)
-            for line, contexts in data.contexts_by_lineno(path).items():
-                for context in contexts:
-                    into = self._names[int(context)] if context else self._importing
-                    (self._importing if line in module_lines else into).add((path, line))
-
-
-def module_level_lines(path: str) -> set[int]:
-    """Lines that belong to no function: they run while the module is imported, whenever that is."""
-    with open(path, "rb") as file:
-        try:
-            code = compile(file.read(), path, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError):
-            return set()
-    return set(_outside_functions(code))
-
-
-def _outside_functions(code: CodeType) -> Iterator[int]:
-    import dis
-
-    yield from (line for _, line in dis.findlinestarts(code) if line)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType) and not constant.co_flags & OPTIMIZED:
-            yield from _outside_functions(constant)
 
 
 def choose_collector(config: dict[str, Any]) -> Collector:

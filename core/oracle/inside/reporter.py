@@ -11,16 +11,10 @@ import pytest
 
 from .channel import Send
 from .evidence import watch
+from .messages import arranged, shorten
 
 MESSAGE_LIMIT = 4000
 STOPPED = 97
-
-
-def shorten(text: str, limit: int) -> str:
-    """The end of `text`, saying what was cut."""
-    if len(text) <= limit:
-        return text
-    return "[%d characters cut]\n" % (len(text) - limit) + text[-limit:]
 
 
 class Witness:
@@ -47,10 +41,11 @@ class Reporter:
         changes: names of what the tests' modules and classes no longer hold.
     """
 
-    def __init__(self, send: Send, request: dict[str, Any], witness: Witness) -> None:
+    def __init__(self, send: Send, request: dict[str, Any], witness: Witness, root: str) -> None:
         """`request`: tests (None: all), shuffle (a seed, negative: reversed, or None), fail_fast."""
         self._send = send
         self._witness = witness
+        self._root = root
         self._tests = request.get("tests")
         self._shuffle = request.get("shuffle")
         self._fail_fast = bool(request.get("fail_fast"))
@@ -119,7 +114,8 @@ class Reporter:
         output = self._printed[: self._left]
         cut = len(self._printed) - len(output)
         self._left -= len(output)
-        self._send("test", nodeid, outcome, self._seconds, shorten(message, MESSAGE_LIMIT), output, cut)
+        message = arranged(message, self._root, MESSAGE_LIMIT)
+        self._send("test", nodeid, outcome, self._seconds, message, output, cut)
         if outcome in ("failed", "error"):
             self.failed = True
             if self._fail_fast:

@@ -93,7 +93,7 @@ class Collected:
     def _run(self, send: Send, request: dict[str, Any]) -> None:
         if request.get("path") is not None and not self._place(send, request):
             return
-        reporter = self._relay.reporter = Reporter(send, request, self._witness)
+        reporter = self._relay.reporter = Reporter(send, request, self._witness, self._config["root"])
         session = self._session
         reporter.select(session.items)
         session.testscollected = len(session.items)

@@ -1,0 +1,53 @@
+"""Two pieces of work at a time, their progress told by the thread that waits for both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Event
+from typing import TypeVar
+
+A = TypeVar("A")
+B = TypeVar("B")
+Progress = Callable[[str, int, int], None]
+
+STEP = 0.1
+
+
+class _Abandoned(Exception):
+    """The other work failed, or was cancelled."""
+
+
+class _Heard:
+    """Takes the progress of the work in the other thread, and is where that work hears that it is to end."""
+
+    def __init__(self) -> None:
+        self.latest = ("", 0, 1)
+        self.abandoned = Event()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.latest = (stage, done, total)
+        if self.abandoned.is_set():
+            raise _Abandoned
+
+
+def both(first: Callable[[Progress], A], second: Callable[[Progress], B], progress: Progress) -> tuple[A, B]:
+    """Run `first` here and `second` in another thread; what either raises is raised, once both have ended.
+
+    Each must call the progress it is given several times a second, so that it can be ended.
+    """
+    heard = _Heard()
+    with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
+        other = pool.submit(second, heard)
+        try:
+            own = first(progress)
+            while not wait((other,), STEP).done:
+                progress(*heard.latest)
+            return own, other.result()
+        finally:
+            heard.abandoned.set()
+
+
+def in_turn(first: Callable[[Progress], A], second: Callable[[Progress], B], progress: Progress) -> tuple[A, B]:
+    """The same, one after the other."""
+    return first(progress), second(progress)

@@ -1,0 +1,74 @@
+"""Tracebacks told the other way round: what went wrong, then where in the project; frames of others are left out."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import List, Tuple
+
+HEADER = "Traceback (most recent call last):"
+FRAME = re.compile(r'  File "(?P<path>[^"\n]*)", line \d+')
+CAUSES = {
+    "The above exception was the direct cause of the following exception:": "caused by ",
+    "During handling of the above exception, another exception occurred:": "while handling ",
+}
+Part = Tuple[List[str], List[str]]
+"""Frames, each with its lines of code; and the lines that name the exception."""
+
+
+def shorten(text: str, limit: int) -> str:
+    """The end of `text`, saying what was cut."""
+    if len(text) <= limit:
+        return text
+    return "[%d characters cut]\n" % (len(text) - limit) + text[-limit:]
+
+
+def arranged(text: str, root: str, limit: int) -> str:
+    """A native traceback with its exception first, then the frames in files below `root`; any other text as it is.
+
+    The last exception leads and those behind it follow. What is beyond `limit` characters is cut, and said.
+    """
+    if not text.lstrip("\n").startswith(HEADER):
+        return shorten(text, limit)
+    parts, links = _parts(text.strip("\n").split("\n"))
+    told = [_told(part, root) for part in reversed(parts)]
+    whole = told[0] + "".join("\n" + link + cause for link, cause in zip(reversed(links), told[1:]))
+    return whole if len(whole) <= limit else whole[:limit] + "\n[%d characters cut]" % (len(whole) - limit)
+
+
+def _parts(lines: list[str]) -> tuple[list[Part], list[str]]:
+    """The chained tracebacks in the order of the text, and how each leads to the next."""
+    parts: list[Part] = []
+    links = []
+    for line in lines:
+        if line == HEADER:
+            parts.append(([], []))
+        elif line in CAUSES:
+            links.append(CAUSES[line])
+        else:
+            _sort_in(line, parts[-1])
+    return parts, links
+
+
+def _sort_in(line: str, part: Part) -> None:
+    frames, named = part
+    if not named and FRAME.match(line):
+        frames.append(line)
+    elif not named and frames and line.startswith("  "):
+        frames[-1] += "\n" + line
+    else:
+        named.append(line)
+
+
+def _told(part: Part, root: str) -> str:
+    frames, named = part
+    own = [frame for frame in frames if _is_own(frame, root)] or frames
+    left = len(frames) - len(own)
+    note = ["[%d frames outside the project left out]" % left] if left else []
+    return "\n".join(["\n".join(named).strip("\n"), *own, *note])
+
+
+def _is_own(frame: str, root: str) -> bool:
+    found = FRAME.match(frame)
+    path = found.group("path") if found else ""
+    return path.startswith(root + os.sep) and "site-packages" not in path

@@ -1,0 +1,193 @@
+"""Tracers of lines: `sys.monitoring`, the C tracer of coverage.py, `sys.settrace`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from types import CodeType, FrameType
+from typing import Any, Protocol
+
+from .quiet import OPTIMIZED, QuietWatch, lines_around
+
+MONITORING_ID = 4
+GLOB = "*?[]{}"
+"""What a pattern does not take literally; folders may be named so."""
+
+
+class Tracer(Protocol):
+    """Adds (file, line) pairs to whichever set is current."""
+
+    def start(self) -> None:
+        """From now on."""
+
+    def stop(self) -> None:
+        """No more."""
+
+    def switch(self, into: set[tuple[str, int]]) -> None:
+        """Report lines into another set, each line once more."""
+
+
+class Monitor:
+    """`sys.monitoring` (Python 3.12 and later): each line costs one event a test."""
+
+    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
+        """Watch files below `root`."""
+        self._api: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+        self._importing = importing
+        self._root = root
+        self._into = importing
+
+    def start(self) -> None:
+        """Take a tool id and listen to lines."""
+        self._api.use_tool_id(MONITORING_ID, "rtc-inspector")
+        self._api.register_callback(MONITORING_ID, self._api.events.LINE, self._line)
+        self._api.set_events(MONITORING_ID, self._api.events.LINE)
+
+    def stop(self) -> None:
+        """Give the tool id back."""
+        self._api.set_events(MONITORING_ID, 0)
+        self._api.free_tool_id(MONITORING_ID)
+
+    def switch(self, into: set[tuple[str, int]]) -> None:
+        """Lines seen before are reported again."""
+        self._into = into
+        self._api.restart_events()
+
+    def _line(self, code: CodeType, line: int) -> Any:
+        if code.co_filename.startswith(self._root):
+            (self._into if code.co_flags & OPTIMIZED else self._importing).add((code.co_filename, line))
+        return self._api.DISABLE
+
+
+class Settrace:
+    """`sys.settrace`: slow, and always there."""
+
+    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
+        """Watch files below `root`."""
+        self._importing = importing
+        self._root = root
+        self._into = importing
+        self._quiet = QuietWatch(lambda: len(self._into), self._give_up)
+
+    def start(self) -> None:
+        """In this thread and those to come."""
+        self._quiet.start()
+        self._resume()
+
+    def stop(self) -> None:
+        """No more."""
+        self._quiet.stop()
+        self._pause()
+
+    def switch(self, into: set[tuple[str, int]]) -> None:
+        """Only the target changes; a test that was given up is over."""
+        self._quiet.disarm()
+        self._into = into
+        if sys.gettrace() is None:
+            self._resume()
+        if into is not self._importing:
+            self._quiet.arm()
+
+    def _resume(self) -> None:
+        threading.settrace(self._call)
+        sys.settrace(self._call)
+
+    def _give_up(self, frame: FrameType | None) -> None:
+        self._pause()
+        self._into.update(lines_around(frame, self._root))
+
+    def _pause(self) -> None:
+        sys.settrace(None)
+        threading.settrace(None)  # type: ignore[arg-type,unused-ignore]
+
+    def _call(self, frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.startswith(self._root):
+            return None
+        return self._function if frame.f_code.co_flags & OPTIMIZED else self._module
+
+    def _function(self, frame: FrameType, event: str, argument: object) -> Any:
+        self._into.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._function
+
+    def _module(self, frame: FrameType, event: str, argument: object) -> Any:
+        self._importing.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._module
+
+
+class CoverageTracer:
+    """The C tracer of coverage.py, used bare: it fills the dictionaries it is given."""
+
+    def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
+        """Raises ImportError when coverage or its C tracer is missing."""
+        importlib.import_module("coverage.tracer").CTracer  # noqa: B018 - there or not is the question
+        self._importing = importing
+        self._root = root
+        self._module: Any = importlib.import_module("coverage")
+        self._coverage: Any = None
+        self._paused = False
+        self._quiet = QuietWatch(self._count, self._give_up)
+
+    def start(self) -> None:
+        """One in-memory data set with a context a switch."""
+        os.environ["COVERAGE_CORE"] = "ctrace"
+        below = "".join("?" if character in GLOB else character for character in self._root) + "*"
+        self._coverage = self._module.Coverage(data_file=None, config_file=False, include=[below])
+        self._names: list[set[tuple[str, int]]] = []
+        self._quiet.start()
+        self._coverage.start()
+
+    def switch(self, into: set[tuple[str, int]]) -> None:
+        """Each target set is a context of its own."""
+        self._quiet.disarm()
+        if self._paused:
+            self._paused = False
+            self._coverage.start()
+        self._names.append(into)
+        self._coverage.switch_context(str(len(self._names) - 1))
+        if into is not self._importing:
+            self._quiet.arm()
+
+    def _count(self) -> int:
+        """Lines of the present context, in the tracer's own count."""
+        data = getattr(sys.gettrace(), "data", None)
+        return sum(map(len, list(data.values()))) if data is not None else sys.maxsize
+
+    def _give_up(self, frame: FrameType | None) -> None:
+        """A new tracer goes on at the next switch: this one must not miss any return it knows the call of."""
+        self._paused = True
+        self._coverage.stop()
+        self._names[-1].update(lines_around(frame, self._root))
+
+    def stop(self) -> None:
+        """Share the recorded lines out."""
+        self._quiet.stop()
+        self._coverage.stop()
+        data = self._coverage.get_data()
+        for path in data.measured_files():
+            module_lines = module_level_lines(path)
+            for line, contexts in data.contexts_by_lineno(path).items():
+                for context in contexts:
+                    into = self._names[int(context)] if context else self._importing
+                    (self._importing if line in module_lines else into).add((path, line))
+
+
+def module_level_lines(path: str) -> set[int]:
+    """Lines that belong to no function: they run while the module is imported, whenever that is."""
+    with open(path, "rb") as file:
+        try:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return set()
+    return set(_outside_functions(code))
+
+
+def _outside_functions(code: CodeType) -> Iterator[int]:
+    import dis
+
+    yield from (line for _, line in dis.findlinestarts(code) if line)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType) and not constant.co_flags & OPTIMIZED:
+            yield from _outside_functions(constant)

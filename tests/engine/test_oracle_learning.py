@@ -1,0 +1,85 @@
+"""The parts that keep learning a suite short."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from core.oracle.beside import both
+from core.oracle.identity import IdentityRun, affordable, untrusted
+from core.oracle.inside import quiet
+from core.oracle.isolation import batches
+
+Progress = Callable[[str, int, int], None]
+
+
+def run(*tests: tuple[str, str, float], asked: frozenset[str] | None = None) -> IdentityRun:
+    found = IdentityRun(asked)
+    found.take("collected", [[name for name, _, _ in tests]])
+    for name, outcome, seconds in tests:
+        found.take("test", [name, outcome, seconds, ""])
+    return found
+
+
+def test_the_fastest_tests_that_fit_are_run_again_and_at_least_one() -> None:
+    first = run(("a", "passed", 3.0), ("b", "failed", 0.1), ("c", "passed", 1.0), ("d", "passed", 2.0))
+    assert affordable(first, 3.5) == ["c", "d"]
+    assert affordable(first, 10.0) == ["a", "c", "d"]
+    assert affordable(first, 0.5) == ["c"]
+
+
+def test_a_run_says_nothing_of_tests_it_was_not_asked_about() -> None:
+    first = run(("a", "passed", 3.0), ("b", "failed", 0.1), ("c", "passed", 1.0))
+    again = run(("c", "passed", 1.0), asked=frozenset("c"))
+    assert list(untrusted([first, again])) == ["b"]
+    assert list(untrusted([first, run(("c", "passed", 1.0))])) == ["a", "b"]
+
+
+def test_a_batch_takes_one_test_of_each_file_fast_ones_first() -> None:
+    seconds = {"x::a": 2.0, "x::b": 1.0, "y::c": 3.0, "x::d": 1.5}
+    assert batches(seconds) == [["x::b", "y::c"], ["x::d"], ["x::a"]]
+
+
+def test_two_pieces_of_work_run_at_a_time_and_an_error_ends_both() -> None:
+    told: list[str] = []
+
+    def waiting(progress: Progress) -> int:
+        for _ in range(100):
+            progress("second", 0, 1)
+            time.sleep(0.02)
+        return 2
+
+    def failing(progress: Progress) -> int:
+        raise KeyError("first")
+
+    started = time.monotonic()
+    with pytest.raises(KeyError):
+        both(failing, waiting, lambda *_: None)
+    assert time.monotonic() - started < 1.0
+    with pytest.raises(KeyError):
+        both(lambda progress: 1, failing, lambda *_: None)
+    assert both(lambda progress: 1, lambda progress: 2, lambda stage, done, total: told.append(stage)) == (1, 2)
+
+
+def test_a_test_without_new_lines_is_not_traced_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet, "QUIET", 0.02)
+    seen: list[tuple[str, int]] = []
+
+    def pause(frame: FrameType | None) -> None:
+        seen.extend(quiet.lines_around(frame, __file__))
+
+    watch = quiet.QuietWatch(lambda: 0, pause)
+    watch.start()
+    try:
+        watch.arm()
+        end = time.monotonic() + 5
+        while not seen and time.monotonic() < end:
+            sum(range(1000))
+        here = sys._getframe().f_lineno
+    finally:
+        watch.stop()
+    assert (__file__, here) in seen

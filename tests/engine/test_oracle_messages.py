@@ -1,0 +1,56 @@
+"""What a failing test's message shows first."""
+
+from __future__ import annotations
+
+from core.oracle.inside.messages import arranged
+from core.oracle.messages import headline
+
+FAILURE = """Traceback (most recent call last):
+  File "/v/site-packages/_pytest/runner.py", line 1, in from_call
+    result = func()
+             ^^^^^^
+  File "/p/tests/test_a.py", line 3, in test_a
+    assert f() == 1
+  File "/p/a.py", line 7, in f
+    return {}["x"]
+           ~~^^^^^
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/p/a.py", line 9, in f
+    raise ValueError("no x")
+ValueError: no x
+ + more of it
+"""
+
+
+def test_the_exception_comes_first_then_lines_of_the_project() -> None:
+    assert arranged(FAILURE, "/p", 4000).splitlines() == [
+        "ValueError: no x",
+        " + more of it",
+        '  File "/p/a.py", line 9, in f',
+        '    raise ValueError("no x")',
+        "while handling KeyError: 'x'",
+        '  File "/p/tests/test_a.py", line 3, in test_a',
+        "    assert f() == 1",
+        '  File "/p/a.py", line 7, in f',
+        '    return {}["x"]',
+        "           ~~^^^^^",
+        "[1 frames outside the project left out]",
+    ]
+    assert headline(arranged(FAILURE, "/p", 4000)) == "ValueError: no x"
+    assert headline(FAILURE) == "ValueError: no x"
+
+
+def test_frames_stay_where_none_is_the_projects() -> None:
+    assert arranged(FAILURE, "/elsewhere", 4000).count("  File ") == 4
+
+
+def test_other_texts_stay_and_cuts_are_said() -> None:
+    doctest = "001 >>> one()\nExpected:\n    2\nGot:\n    1\n\n/p/a.py:1: DocTestFailure"
+    assert arranged(doctest, "/p", 4000) == doctest
+    assert headline(doctest) == "/p/a.py:1: DocTestFailure"
+    cut = arranged(FAILURE.replace("no x", "x" * 5000), "/p", 100)
+    assert cut.startswith("ValueError: xxx") and "characters cut]" in cut and len(cut) < 150
