@@ -193,7 +193,7 @@ class TestsPanel(QWidget):
 
 
 def _gist(message: str) -> str:
-    """The line that names the error: the first such, the last in a traceback as Python prints it; else the last line."""
+    """The line that names the error: the first such, or the last in a traceback of Python; else the last line."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     errors = [line for line in lines if line.partition(":")[0].rpartition(".")[2].endswith(("Error", "Exception"))]
     return errors[0] if errors and not message.startswith("Traceback") else (errors or lines or [""])[-1]
