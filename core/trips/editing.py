@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.errors import ProjectError, UserError
 from core.generation import Extraction, Prompt
@@ -21,10 +22,12 @@ from core.source.changes import change_kind
 from core.source.edits import Edit, EditSource
 from core.source.edits_file import EditFile
 from core.source.edits_history import MISSING, EditHistory
-from core.trips.edit_tests import CommitTests
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Fits, Reference, Report
 from core.types import OLD_LINE, CoverageMap, Item, Outcome, Suite, Verdict
+
+if TYPE_CHECKING:
+    from core.trips.edit_tests import CommitTests
 
 ORACLE = "exact-match"
 _NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
@@ -144,6 +147,8 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         if history.shallow:
             notify("The clone is shallow: edits come from the commits it holds, older ones are missing.")
         if settings.edit.tests:
+            from core.trips.edit_tests import CommitTests  # loads a parser, which exact match needs not
+
             tests = CommitTests(history.export, _interpreter(project, settings.oracle), notify, report)
             stack.callback(tests.close)
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
