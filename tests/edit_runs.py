@@ -11,7 +11,7 @@ from histories import Builder
 
 from core.generation import Extraction, Role, Sample
 from core.results import open_reader, open_store
-from core.settings import RunSettings
+from core.settings import EditSettings, RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.store.writer import Store
 from core.trips.openers import opener
@@ -51,9 +51,10 @@ def history(root: Path, commits: int = 8) -> Builder:
     return builder
 
 
-def store_edits(root: Path, database: Path, edits: int = 6) -> StoredEdits:
-    """Sample edits of the history at `root` and store a finished run of them."""
-    settings = configured(RunSettings(regions=edits, forward_samples=2), "editing")
+def store_edits(root: Path, database: Path, edits: int = 6, file: Path | None = None) -> StoredEdits:
+    """Sample edits of the history at `root`, or of a file, and store a finished run of them."""
+    source = EditSettings(file=str(file) if file else None)
+    settings = configured(RunSettings(regions=edits, forward_samples=2, edit=source), "editing")
     with ExitStack() as stack, open_store(database) as store:
         opened = opener("editing")(stack, root, settings, _unheard, _unheard)
         project = store.add_project(root.resolve(), root.name, opened.revision, dirty=False)

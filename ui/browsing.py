@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.events import Event, ItemReady, TextStreamed
 from core.settings import RunSettings
 from core.store.rows import ItemRow, RunRow
-from core.trips.tasks import noun, task
+from core.trips.tasks import TASKS, noun, task
 from core.types import Codebase
 from ui.code.candidates import Sampling
 from ui.code_feed import CodeFeed
@@ -164,7 +164,7 @@ class Browsing(QObject):
             return
         if root.is_dir():
             self._lend_first(root)
-            self._project.open(root)
+            self._project.open(root, run.task not in TASKS or TASKS[run.task].needs_python)
         else:
             self._project.close()
             self._show_project(None)

@@ -14,7 +14,7 @@ import resources
 from core.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.trips.tasks import task
+from core.trips.tasks import noun, task
 from core.types import Item, Span
 from ui.appearance import Appearance
 from ui.browsing import Browsing
@@ -227,6 +227,8 @@ class MainWindow(QMainWindow):
 
     def _show_task(self, settings: RunSettings) -> None:
         self.parts.bar.task.choose(settings.task)
+        if self.inspection.run is None:
+            self.parts.set_noun(noun(settings.task))
 
     def _set_follow(self, follow: bool) -> None:
         self.browsing.follow = follow

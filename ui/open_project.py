@@ -29,15 +29,16 @@ class OpenProject(QObject):
         self.gateway = gateway
         self.root: Path | None = None
         self.codebase: Codebase | None = None
+        self._needs_python = True
 
-    def open(self, root: Path) -> None:
-        """Read a project's files."""
+    def open(self, root: Path, needs_python: bool = True) -> None:
+        """Read a project's files; a folder without any Python will do if it has a history or none is needed."""
         root = root.expanduser().absolute()
         if self.root != root:
             self.codebase = None
-        self.root = root
+        self.root, self._needs_python = root, needs_python
         self.gateway.cancel(CHECKED)
-        self.gateway.submit("project", partial(_read_all, root), self._take, self._fail)
+        self.gateway.submit("project", partial(_read_all, root, needs_python), self._take, self._fail)
 
     def lend(self, root: Path, path: str) -> None:
         """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
@@ -57,7 +58,7 @@ class OpenProject(QObject):
     def reload(self) -> None:
         """Read the same project again."""
         if self.root is not None:
-            self.open(self.root)
+            self.open(self.root, self._needs_python)
 
     def _take(self, codebase: Codebase) -> None:
         """Show the files; those that do not compile are taken out once that is known."""
@@ -77,10 +78,11 @@ class OpenProject(QObject):
         self.gateway.failed.emit(error)
 
 
-def _read_all(root: Path) -> Codebase:
+def _read_all(root: Path, needs_python: bool) -> Codebase:
     from core.source.codebase import open_codebase  # in the background: the window opens sooner
+    from core.source.git import in_repository
 
-    return open_codebase(root, compiled=False, python_only=False)
+    return open_codebase(root, compiled=False, python_only=needs_python and not in_repository(root))
 
 
 def _check(codebase: Codebase) -> Codebase:

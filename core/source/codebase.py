@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.source.git import History, in_repository
+from core.source.git import History
 from core.source.pytest_config import read_pytest_config
 from core.source.reading import Unreadable, check_syntax, read
 from core.source.testfiles import find_test_files
@@ -29,8 +29,7 @@ def open_codebase(
     """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file.
 
     `compiled` False takes files without asking the compiler, which is most of the work; `without` then leaves out
-    those that `core.source.checking` finds broken. `python_only` False takes a folder under git without any: it has
-    a history to draw edits from.
+    those that `core.source.checking` finds broken. `python_only` False takes a folder without any Python file too.
     """
     root = _folder(root)
     history = History.of(root)
@@ -38,7 +37,7 @@ def open_codebase(
     walk.run()
     texts, unreadable = _read_all(root, walk.found, progress, compiled)
     skipped = tuple(sorted((*walk.skipped, *unreadable), key=lambda file: file.path))
-    if not texts and (python_only or not in_repository(root)):
+    if not texts and python_only:
         raise _nothing(root, skipped)
     config = read_pytest_config(root, history.top if history is not None else root)
     tests = find_test_files({path: text for path, (text, _) in texts.items()}, root, config)
@@ -103,7 +102,8 @@ def _read_all(
 
 def _nothing(root: Path, skipped: tuple[SkippedFile, ...]) -> ProjectError:
     if not skipped:
-        return ProjectError(f"{root} holds no Python file.", "Give the folder of a Python project.")
+        remedy = "Give the folder of a Python project, or take the task editing if it has a history."
+        return ProjectError(f"{root} holds no Python file.", remedy)
     first = skipped[0]
     return ProjectError(
         f"{root} holds no Python file to use: {len(skipped)} passed over, first {first.path} ({first.reason}).",

@@ -23,6 +23,7 @@ class TaskKind:
         title, tip: for people to choose it by.
         noun: what one x is called; `nouns` are several.
         draws_from: the part of RunSettings that says which x are drawn: `region` or `edit`.
+        needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an x.
         judged: what became of a result, as the end of a sentence.
         baseline: the uninformative utterance as a person reads it.
@@ -36,6 +37,7 @@ class TaskKind:
     tip: str
     noun: str
     draws_from: str
+    needs_python: bool
     selects_code: bool
     judged: str
     baseline: str
@@ -60,6 +62,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                 tip="Describe a region of code, then write it again from the description",
                 noun="region",
                 draws_from="region",
+                needs_python=True,
                 selects_code=True,
                 judged="the project's own tests judged the result",
                 baseline="TODO: Implement.",
@@ -74,6 +77,7 @@ TASKS: Mapping[str, TaskKind] = MappingProxyType(
                 tip="Describe an edit of the project's history, then apply it again from the description",
                 noun="edit",
                 draws_from="edit",
+                needs_python=False,
                 selects_code=False,
                 judged="the result was judged against the edit that people made",
                 baseline="Edit.",

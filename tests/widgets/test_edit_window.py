@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from edit_runs import StoredEdits, history, store_edits
@@ -169,3 +171,19 @@ def test_the_report_is_about_edits(case: StoredEdits) -> None:
     assert "Each edit was described" in page and "judged against the edit that people made" in page
     assert "<th>old code</th>" in page and "<th>predicted</th>" in page
     assert "<td>language</td><td>JavaScript</td>" in page and "tests judged" not in page
+
+
+def test_edits_out_of_a_file_need_no_project(window: MainWindow, case: StoredEdits, tmp_path: Path) -> None:
+    file = tmp_path / "edits.jsonl"
+    lines = [{"old": f"a = {n}\nb = compute(a)", "new": f"a = {n}\nb = better(a)", "comment": "b"} for n in range(2)]
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    stored = store_edits(tmp_path, tmp_path / "file.sqlite", 2, file)
+    window.open_database(stored.database)
+    wait_until(lambda: window.project.codebase is not None and window.project.codebase.root == tmp_path)
+    window.browsing.choose(stored.items()[0].id)
+    code = window.parts.code
+    wait_until(lambda: code.source.text == stored.items()[0].old_text)
+    assert code.header.about.text() == "the stored old code"
+    assert window.parts.notices.problem.text() == ""
+    window.commands.actions["history"].trigger()
+    wait_until(lambda: "is not in a git repository" in window.parts.history.empty.accessibleName())

@@ -44,7 +44,15 @@ class Placed:
     @property
     def noun(self) -> str:
         """What one of them is called."""
-        return next((item.kind for item in (*(block.item for block in self.blocks), *self.gone)), "region")
+        return next((item.kind for item in self._items()), "region")
+
+    @property
+    def past(self) -> bool:
+        """Whether they are the old code of edits."""
+        return any(item.old_text is not None for item in self._items())
+
+    def _items(self) -> tuple[ItemRow, ...]:
+        return (*(block.item for block in self.blocks), *self.gone)
 
     @property
     def moved(self) -> bool:

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from ui.code.blocks import Placed
 from ui.icons import icon
-from ui.past import MARK
 from ui.theme import SPACE, Theme
 
 BUTTONS = (
@@ -115,7 +114,7 @@ def _about(path: str, placed: Placed, missing: bool) -> str:
     if not path:
         return ""
     noun = placed.noun
-    if MARK in path:
+    if placed.past:
         return "the stored old code" if missing else "before the edit"
     if missing:
         return f"not on this machine; the stored {noun} is shown"
