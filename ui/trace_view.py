@@ -8,8 +8,6 @@ from PySide6.QtCore import QObject
 
 from core.events import Event, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
-from core.types import OLD_LINE
-from ui.diff.edit_view import ShownEdit
 from ui.inspection import Inspection, Trace
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
 
@@ -95,22 +93,8 @@ class TraceView(QObject):
         return next(children, None)
 
     def _show_diff(self, code: SampleRow | None) -> None:
-        item = self._item
         parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
-        if item is not None and item.old_text is not None:
-            self._diff.set_edit(_edit(item, code, parent))
-            return
-        if item is None or code is None:
-            self._diff.clear()
-            return
-        self._diff.set_pair(
-            item.text,
-            code.text,
-            _title(code),
-            item.path,
-            first_line=item.start_line,
-            description=parent.text if parent else "",
-        )
+        self._diff.show_code(self._item, code, _title(code) if code else "", parent.text if parent else "")
 
     def _show_tests(self, code: SampleRow | None) -> None:
         item, verdict = self._item, code.verdict if code else None
@@ -135,20 +119,6 @@ class TraceView(QObject):
             self._prompt.set_sample(sample, prompt)
 
         self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
-
-
-def _edit(item: ItemRow, code: SampleRow | None, parent: SampleRow | None) -> ShownEdit:
-    line = item.origin.get(OLD_LINE, "")
-    return ShownEdit(
-        old=item.old_text or "",
-        new=item.text,
-        predicted=code.text if code else None,
-        title=_title(code) if code else "the edit",
-        path=item.path,
-        first_line=item.start_line,
-        old_line=int(line) if line.isdecimal() else None,
-        description=parent.text if parent else "",
-    )
 
 
 def _title(sample: SampleRow) -> str:

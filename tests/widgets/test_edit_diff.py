@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from edit_runs import history, store_edits
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
 
+from core.results import open_reader
 from ui.diff.edit_view import ShownEdit
 from ui.diff.threeway import EditDiff, compare_edit
 from ui.panels.diff import DiffPanel
+from ui.panels.label_subject import LabelSubject
 from ui.theme import DARK, LIGHT
 
 OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"
@@ -120,3 +124,20 @@ def test_copies_and_words_for_exact_and_unchanged_answers(panel: DiffPanel, qapp
     actions = {action.text(): action for action in panel.edit.copy.menu().actions()}
     actions["The edit"].trigger()
     assert "-    log(a)\n+    check(a)" in qapp.clipboard().text()
+
+
+def test_who_labels_an_edit_sees_old_new_and_predicted_code(qapp: QApplication, tmp_path: Path) -> None:
+    stored = store_edits(history(tmp_path / "shapes", 3).root, tmp_path / "runs.sqlite", 1)
+    item = stored.items()[0]
+    with open_reader(stored.database) as reader:
+        samples = reader.samples(item.id)
+    subject = LabelSubject(LIGHT)
+    shown(subject, 900, 300)
+    described, made = (next(each for each in samples if each.role == role) for role in ("forward", "backward"))
+    subject.show_subject(item, made, described.text)
+    assert [pane.isVisible() for pane in subject.edit.sides] == [True, True, True]
+    assert not subject.columns.isVisible() and not subject.original.isVisible()
+    subject.show_subject(item, described, "")
+    assert [pane.isVisible() for pane in subject.edit.sides] == [True, True, False]
+    subject.show_subject(replace(item, old_text=None), made, described.text)
+    assert subject.columns.isVisible() and not subject.edit.isVisible()

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QTabWidget
 
 from core.comparison.values import Comparison
 from core.comparison.words import run_words
+from core.trips.tasks import noun
 from ui.diff.controls import bind
 from ui.panels.bars import BarDelegate
 from ui.panels.tables import Cell, CellModel, Head, table, widths
@@ -55,7 +56,9 @@ class Details(QTabWidget):
         """Show another comparison."""
         self._comparison = comparison
         runs = [Head(f"Run {run.id}", run_words(run)) for run in (comparison.first, comparison.second)]
-        self.files.name_columns([Head("File"), Head("Regions"), *runs, Head("Difference")])
+        self.files.name_columns(
+            [Head("File"), Head(f"{noun(comparison.first.task)}s".capitalize()), *runs, Head("Difference")]
+        )
         self.settings.name_columns([Head("Setting"), *runs])
         self._fill()
         told = comparison.settings or (("nothing", "the same settings", "the same settings"),)

@@ -29,7 +29,7 @@ class PairList(QWidget):
         self.words = QLineEdit(placeholderText="Filter by file or code")
         self.alike = switch("All", "Also what both runs do equally well")
         self.count = label(role="caption")
-        self.table = table("Regions on which the runs disagree")
+        self.table = table("Where the runs disagree")
         self._heat = HeatDelegate(theme, self)
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor
 
 from core.comparison.values import Comparison, Pair
+from core.trips.tasks import noun
 from ui.project_model import HEAT_ROLE
 from ui.region_state import number
 from ui.theme import Theme
@@ -78,9 +79,10 @@ class PairModel(QAbstractTableModel):
     def show_comparison(self, comparison: Comparison) -> None:
         """List the pairs of another comparison."""
         self._heads[FIRST], self._heads[SECOND] = f"Run {comparison.first.id}", f"Run {comparison.second.id}"
+        self._heads[0] = noun(comparison.first.task).capitalize()
         self._pairs = comparison.pairs
         self._arrange()
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, FIRST, SECOND)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, SECOND)
 
     def set_filter(self, wanted: PairFilter) -> None:
         """List only what passes."""

@@ -61,7 +61,7 @@ class Scatter(QWidget):
         self.spots: list[Spot] = []
         self._said = ElidedLabel("muted")
         self.plot = make_plot("RTC", "RTC")
-        self.plot.setAccessibleName("RTC of each region in both runs; arrow keys step through, Enter opens")
+        self.plot.setAccessibleName("RTC of each item in both runs; arrow keys step through, Enter opens")
         self.plot.showGrid(x=True, y=True, alpha=0.12)
         for watched in (self.plot, self.plot.viewport()):
             watched.installEventFilter(self)

@@ -29,11 +29,10 @@ class TraceSide(QWidget):
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self.title = ElidedLabel("title")
-        tip = "Leave the comparison and show this region of this run"
+        tip = "Leave the comparison and show this in the main view"
         self.show_there = button("Show in the code", tip, self._leave)
-        self.roundtrip, self.diff = RoundTripPanel(theme), DiffPanel(theme)
+        self.roundtrip, self.diff = RoundTripPanel(theme), DiffPanel(theme, unified=True)
         self.roundtrip.describe.hide()
-        self.diff.view.unified.setChecked(True)
         self.roundtrip.sample_selected.connect(self._show_code)
         body = QSplitter(Qt.Orientation.Vertical)
         body.setHandleWidth(1)
@@ -71,11 +70,8 @@ class TraceSide(QWidget):
         item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None
         if sample is not None and sample.role == "forward":
             sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
-        if item is None or sample is None:
-            self.diff.clear()
-            return
-        title = "baseline" if sample.role == "baseline" else "reconstruction"
-        self.diff.set_pair(item.old_text or item.text, sample.text, title, item.path, first_line=item.start_line)
+        title = "" if sample is None else "baseline" if sample.role == "baseline" else "reconstruction"
+        self.diff.show_code(item, sample, title)
 
     def _leave(self) -> None:
         if self._item is not None:

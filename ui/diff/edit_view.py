@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from PySide6.QtWidgets import QWidget
 
+from core.store.rows import ItemRow
+from core.types import OLD_LINE
 from ui.diff.comparison import Comparison
 from ui.diff.edit_lines import EditLines
 from ui.diff.rows import compare
@@ -35,6 +37,21 @@ class ShownEdit:
     description: str = ""
 
 
+def shown_edit(item: ItemRow, predicted: str | None, title: str = "", description: str = "") -> ShownEdit:
+    """A stored edit and what was predicted of it."""
+    line = item.origin.get(OLD_LINE, "")
+    old_line = int(line) if line.isdecimal() else None
+    old = item.old_text or ""
+    return ShownEdit(old, item.text, predicted, title, item.path, item.start_line, old_line, description)
+
+
+def edit_lines(edit: ShownEdit) -> tuple[EditLines, EditDiff]:
+    """The edit as panes show it."""
+    there = edit.predicted is not None
+    diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
+    return EditLines(diff, (edit.old_line, edit.first_line, edit.first_line), there), diff
+
+
 class EditView(Comparison):
     """Everything about one edit and one prediction of it."""
 
@@ -56,8 +73,7 @@ class EditView(Comparison):
             return
         self._shown, self._first_line = edit, edit.first_line
         there = edit.predicted is not None
-        diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
-        lines = EditLines(diff, (edit.old_line, edit.first_line, edit.first_line), there)
+        lines, diff = edit_lines(edit)
         summary = _summary(diff, edit) if there else "not predicted yet"
         self.columns.show_last(there)
         self._present(lines, edit.path, edit.title, summary, diff.notes, edit.description)

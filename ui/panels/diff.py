@@ -6,8 +6,9 @@ from functools import cached_property
 
 from PySide6.QtWidgets import QWidget
 
+from core.store.rows import ItemRow, SampleRow
 from ui.diff.controls import column
-from ui.diff.edit_view import EditView, ShownEdit
+from ui.diff.edit_view import EditView, ShownEdit, shown_edit
 from ui.diff.equivalence import MOST_CHARACTERS
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.view import DiffView
@@ -18,12 +19,13 @@ from ui.theme import Theme
 class DiffPanel(QWidget):
     """The comparison of one pair, or of one edit, or what to do while there is none."""
 
-    def __init__(self, theme: Theme) -> None:
-        """Empty until `set_pair` or `set_edit`."""
+    def __init__(self, theme: Theme, unified: bool = False) -> None:
+        """Empty until `show_code`, `set_pair` or `set_edit`. `unified`: at first in one column."""
         super().__init__()
         self.setAccessibleName("Difference")
         self.view = DiffView(theme)
-        self._theme = theme
+        self.view.unified.setChecked(unified)
+        self._theme, self._unified = theme, unified
         self._empty = EmptyState("Nothing to compare", "Pick a reconstruction (x^) in the round-trip panel.")
         self._column = column(self._empty, self.view, owner=self)
         self.clear()
@@ -31,6 +33,16 @@ class DiffPanel(QWidget):
     def clear(self) -> None:
         """Nothing to compare."""
         self._show("", "", "", "", 1, "")
+
+    def show_code(self, item: ItemRow | None, code: SampleRow | None, title: str, description: str = "") -> None:
+        """Compare what was made of an item with the original; an edit is shown before anything was made of it."""
+        if item is not None and item.old_text is not None:
+            self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
+        elif item is None or code is None:
+            self.clear()
+        else:
+            line = item.start_line
+            self.set_pair(item.text, code.text, title, item.path, first_line=line, description=description)
 
     def set_pair(
         self,
@@ -56,6 +68,7 @@ class DiffPanel(QWidget):
     def edit(self) -> EditView:
         """Made with the first edit: most runs have none."""
         made = EditView(self._theme)
+        made.unified.setChecked(self._unified)
         self._column.addWidget(made, 1)
         return made
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.columns import Columns
 from ui.diff.controls import column, label
+from ui.diff.edit_view import TITLES, edit_lines, shown_edit
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import compare
 from ui.panels.text_box import TextBox
@@ -25,8 +28,10 @@ class LabelSubject(QWidget):
         self.description.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
         self.columns = Columns(theme, self)
         self.columns.set_wrap(True)
+        self._theme = theme
         self.original = TextBox("Original", wrap=False)
-        column(self.description, self.original, self.columns, owner=self).setStretch(1, 1)
+        self._column = column(self.description, self.original, self.columns, owner=self)
+        self._column.setStretch(1, 1)
 
     def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
         """Show a sample of an item; `description` is the one a reconstruction was made from."""
@@ -35,7 +40,12 @@ class LabelSubject(QWidget):
         self.description.setVisible(bool(self.description.text()))
         self.original.setVisible(describes)
         self.columns.setVisible(not describes)
-        before = item.old_text or item.text
+        if item.old_text is not None:
+            self._show_edit(item, None if describes else sample.text)
+            return
+        if "edit" in self.__dict__:
+            self.edit.hide()
+        before = item.text
         indent = lost_indentation(before)
         if describes:
             self.original.show_text(restored(before, indent))
@@ -46,4 +56,24 @@ class LabelSubject(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
+        self._theme = theme
         self.columns.set_theme(theme)
+        if "edit" in self.__dict__:
+            self.edit.set_theme(theme)
+
+    @cached_property
+    def edit(self) -> Columns:
+        """Old, new and predicted code; made with the first edit: most runs have none."""
+        made = Columns(self._theme, self, TITLES)
+        made.set_wrap(True)
+        self._column.addWidget(made, 1)
+        return made
+
+    def _show_edit(self, item: ItemRow, predicted: str | None) -> None:
+        """Old, new and, of a reconstruction, predicted code."""
+        self.original.hide()
+        self.columns.hide()
+        self.edit.show()
+        edit = shown_edit(item, predicted)
+        self.edit.show_last(predicted is not None)
+        self.edit.show_lines(edit_lines(edit)[0], item.path)
