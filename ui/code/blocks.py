@@ -20,7 +20,7 @@ class Block:
 
     Attributes:
         first, last: 0-based lines, both inside.
-        indent: columns before its first statement.
+        indent: columns before its first statement, or before the line of an edit that is furthest left.
         tag: a few characters at its right end, e.g. `2/3`.
         moved: it stands elsewhere than in the run, because the file changed since.
     """
@@ -71,8 +71,9 @@ def place(items: Iterable[ItemRow], source: SourceText) -> Placed:
 
 def _block(item: ItemRow, at: int, source: SourceText) -> Block:
     start, end = source.place(at), source.place(at + max(len(item.text) - 1, 0))
-    head = source.line(start.line)
-    indent = len(head[: len(head) - len(head.lstrip())].expandtabs(TAB))
+    last = start.line if item.old_text is None else end.line  # an edit may begin deeper than it goes on
+    lines = [line for number in range(start.line, last + 1) if (line := source.line(number)).strip()]
+    indent = min((len(line[: len(line) - len(line.lstrip())].expandtabs(TAB)) for line in lines), default=0)
     return Block(item, start.line, end.line, indent, region_state(item), _tag(item), at != item.start)
 
 

@@ -40,7 +40,7 @@ class Columns(QWidget):
         self.spans = tuple(Spans(self) for _ in titles)
         self.sides = tuple(Pane(theme, title, self.spans, self) for title in titles)
         self.left, self.right = self.sides[0], self.sides[-1]
-        self._whole = " and ".join([", ".join(titles[:-1]), titles[-1].lower()])
+        self._whole = " and ".join([", ".join(titles[:-1]), titles[-1]]).capitalize()
         self.single = Pane(theme, f"{self._whole} in one column", self.spans, self)
         self.description = QPlainTextEdit(self)
         self.description.setReadOnly(True)
