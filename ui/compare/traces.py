@@ -17,8 +17,8 @@ from ui.icons import icon
 from ui.theme import Theme
 
 STEPS = (
-    ("compare-next-item", "Next region of the comparison", "Alt+Right"),
-    ("compare-previous-item", "Previous region of the comparison", "Alt+Left"),
+    ("compare-next-region", "Next item of the comparison", "Alt+Right"),
+    ("compare-previous-region", "Previous item of the comparison", "Alt+Left"),
 )
 """Name, words and key; Alt-Down and Alt-Up walk the changes in the diffs inside."""
 
