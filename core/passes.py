@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 
 from core.events import SampleReady, ScoresReady, TextStreamed
+from core.fitting import Fits
 from core.generation import INFILL, Extraction, Generation, Model, Prompt, Request, Role, Sample
 from core.judging import Judging
 from core.run import Pace, Run
@@ -35,7 +38,7 @@ class _Description:
 
 @dataclass(frozen=True)
 class _Slot:
-    """A sample to be made: its place in the trace and its prompt."""
+    """A sample to be made: its place in the trace and its prompt, or the `problem` why there is none."""
 
     work: Work
     role: Role
@@ -43,6 +46,7 @@ class _Slot:
     parent: _Description | None
     prompt: Prompt
     request: Request
+    problem: str = ""
 
 
 class Passes:
@@ -71,7 +75,8 @@ class Passes:
     def describe(self, work: Work, reference: Reference) -> None:
         """Backward samples from what a person wrote of x now. Raises Cancelled, ModelError when it does not fit."""
         index = self._free_index(work)
-        prompt = self._backward_prompt(work.item, _Description(0, index, reference.text))
+        description = _Description(0, index, reference.text)
+        prompt = self._backward_prompt(work.item, description, self._fits(Role.BACKWARD))
         written = _Description(self._write(work, reference, index), index, reference.text)
         slots = [
             self._slot(work, Role.BACKWARD, at, written, prompt) for at in range(self._run.settings.backward_samples)
@@ -140,9 +145,10 @@ class Passes:
         missing = [i for i in range(self._run.settings.forward_samples) if i not in have]
         if not missing:
             return
-        prompt = self._run.parts.trip.forward_prompt(work.item, self._fits(Role.FORWARD))
+        trip = self._run.parts.trip
+        prompt, problem = self._fits(Role.FORWARD).prompt(lambda fits: trip.forward_prompt(work.item, fits))
         for index in missing:
-            yield self._slot(work, Role.FORWARD, index, None, prompt)
+            yield self._slot(work, Role.FORWARD, index, None, prompt, problem)
 
     def _backward_slots(self, work: Work, descriptions: Sequence[_Description]) -> Iterable[_Slot]:
         have = {(row.parent_id, row.index) for role in (Role.BACKWARD, Role.BASELINE) for row in _whole(work, role)}
@@ -150,20 +156,22 @@ class Passes:
         for parent in parents:
             missing = [i for i in range(self._run.settings.backward_samples) if (parent and parent.id, i) not in have]
             if missing:
-                prompt = self._backward_prompt(work.item, parent)
+                ask = partial(self._backward_prompt, work.item, parent)
+                prompt, problem = self._fits(Role.BACKWARD).prompt(ask)
                 role = Role.BACKWARD if parent else Role.BASELINE
                 for index in missing:
-                    yield self._slot(work, role, index, parent, prompt)
+                    yield self._slot(work, role, index, parent, prompt, problem)
 
-    def _backward_prompt(self, item: Item, parent: _Description | None) -> Prompt:
+    def _backward_prompt(self, item: Item, parent: _Description | None, fits: Fits) -> Prompt:
         trip = self._run.parts.trip
         description = parent.text if parent else trip.uninformative
-        fits = self._fits(Role.BACKWARD)
         if isinstance(trip, FillsGaps) and self._run.parts.backward.info.backward_style == INFILL:
             return trip.infill_prompt(item, description, fits)
         return trip.backward_prompt(item, description, fits)
 
-    def _slot(self, work: Work, role: Role, index: int, parent: _Description | None, prompt: Prompt) -> _Slot:
+    def _slot(
+        self, work: Work, role: Role, index: int, parent: _Description | None, prompt: Prompt, problem: str = ""
+    ) -> _Slot:
         settings = self._run.settings
         ahead = role is Role.FORWARD
         places = (index,) if parent is None else (parent.index, index)
@@ -174,15 +182,15 @@ class Passes:
             seed=sample_seed(settings.seed, work.item.key, role, *places),
             max_tokens=self._room(role),
         )
-        return _Slot(work, role, index, parent, prompt, request)
+        return _Slot(work, role, index, parent, prompt, request, problem)
 
     def _room(self, role: Role) -> int:
         settings = self._run.settings
         return settings.forward_max_tokens if role is Role.FORWARD else settings.backward_max_tokens
 
-    def _fits(self, role: Role) -> _Fits:
+    def _fits(self, role: Role) -> Fits:
         model = self._run.parts.forward if role is Role.FORWARD else self._run.parts.backward
-        return _Fits(model, self._room(role))
+        return Fits(model, self._room(role))
 
     # ---- what comes back
 
@@ -199,7 +207,9 @@ class Passes:
         def read(request_id: str, done: int, total: int) -> None:
             self._run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
 
-        for generation in model.generate([slot.request for slot in slots], stream, read):
+        unasked = [_unasked(slot) for slot in slots if slot.problem]
+        asked = [slot.request for slot in slots if not slot.problem]
+        for generation in chain(unasked, model.generate(asked, stream, read) if asked else ()):
             slot = by_id[generation.id]
             sample = self._sample(slot, generation)
             sample_id = self._store(slot, sample)
@@ -255,15 +265,9 @@ class Passes:
         )
 
 
-@dataclass(frozen=True)
-class _Fits:
-    """Whether a prompt leaves `room` tokens for its answer in the model's window."""
-
-    model: Model
-    room: int
-
-    def __call__(self, prompt: Prompt) -> bool:
-        return self.model.count_tokens(prompt) + self.room <= self.model.info.context_size
+def _unasked(slot: _Slot) -> Generation:
+    """What stands for a sample that could not even be asked for: ours, so never counted against the model."""
+    return Generation(slot.request.id, "", "", 0, 0, 0.0, "context", slot.problem)
 
 
 def _whole(work: Work, role: Role) -> Iterable[SampleRow]:

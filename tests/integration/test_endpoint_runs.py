@@ -182,6 +182,24 @@ def test_every_sample_is_accounted_for(place: Place, wrong: Sequence[Answer]) ->
             assert 0 < failed < 20 and finished.samples > 0
 
 
+def test_what_does_not_fit_the_window_ends_no_run(place: Place) -> None:
+    """One edit is too large for a small window: it is named, and the others count."""
+    line = "    total = total + side * 2\n"
+    large = {"old": "def big(side):\n" + line * 20, "new": "def big(side):\n" + line * 21}
+    with (place.folder / "edits.jsonl").open("a") as file:
+        file.write(json.dumps(large) + "\n")
+    small = replace(place.settings, regions=5, forward_max_tokens=32, backward_max_tokens=64)
+    place.settings = replace(small, generation=ModelSettings(context_size=384))
+    with chat_server(right) as server:
+        finished, _ = place.started(endpoint=at(server))
+    accounted(place, finished)
+    assert (finished.status, finished.rtc_pass) == ("incomplete", 1.0)
+    assert all("does not fit" in problem for problem in finished.problems)
+    with place.store() as store:
+        rows = [row for found in store.reader.existing(1) for row in found.samples if row.error]
+    assert {row.finish_reason for row in rows} == {"context"} and {row.role for row in rows} == {"forward", "baseline"}
+
+
 def test_a_slow_server_is_waited_for_and_left(place: Place) -> None:
     """Answers that come too late are failures with a reason, those in time count."""
 
