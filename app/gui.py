@@ -12,6 +12,7 @@ from types import TracebackType
 from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
+from app.paths import taxonomy_folder
 from app.windows import has_screen
 from core.errors import UserError
 from core.settings import RunSettings
@@ -33,7 +34,7 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     Without a project the last one is opened. Raises UserError where there is no screen.
     """
     _require_screen()
-    remembered = Remembered(QSettings(NAME, NAME))
+    remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder())
     _scale(remembered.scale)
     app = QApplication.instance() or QApplication([NAME])
     assert isinstance(app, QApplication)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core.agreement import disputed_samples
 from core.store.rows import LabelRow, ReconstructionRow
 
 
@@ -16,27 +17,55 @@ class QueueKind(StrEnum):
     FAILURES = "Failures"
     RANDOM = "Random"
     DISAGREEMENTS = "Disagreements"
+    ADJUDICATION = "Adjudication"
     ALL = "All in order"
+
+
+DISPUTED = frozenset({QueueKind.DISAGREEMENTS, QueueKind.ADJUDICATION})
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the annotator asked for. `size`: samples in the queue, 0 for all; `blind` shuffles by `seed`."""
+
+    kind: QueueKind = QueueKind.FAILURES
+    seed: int = 0
+    size: int = 0
+    annotator: str = ""
+    blind: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """The labels of the runs that a queue is made of, and the decisions between them, as they hold."""
+
+    labels: Sequence[LabelRow] = ()
+    decisions: Sequence[LabelRow] = ()
 
 
 @dataclass
 class LabelQueue:
-    """Samples in turn. `items` gives the region of each; `at` is the place of the one on show."""
+    """Samples in turn; `at` is the place of the one on show, `done` how many are labelled (or decided)."""
 
     samples: list[int] = field(default_factory=list)
-    items: dict[int, int] = field(default_factory=dict)
     labelled: set[int] = field(default_factory=set)
     at: int = 0
+    done: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Count once; `mark` keeps count."""
+        self.done = sum(sample in self.labelled for sample in self.samples)
 
     @property
     def current(self) -> int | None:
         """The sample on show."""
         return self.samples[self.at] if self.samples else None
 
-    @property
-    def done(self) -> int:
-        """How many of them the annotator has labelled."""
-        return sum(sample in self.labelled for sample in self.samples)
+    def mark(self, sample_id: int, labelled: bool) -> None:
+        """A sample of the queue got a label, or lost it."""
+        if labelled != (sample_id in self.labelled):
+            (self.labelled.add if labelled else self.labelled.discard)(sample_id)
+            self.done += 1 if labelled else -1
 
     def step(self, by: int) -> bool:
         """Go on or back; whether there was somewhere to go."""
@@ -51,6 +80,7 @@ class LabelQueue:
         """Show a sample; one that is not in the queue is put in here."""
         if sample_id not in self.samples:
             self.samples.insert(min(self.at + 1, len(self.samples)), sample_id)
+            self.done += sample_id in self.labelled
         self.at = self.samples.index(sample_id)
 
     def go_to_first_open(self) -> None:
@@ -58,21 +88,18 @@ class LabelQueue:
         self.at = next((at for at, sample in enumerate(self.samples) if sample not in self.labelled), 0)
 
 
-def make_queue(
-    rows: Sequence[ReconstructionRow],
-    labels: Sequence[LabelRow],
-    kind: QueueKind,
-    seed: int,
-    annotator: str,
-    blind: bool,
-) -> LabelQueue:
-    """The queue of a kind; random by `seed`, and shuffled too while the annotator is blind."""
-    disputed = _disputed(labels) if kind is QueueKind.DISAGREEMENTS else set()
-    samples = [row.sample_id for row in rows if _wanted(row, kind, disputed)]
-    if blind or kind is QueueKind.RANDOM:
-        random.Random(seed).shuffle(samples)
-    own = {label.sample_id for label in labels if label.annotator == annotator}
-    queue = LabelQueue(samples, {row.sample_id: row.item_id for row in rows}, own)
+def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Asked) -> LabelQueue:
+    """The queue that was asked for: the same seed and size give every annotator the same samples."""
+    disputed = disputed_samples(labelled.labels) if asked.kind in DISPUTED else set()
+    samples = [row.sample_id for row in rows if _wanted(row, asked.kind, disputed)]
+    if asked.blind or asked.kind is QueueKind.RANDOM:
+        random.Random(asked.seed).shuffle(samples)
+    own = (
+        {label.sample_id for label in labelled.decisions}
+        if asked.kind is QueueKind.ADJUDICATION
+        else {label.sample_id for label in labelled.labels if label.annotator == asked.annotator}
+    )
+    queue = LabelQueue(samples[: asked.size or None], own)
     queue.go_to_first_open()
     return queue
 
@@ -80,12 +107,4 @@ def make_queue(
 def _wanted(row: ReconstructionRow, kind: QueueKind, disputed: set[int]) -> bool:
     if kind is QueueKind.FAILURES:
         return row.outcome not in ("", "pass", "infrastructure")
-    return kind is not QueueKind.DISAGREEMENTS or row.sample_id in disputed
-
-
-def _disputed(labels: Sequence[LabelRow]) -> set[int]:
-    """Samples to which annotators gave different modes."""
-    modes: dict[int, set[str]] = {}
-    for label in labels:
-        modes.setdefault(label.sample_id, set()).add(label.mode)
-    return {sample for sample, said in modes.items() if len(said) > 1}
+    return kind not in DISPUTED or row.sample_id in disputed

@@ -1,17 +1,20 @@
-"""Labelling a run: a queue of reconstructions, the next one ready before it is asked for."""
+"""Labelling runs: a queue of reconstructions, the next one ready before it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
+from core.store.labels import mode_names
 from core.store.reader import Reader
 from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
+from core.taxonomy import Taxonomy
+from core.types import LabelKind
 from ui.inspection import Inspection
-from ui.label_queue import LabelQueue, QueueKind, make_queue
+from ui.label_queue import Asked, Labelled, LabelQueue, QueueKind, make_queue
 from ui.panels import LabelsPanel
 from ui.panels.label_queue_bar import LabelQueueBar
 from ui.scribe import Scribe
@@ -29,6 +32,15 @@ class Subject:
     sample: SampleRow
     description: str
     labels: tuple[LabelRow, ...]
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What a queue is made of, as read; `names` of all error modes that were ever used."""
+
+    rows: Sequence[ReconstructionRow]
+    labelled: Labelled
+    names: Mapping[str, str]
 
 
 class Labelling(QObject):
@@ -64,12 +76,25 @@ class Labelling(QObject):
         self._scribe.prepare(database)
         self.rebuild()
 
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The error modes in use."""
+        return self._panel.taxonomy
+
+    def runs(self) -> list[int]:
+        """The runs that are labelled: the one on show, or all of its project."""
+        run, overview = self._inspection.run, self._inspection.overview
+        if run is None or overview is None:
+            return []
+        same = [each.id for each in overview.runs if each.project_root == run.project_root]
+        return same if self._bar.whole_project else [run.id]
+
     def rebuild(self) -> None:
         """Read which samples there are and begin at the first one without a label."""
         run = self._inspection.run
         if run is not None:
             self._run_id = run.id
-            self._inspection.ask("label queue", partial(_read_queue, run.id), self._take_queue)
+            self._inspection.ask("label queue", partial(_read_stock, self.runs()), self._take_queue)
 
     def show_sample(self, sample_id: int) -> None:
         """Show a sample of the run, whether or not the queue holds it."""
@@ -84,11 +109,14 @@ class Labelling(QObject):
         if self._panel.isVisible():
             self.begin()
 
-    def _take_queue(self, found: tuple[Sequence[ReconstructionRow], Sequence[LabelRow]]) -> None:
-        rows, labels = found
-        name, blind = self._panel.annotator.text().strip(), self._panel.blind.isChecked()
-        self._queue = make_queue(rows, labels, self._kind(), self._bar.seed.value(), name, blind)
+    def _take_queue(self, stock: Stock) -> None:
+        panel, bar = self._panel, self._bar
+        name, blind = panel.annotator.text().strip(), panel.blind.isChecked()
+        asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), name, blind)
+        self._queue = make_queue(stock.rows, stock.labelled, asked)
         self._ready = {}
+        panel.set_names(stock.names)
+        panel.set_adjudicating(asked.kind is QueueKind.ADJUDICATION)
         self._show()
 
     def _kind(self) -> QueueKind:
@@ -133,24 +161,31 @@ class Labelling(QObject):
         self._panel.set_sample(subject.sample, subject.labels, item=subject.item, description=subject.description)
 
     def _say(self) -> None:
-        queue = self._queue
+        queue, kind = self._queue, self._kind()
         self._panel.set_progress(queue.done, len(queue.samples))
-        place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else _NOTHING[self._kind()]
+        place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else _NOTHING[kind]
+        if self._panel.blind.isChecked() and kind is QueueKind.FAILURES:
+            place += " · all of these failed: choose Random to be blind to verdicts"
         self._bar.said.setText(place)
 
     # ---- what the annotator says
 
     def _store(self, sample_id: int, mode: str, note: str) -> None:
-        database = self._inspection.database
+        database, panel = self._inspection.database, self._panel
         if database is None:
             return
-        name = self._panel.annotator.text().strip()
-        self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now"))
-        self._scribe.write(database, lambda store: store.add_label(sample_id, mode, name, note), _nothing)
+        name, taxonomy = panel.annotator.text().strip(), panel.taxonomy
+        kind = LabelKind.ADJUDICATION if panel.adjudicating else LabelKind.LABEL
+        self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now", kind, taxonomy.version))
+        self._scribe.write(
+            database,
+            lambda store: store.add_label(sample_id, mode, name, note, kind=kind, taxonomy=taxonomy),
+            _nothing,
+        )
 
     def _note(self, sample_id: int, label: LabelRow) -> None:
         """Show the label as given; should it not be stored, a notice says so."""
-        (self._queue.labelled.add if label.mode else self._queue.labelled.discard)(sample_id)
+        self._queue.mark(sample_id, bool(label.mode))
         subject = self._ready.get(sample_id)
         if subject is not None:
             subject = self._ready[sample_id] = replace(subject, labels=(*subject.labels, label))
@@ -165,20 +200,25 @@ class Labelling(QObject):
             self.rebuild()
 
     def _set_blind(self, blind: bool) -> None:
+        self._bar.set_blind(blind)
         self.rebuild()
         self.blind_changed.emit(blind)
 
 
 _NOTHING = {
-    QueueKind.FAILURES: "No reconstruction of this run failed.",
-    QueueKind.DISAGREEMENTS: "No two annotators disagree on a sample of this run.",
-    QueueKind.RANDOM: "This run has no reconstruction yet.",
-    QueueKind.ALL: "This run has no reconstruction yet.",
+    QueueKind.FAILURES: "No reconstruction here failed.",
+    QueueKind.DISAGREEMENTS: "No two annotators disagree on a sample.",
+    QueueKind.ADJUDICATION: "No two annotators disagree on a sample: there is nothing to decide.",
+    QueueKind.RANDOM: "There is no reconstruction yet.",
+    QueueKind.ALL: "There is no reconstruction yet.",
 }
 
 
-def _read_queue(run_id: int, reader: Reader) -> tuple[Sequence[ReconstructionRow], Sequence[LabelRow]]:
-    return reader.reconstructions(run_id), reader.current_labels(run_id)
+def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
+    rows = [row for run_id in runs for row in reader.reconstructions(run_id)]
+    labels = [label for run_id in runs for label in reader.current_labels(run_id)]
+    decisions = [label for run_id in runs for label in reader.adjudications(run_id)]
+    return Stock(rows, Labelled(labels, decisions), mode_names(reader))
 
 
 def _read_subjects(wanted: Sequence[int], reader: Reader) -> list[Subject]:

@@ -23,6 +23,7 @@ from ui.comparing import Comparing
 from ui.coordinator import RunState
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
+from ui.label_desk import LabelDesk
 from ui.label_files import LabelFiles
 from ui.labelling import Labelling
 from ui.model_list import ModelList
@@ -77,10 +78,11 @@ class MainWindow(QMainWindow):
         self.scribe = Scribe(self.gateway)
         parts = self.parts
         self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
-        self.label_files = LabelFiles(self, self.inspection, self.scribe, parts.notices)
+        self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.reporting = Reporting(self, self.inspection, self.parts.notices)
+        self.label_desk = LabelDesk(self)
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._show_task(self.control.settings)
@@ -106,7 +108,7 @@ class MainWindow(QMainWindow):
         self.queueing.queue.changed.connect(self._show_queue)
         self.queueing.state_changed.connect(self._show_queue)
         self.parts.status.queue_asked.connect(self.commands.show_queue)
-        self._connect_labels()
+        self.parts.tabs.currentChanged.connect(self._begin_labelling)
         self.control.coordinator.answered.connect(self._take_answer)
         self.control.ended.connect(self._end_job)
         self.parts.roundtrip.description_written.connect(self.describe_item)
@@ -117,21 +119,13 @@ class MainWindow(QMainWindow):
         self.welcome.project_chosen.connect(self.open_project)
         self.welcome.demo_asked.connect(self.start_demo)
 
-    def _connect_labels(self) -> None:
-        parts = self.parts
-        parts.tabs.currentChanged.connect(self._begin_labelling)
-        self.labelling.blind_changed.connect(parts.show_labels_alone)
-        self.labelling.blind_changed.connect(lambda _: parts.labels.setFocus(Qt.FocusReason.OtherFocusReason))
-        parts.queue.export_asked.connect(self.label_files.ask_export)
-        parts.queue.import_asked.connect(self.label_files.ask_import)
-        self.label_files.imported.connect(self.labelling.rebuild)
-
     def _begin_labelling(self) -> None:
         if self.parts.tabs.currentWidget() is self.parts.desk:
             self.labelling.begin()
 
     def label_samples(self) -> None:
-        """Go to the labels, keys and all."""
+        """Go to the labels, keys and all, and give them room."""
+        self.parts.make_room_for_tabs()
         self.parts.tabs.setCurrentWidget(self.parts.desk)
         self.parts.labels.setFocus(Qt.FocusReason.ShortcutFocusReason)
 

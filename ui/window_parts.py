@@ -33,6 +33,8 @@ WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
 CODE, TABS = 0.57, 0.43
 TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
+LABELLING = 0.66
+"""Share of the tabs while labelling."""
 STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
 """Which part of each splitter takes the room that a larger window gives."""
 
@@ -126,6 +128,14 @@ class WindowParts(QWidget):
         for part in (self.bar, self.status, self.tabs.tabBar(), self._upper, self._left):
             part.setVisible(not alone)
         self.offers.setVisible(not alone and bool(self.offers.offers))
+
+    def make_room_for_tabs(self) -> None:
+        """Give the tabs the greater part of the height, where they have less."""
+        splitter = self._splitters["right"]
+        upper, lower = splitter.sizes()
+        if lower < (upper + lower) * LABELLING:
+            whole = upper + lower
+            splitter.setSizes([whole - int(whole * LABELLING), int(whole * LABELLING)])
 
     def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
         """Give every place its share of `size`, or what is remembered; also before the window is shown."""

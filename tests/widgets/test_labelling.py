@@ -12,18 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from factories import fill_store
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from store_cases import Filled, filled
 from waiting import wait_until
 
 from core.results import open_reader, open_store
 from core.store.rows import LabelRow, ReconstructionRow
+from core.taxonomy import read_taxonomy
 from ui.appearance import Appearance
-from ui.label_queue import QueueKind, make_queue
+from ui.label_queue import Asked, Labelled, QueueKind, make_queue
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
+from ui.shell.taxonomy_dialog import TaxonomyDialog
 
 
 @pytest.fixture
@@ -138,6 +141,79 @@ def test_blind_hides_everything_but_the_texts(window: MainWindow) -> None:
     assert parts.regions.isVisible() and parts.bar.isVisible()
 
 
+def test_nothing_shows_the_run_while_blind(window: MainWindow) -> None:
+    begin(window)
+    press(Qt.Key.Key_B)
+    run, parts = window.inspection.run, window.parts
+    assert run is not None
+    for key in (Qt.Key.Key_T, Qt.Key.Key_E, Qt.Key.Key_7, Qt.Key.Key_K, Qt.Key.Key_M, Qt.Key.Key_Comma):
+        QTest.keyClick(parts.labels, key, Qt.KeyboardModifier.ControlModifier)
+        assert parts.tabs.currentWidget() is parts.desk and QApplication.activeModalWidget() is None
+    told = [each.text() for each in window.findChildren(QLabel) if each.isVisible()]
+    assert not [text for text in (*told, window.windowTitle()) if run.model_name in text or f"run {run.id}" in text]
+    assert not parts.queue.files.isVisible() and not parts.queue.agreement.isVisible()
+    wait_until(lambda: "choose Random" in parts.queue.said.text())
+    wait_until(lambda: not parts.labels.held)
+    press(Qt.Key.Key_B)
+    assert parts.queue.files.isVisible() and window.commands.actions["next-tab"].isEnabled()
+
+
+def test_disputed_samples_are_decided_and_stay_disputed(window: MainWindow, case: Filled) -> None:
+    first, second, *_ = outcomes(case)
+    with open_store(case.database) as store:
+        for sample, annotator, mode in (
+            (first, "Ann", "ambiguous"), (first, "Bob", "hallucinated"),
+            (second, "Ann", "other"), (second, "Bob", "recites"),
+        ):  # fmt: skip
+            store.add_label(sample, mode, annotator, "")
+    before = labels(case)
+    begin(window)
+    panel, bar = window.parts.labels, window.parts.queue
+    bar.kind.setCurrentText(QueueKind.ADJUDICATION)
+    wait_until(lambda: panel.adjudicating and not panel.held)
+    window.label_samples()
+    press(Qt.Key.Key_K)
+    wait_until(lambda: not panel.held)
+    press(Qt.Key.Key_1)
+    with open_reader(case.database) as reader:
+        decided = [(row.sample_id, row.annotator, row.mode, row.kind) for row in reader.adjudications(case.run_id)]
+        assert reader.labels(first)[-1].taxonomy_version == 1
+    assert decided == [(first, "Ann", "hallucinated", "adjudication"), (second, "Ann", "misses-logic", "adjudication")]
+    assert labels(case) == before
+    assert panel.progress.text().startswith("2 of 2")
+
+
+def test_every_run_of_the_project_can_be_in_one_queue(window: MainWindow, case: Filled) -> None:
+    with open_store(case.database) as store:
+        other = fill_store(store, case.root, 5, 9, model="OtherCoder-7B")
+    begin(window)
+    window.inspection.refresh()
+    wait_until(lambda: window.inspection.overview is not None and len(window.inspection.overview.runs) == 2)
+    window.parts.queue.kind.setCurrentText(QueueKind.RANDOM)
+    window.parts.queue.scope.setCurrentIndex(1)
+    with open_reader(case.database) as reader:
+        both = {row.sample_id for run in (case.run_id, other) for row in reader.reconstructions(run)}
+    wait_until(lambda: set(window.labelling._queue.samples) == both)
+    window.parts.queue.most.setValue(10)
+    wait_until(lambda: len(window.labelling._queue.samples) == 10)
+
+
+def test_changed_error_modes_are_used_and_kept(window: MainWindow, tmp_path: Path) -> None:
+    panel = window.parts.labels
+
+    def change() -> None:
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, TaxonomyDialog)
+        dialog.list.setCurrentRow(0)
+        dialog.retire.click()
+        dialog.save.click()
+
+    QTimer.singleShot(100, change)
+    window.parts.queue.modes.click()
+    assert panel.taxonomy.version == 2 and panel.buttons[0].accessibleName() == "Line by line, key 1"
+    assert read_taxonomy(tmp_path / "error_modes.toml") == panel.taxonomy
+
+
 def test_question_mark_shows_the_keys_of_labelling_there(window: MainWindow) -> None:
     begin(window)
     press(Qt.Key.Key_Question)
@@ -155,11 +231,11 @@ def test_the_annotator_is_remembered(window: MainWindow) -> None:
 def test_labels_go_out_and_come_in_without_doubles(window: MainWindow, case: Filled, tmp_path: Path) -> None:
     begin(window)
     press(Qt.Key.Key_1)
-    window.label_files.export(case.run_id, tmp_path / "labels.json", "json")
+    window.label_files.export([case.run_id], tmp_path / "labels.json", "json")
     wait_until(lambda: window.parts.notices.problem.text().startswith("1 labelled sample written"))
-    window.label_files.take_in(case.run_id, tmp_path / "labels.json")
+    window.label_files.take_in([case.run_id], tmp_path / "labels.json")
     wait_until(lambda: window.parts.notices.problem.text() == "0 new labels came in.")
-    window.label_files.export(case.run_id, tmp_path / "nowhere" / "labels.csv", "csv")
+    window.label_files.export([case.run_id], tmp_path / "nowhere" / "labels.csv", "csv")
     wait_until(lambda: "could not be written" in window.parts.notices.problem.text())
 
 
@@ -190,7 +266,8 @@ KILLED = """
 import os, signal, sys
 sys.path[:0] = sys.argv[2:]
 from pathlib import Path
-from PySide6.QtCore import QSettings, Qt
+from factories import fill_store
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
@@ -223,7 +300,7 @@ def test_a_label_outlives_kill_9_right_after_the_key(case: Filled) -> None:
 def test_a_queue_begins_at_the_first_sample_without_a_label() -> None:
     rows = [ReconstructionRow(n, n // 2, "fail" if n % 2 else "pass") for n in range(1, 9)]
     given = [LabelRow(1, 1, "Ann", "ambiguous", "", ""), LabelRow(2, 3, "Bob", "ambiguous", "", "")]
-    queue = make_queue(rows, given, QueueKind.FAILURES, 0, "Ann", blind=False)
+    queue = make_queue(rows, Labelled(given), Asked(QueueKind.FAILURES, annotator="Ann"))
     assert (queue.samples, queue.current, queue.done) == ([1, 3, 5, 7], 3, 1)
-    blind = make_queue(rows, given, QueueKind.FAILURES, 5, "Ann", blind=True)
+    blind = make_queue(rows, Labelled(given), Asked(QueueKind.FAILURES, 5, 0, "Ann", blind=True))
     assert sorted(blind.samples) == [1, 3, 5, 7] and blind.samples != [1, 3, 5, 7]

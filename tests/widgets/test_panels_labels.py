@@ -214,3 +214,43 @@ def test_pace_leaves_breaks_out() -> None:
         pace.add()
     assert pace.per_hour() == 240
     assert pace.text() == "5 labelled · 240 an hour"
+
+
+def adjudicate(desk: Desk) -> None:
+    """Ben and Cyd differ on the first sample; Ada decides."""
+    desk.store.add_label(desk.queue[0].id, "other", "Ben", "see line 2")
+    desk.store.add_label(desk.queue[0].id, "ambiguous", "Cyd", "")
+    desk.panel.set_adjudicating(True)
+    desk.show(0)
+
+
+def test_a_key_decides_as_one_annotator_says(desk: Desk) -> None:
+    adjudicate(desk)
+    said = [(card.annotator.text(), card.mode.text(), card.note.text()) for card in desk.panel.opinions.cards]
+    assert said == [("Ben", "Something else", "see line 2"), ("Cyd", "Ambiguous", "")]
+    desk.key(Qt.Key.Key_J)
+    assert desk.asked == [(desk.queue[0].id, "other", "see line 2")]
+    assert desk.at == 1
+    desk.key(Qt.Key.Key_K)
+    assert len(desk.asked) == 1
+
+
+def test_another_mode_can_be_decided_on_and_undone(desk: Desk) -> None:
+    adjudicate(desk)
+    desk.panel.advance.click()
+    desk.panel.buttons[0].setFocus()
+    desk.key(Qt.Key.Key_1)
+    assert desk.asked == [(desk.queue[0].id, "misses-logic", "")]
+    desk.key(Qt.Key.Key_U)
+    assert desk.asked[-1] == (desk.queue[0].id, "", "")
+
+
+def test_blind_hides_who_said_what(desk: Desk) -> None:
+    adjudicate(desk)
+    desk.key(Qt.Key.Key_B)
+    names = [card.annotator.text() for card in desk.panel.opinions.cards]
+    assert names == ["Annotator 1", "Annotator 2"]
+    assert desk.panel.history.text() == ""
+    desk.panel.opinions.cards[1].accept.click()
+    modes = {card.mode.text() for card in desk.panel.opinions.cards}
+    assert modes == {"Something else", "Ambiguous"} and len(desk.asked) == 1

@@ -46,7 +46,7 @@ def opinions(
             annotator=f"Annotator {place + 1}" if blind else each.annotator or "unnamed",
             mode=name_of(each.mode),
             note=each.note,
-            made_at="" if blind else each.made_at[:16].replace("T", " "),
+            made_at="" if blind else minute(each.made_at),
             key=keys[place] if place < len(keys) else "",
             accepted=decided is not None and decided.mode == each.mode,
         )
@@ -59,4 +59,9 @@ def told(entry: LabelRow, name_of: NameOf) -> str:
     said = name_of(entry.mode) if entry.mode else "label taken back"
     who = f"{entry.annotator or 'unnamed'}{' decided' if is_decision(entry) else ''}"
     note = f": {entry.note}" if entry.note else ""
-    return f"{who} · {said}{note} · {entry.made_at}"
+    return f"{who} · {said}{note} · {minute(entry.made_at)}"
+
+
+def minute(time: str) -> str:
+    """A stored time, to the minute."""
+    return time[:16].replace("T", " ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from core.taxonomy import ErrorMode
@@ -21,6 +22,7 @@ class LabelSide(QWidget):
         """`choose(slot)` when a mode's button is clicked."""
         super().__init__()
         self.setProperty("role", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._theme, self._actions, self._choose = theme, actions, choose
         self.buttons: list[ModeButton] = []
         self.annotator, self.note = QLineEdit(), QLineEdit()
@@ -53,6 +55,7 @@ class LabelSide(QWidget):
         """Offer these modes, by slot."""
         for old in self.buttons:
             self._modes.removeWidget(old)
+            old.hide()
             old.deleteLater()
         self.buttons = [ModeButton(self._theme, mode) for mode in slots.values()]
         self._slots = list(slots)

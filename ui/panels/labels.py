@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -90,7 +90,7 @@ class LabelsPanel(QWidget):
         self.skip = button("Skip", "Go on without a label", self.next_requested.emit)
         self.back = button("Back", "Go to the sample before", self.previous_requested.emit)
         self.undo = button("Undo", "Undo the last label", self._undo)
-        self.help = button("Keys  ?", "Show or hide all keys (?)", lambda: self.keys.toggle())
+        self.help = button("Keys  ?", "Show or hide all keys (?)", self._toggle_keys)
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
         self.subject = LabelSubject(self._theme)
@@ -102,7 +102,8 @@ class LabelsPanel(QWidget):
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.subject)
-        self._split.addWidget(CardScroll(self.side))
+        self._scroll = CardScroll(self.side)
+        self._split.addWidget(self._scroll)
         self._split.setSizes([560, 390])
         self._split.setStretchFactor(0, 1)
         self._body = QWidget()
@@ -121,9 +122,13 @@ class LabelsPanel(QWidget):
             event.accept()
             return True
         if asked and event.type() == QEvent.Type.KeyPress:
-            self.keys.toggle()
+            self._toggle_keys()
             return True
         return super().event(event)
+
+    def _toggle_keys(self) -> None:
+        self.keys.toggle()
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.keys, 0, 0))
 
     # ---- what there is to choose from
 
@@ -274,7 +279,9 @@ class LabelsPanel(QWidget):
     def _show_labels(self) -> None:
         own, name = self._own(), self.annotator.text().strip()
         self.side.choose(own.mode if own else "")
-        shown = [each for each in self._labels if each.annotator == name or not self.blind.isChecked()]
+        blind = self.blind.isChecked()
+        own_only = [] if self.adjudicating else [each for each in self._labels if each.annotator == name]
+        shown = own_only if blind else self._labels
         self.side.tell([told(each, self._mode_name) for each in reversed(shown[-TOLD:])])
         self._show_opinions()
 

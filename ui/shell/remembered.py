@@ -22,9 +22,10 @@ SCALES = (80, 90, 100, 110, 125, 150, 175, 200)
 class Remembered:
     """Typed access to QSettings; an unreadable value counts as absent."""
 
-    def __init__(self, settings: QSettings) -> None:
-        """Keep things in `settings`."""
+    def __init__(self, settings: QSettings, folder: Path | None = None) -> None:
+        """Keep things in `settings`; files of the user's own are in `folder`, or beside the file of the settings."""
         self._settings = settings
+        self.folder = folder or Path(settings.fileName()).parent
 
     @property
     def theme(self) -> str:

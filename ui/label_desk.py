@@ -1,0 +1,92 @@
+"""What the labels desk can do besides labelling: its error modes, agreement, files, and that nothing tells the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+
+from core.agreement import Agreement, measure
+from core.errors import UserError
+from core.store.labels import mode_names
+from core.store.reader import Reader
+from core.taxonomy import Taxonomy
+from core.taxonomy_file import TaxonomyFile
+from ui.shell.agreement_dialog import AgreementDialog
+from ui.shell.notices import NoticeText
+from ui.shell.taxonomy_dialog import TaxonomyDialog
+
+if TYPE_CHECKING:
+    from ui.main_window import MainWindow
+
+WHILE_BLIND = frozenset({"labels", "keys", "larger", "smaller", "pause", "stop", "quit"})
+"""What the window still does while an annotator is blind; all else could show the run, its model or a verdict."""
+
+
+class LabelDesk(QObject):
+    """Joins the desk of one window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        """Read the user's error modes; a file that cannot be read is a notice, and the bundled ones are offered."""
+        super().__init__(window)
+        self._window, self._parts = window, window.parts
+        self._file = TaxonomyFile(window.remembered.folder)
+        parts = window.parts
+        window.labelling.blind_changed.connect(self._set_blind)
+        parts.queue.export_asked.connect(window.label_files.ask_export)
+        parts.queue.import_asked.connect(window.label_files.ask_import)
+        parts.queue.agreement_asked.connect(self.show_agreement)
+        parts.queue.modes_asked.connect(self.ask_modes)
+        window.label_files.imported.connect(window.labelling.rebuild)
+        try:
+            parts.labels.set_taxonomy(self._file.read())
+        except UserError as error:
+            parts.notices.report(error)
+
+    def ask_modes(self) -> None:
+        """Let the user change the error modes."""
+        dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
+        dialog.saved.connect(partial(self._adopt, dialog))
+        dialog.exec()
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _adopt(self, dialog: TaxonomyDialog, taxonomy: Taxonomy) -> None:
+        """Keep the modes and offer them; where they cannot be kept the dialog stays, and says why."""
+        if taxonomy != self._parts.labels.taxonomy:
+            try:
+                self._file.save(taxonomy)
+            except UserError as error:
+                dialog.say(f"{error.problem} {error.remedy}")
+                return
+            self._parts.labels.set_taxonomy(taxonomy)
+            self._parts.notices.say(NoticeText(f"Version {taxonomy.version} of the error modes is in use."))
+        dialog.accept()
+
+    def show_agreement(self) -> None:
+        """Show how well the annotators of the queue's runs agree."""
+        inspection, runs = self._window.inspection, self._window.labelling.runs()
+        scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs)} runs"
+        dialog = AgreementDialog(scope, self._window)
+        own = {mode.id: mode.name for mode in self._parts.labels.taxonomy.modes}
+
+        def show(found: tuple[Agreement, Mapping[str, str]]) -> None:
+            dialog.show_agreement(found[0], {**found[1], **own})
+
+        inspection.ask("agreement", partial(_read_agreement, runs), show)
+        dialog.exec()
+        inspection.forget("agreement")
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _set_blind(self, blind: bool) -> None:
+        for action in self._window.commands.actions.all():
+            if action.objectName() not in WHILE_BLIND:
+                action.setEnabled(not blind)
+        self._parts.show_labels_alone(blind)
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def _read_agreement(runs: Sequence[int], reader: Reader) -> tuple[Agreement, Mapping[str, str]]:
+    labels = [label for run_id in runs for label in reader.current_labels(run_id)]
+    return measure(labels), mode_names(reader)

@@ -1,0 +1,150 @@
+"""How well annotators agree: overall, mode by mode, and pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.agreement import Agreement
+from core.metrics.agreement import Estimate
+from ui.diff.controls import row, to_clipboard
+from ui.theme import SPACE
+
+SCALE = (
+    "1 is perfect, 0 is what chance gives. Krippendorff asks for 0.80, and for 0.667 where tentative conclusions do. "
+    "Intervals: 95 %, bootstrap over samples. Decisions of an adjudicator are left out."
+)
+
+
+class AgreementDialog(QDialog):
+    """Shows that it is being worked out, then what came of it."""
+
+    def __init__(self, scope: str, parent: QWidget | None = None) -> None:
+        """`scope` says whose labels these are, e.g. `run 7`."""
+        super().__init__(parent)
+        self.setWindowTitle("Agreement")
+        self._scope = scope
+        self.head, self.counts = QLabel("Reading the labels…"), QLabel()
+        self.head.setProperty("role", "title")
+        self.counts.setProperty("role", "muted")
+        scale = QLabel(SCALE)
+        scale.setProperty("role", "muted")
+        for each in (self.head, self.counts, scale):
+            each.setWordWrap(True)
+            each.setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
+        self.modes = _table("Agreement on each mode", ("Mode, against all others", "Labels", "Agreement", "95 %"))
+        self.pairs = _table("Agreement of each pair", ("Pair", "Both labelled", "Same mode", "Cohen's kappa", "95 %"))
+        self.copy, close = QPushButton("Copy"), QPushButton("Close")
+        self.copy.clicked.connect(lambda: to_clipboard(self.as_text()))
+        self.copy.setEnabled(False)
+        close.clicked.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
+        column.setSpacing(SPACE)
+        for part in (self.head, self.counts, self.modes, self.pairs, scale):
+            column.addWidget(part, int(part in (self.modes, self.pairs)))
+        column.addLayout(row(None, self.copy, close))
+        self.resize(760, 560)
+
+    def show_agreement(self, found: Agreement, names: Mapping[str, str]) -> None:
+        """Show figures; `names` of the modes, by id."""
+        self.head.setText(_headline(found))
+        self.counts.setText(_counted(found, self._scope))
+        _fill(
+            self.modes,
+            [(names.get(each.mode, each.mode), str(each.times), *_figures(each.estimate)) for each in found.modes],
+        )
+        _fill(
+            self.pairs,
+            [
+                (
+                    f"{each.first or 'unnamed'} and {each.second or 'unnamed'}",
+                    str(each.estimate.samples),
+                    "–" if each.same is None else f"{each.same:.0%}",
+                    *_figures(each.estimate),
+                )
+                for each in found.pairs
+            ],
+        )
+        self.modes.setVisible(bool(found.coefficient))
+        self.pairs.setVisible(len(found.pairs) > 1)
+        self.copy.setEnabled(True)
+
+    def as_text(self) -> str:
+        """All of it, for the clipboard."""
+        lines = [self.head.text(), self.counts.text()]
+        for table in (self.modes, self.pairs):
+            if table.isVisibleTo(self):
+                lines += ["", *("\t".join(cells) for cells in _cells(table))]
+        return "\n".join(lines)
+
+
+def _headline(found: Agreement) -> str:
+    if not found.coefficient:
+        return "Agreement needs two annotators."
+    value, bounds = _figures(found.overall)
+    return f"{found.coefficient}: {value}" + (f" ({bounds})" if found.overall.low is not None else "")
+
+
+def _counted(found: Agreement, scope: str) -> str:
+    said = ", ".join(f"{name or 'unnamed'} ({count:,})" for name, count in found.annotators) or "nobody"
+    return (
+        f"In {scope}, labelled by {said}. {found.samples:,} samples by two or more, {found.disputed:,} of them with "
+        "different modes."
+    )
+
+
+def _figures(estimate: Estimate) -> tuple[str, str]:
+    """Value and bounds; a value that is undefined says so."""
+    if estimate.value is None:
+        return "undefined", "–"
+    bounds = "–" if estimate.low is None else f"{estimate.low:.2f} to {estimate.high:.2f}"
+    return f"{estimate.value:.2f}", bounds
+
+
+def _table(name: str, heads: Sequence[str]) -> QTableWidget:
+    made = QTableWidget(0, len(heads))
+    made.setAccessibleName(name)
+    made.setHorizontalHeaderLabels(list(heads))
+    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    made.setShowGrid(False)
+    made.setTabKeyNavigation(False)
+    made.verticalHeader().hide()
+    made.horizontalHeader().setHighlightSections(False)
+    made.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    made.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    return made
+
+
+def _fill(table: QTableWidget, rows: Sequence[Sequence[str]]) -> None:
+    table.setRowCount(len(rows))
+    for place, cells in enumerate(rows):
+        for column, text in enumerate(cells):
+            item = QTableWidgetItem(text)
+            if column:
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            table.setItem(place, column, item)
+
+
+def _cells(table: QTableWidget) -> list[list[str]]:
+    heads = [table.horizontalHeaderItem(column) for column in range(table.columnCount())]
+    lines = [[head.text() if head else "" for head in heads]]
+    for place in range(table.rowCount()):
+        items = [table.item(place, column) for column in range(table.columnCount())]
+        lines.append([item.text() if item else "" for item in items])
+    return lines
