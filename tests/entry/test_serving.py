@@ -1,0 +1,79 @@
+"""Options that name models: files, servers, keys, and what two of them together mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from chat_server import chat_server, completion
+
+from app.cli import build_parser, main
+from app.running import run_settings
+from core.errors import UserError
+from core.settings import EndpointSettings, RunSettings
+
+URL, OTHER = "http://127.0.0.1:8080/v1", "http://127.0.0.1:9090/v1"
+
+
+def settings(*arguments: str) -> RunSettings:
+    return run_settings(build_parser().parse_args(["run", ".", *arguments]))
+
+
+def test_nothing_is_asked_unless_it_is_named() -> None:
+    plain = settings()
+    assert (plain.model, plain.backward_model, plain.endpoint, plain.backward_endpoint) == ("", None, None, None)
+    assert plain.one_model and plain.generation.prompt_style == "auto"
+    assert settings("--prompt-style", "fim").generation.prompt_style == "fim"
+
+
+def test_a_server_for_both_passes() -> None:
+    how = ("--concurrency", "9", "--attempts", "2", "--timeout", "30")
+    found = settings("--endpoint", URL, "--endpoint-model", "m", "--key-variable", "K", *how)
+    assert found.endpoint == EndpointSettings(URL, "m", "K", 9, 2, 30.0) and found.one_model
+
+
+def test_another_model_of_the_same_server_takes_its_key_another_server_does_not() -> None:
+    same = settings("--endpoint", URL, "--key-variable", "K", "--backward-endpoint-model", "n")
+    assert same.backward_endpoint == EndpointSettings(URL, "n", "K") and not same.one_model
+    other = settings("--endpoint", URL, "--key-variable", "K", "--backward-endpoint", OTHER)
+    assert other.backward_endpoint == EndpointSettings(OTHER)
+    own = settings("--endpoint", URL, "--backward-endpoint", OTHER, "--backward-key-variable", "L")
+    assert own.endpoint == EndpointSettings(URL) and own.backward_endpoint == EndpointSettings(OTHER, key_variable="L")
+
+
+def test_one_pass_on_a_file_and_one_on_a_server() -> None:
+    found = settings("--model", "a.gguf", "--backward-endpoint", URL)
+    assert (found.model, found.backward_endpoint) == (str(Path("a.gguf").resolve()), EndpointSettings(URL))
+    found = settings("--endpoint", URL, "--backward-model", "bundled")
+    assert (found.endpoint, found.backward_model, found.one_model) == (EndpointSettings(URL), "", False)
+    assert settings("--model", "bundled").model == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--endpoint", URL, "--model", "a.gguf"), "Two forward models"),
+        (("--backward-endpoint", URL, "--backward-model", "a.gguf"), "Two backward models"),
+        (("--endpoint-model", "m"), "no server"),
+        (("--key-variable", "K"), "no server"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(arguments: tuple[str, ...], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        settings(*arguments)
+
+
+def test_models_and_doctor_ask_a_server_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with chat_server(lambda n, body: (200, completion("x"), {})) as server:
+        server.served = [{"id": "tiny", "owned_by": "me"}]
+        assert main(["models", "--endpoint", server.address]) == 0
+        assert capsys.readouterr().out == "tiny  owned_by me\n"
+        assert main(["models", "--endpoint", server.address, "--json"]) == 0
+        assert '"name": "tiny"' in capsys.readouterr().out
+    assert main(["models", "--endpoint", server.address]) == 2
+    assert "cannot be reached" in capsys.readouterr().err
+
+
+def test_downloading_needs_one_name() -> None:
+    assert main(["models", "download"]) == 2
+    assert main(["models", "download", "a/b:c.gguf", "d/e:f.gguf"]) == 2
