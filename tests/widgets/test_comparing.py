@@ -116,6 +116,10 @@ def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWi
     for side, item in zip(page.traces.sides, (shown[0].first, shown[0].second), strict=True):
         assert side.roundtrip.cards[0].sample.item_id == item.id
         assert side.diff.view.isVisible()
+        chosen = next(card.sample for card in side.roundtrip.cards if card.sample.id == side.roundtrip.selected)
+        assert chosen.verdict is not None
+        other = shown[0].second if item is shown[0].first else shown[0].first
+        assert (chosen.verdict.outcome == "pass") == ((item.rtc or 0.0) > (other.rtc or 0.0))
     QTest.keyClick(page.traces, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert page.traces.pair == shown[1]
     wait_until(lambda: both_traces(page))

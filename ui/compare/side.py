@@ -28,6 +28,7 @@ class TraceSide(QWidget):
         self.setAccessibleName(name)
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
+        self._passing: bool | None = None
         self.title = ElidedLabel("title")
         tip = "Leave the comparison and show this in the main view"
         self.show_there = button("Show in the code", tip, self._leave)
@@ -44,8 +45,12 @@ class TraceSide(QWidget):
         head.setStretch(0, 1)
         column(head, body, owner=self)
 
-    def show_item(self, run: RunRow, item: ItemRow) -> None:
-        """Show an item's head at once; `show_samples` follows when they are read."""
+    def show_item(self, run: RunRow, item: ItemRow, passing: bool | None = None) -> None:
+        """Show an item's head at once; `show_samples` follows when they are read.
+
+        `passing`: whether to choose a reconstruction that passes, or one that does not; None leaves it open.
+        """
+        self._passing = passing
         self.title.setText(f"R{run_words(run)[1:]}")
         if self._item is None or item.id != self._item.id:
             self._item, self._samples = item, {}
@@ -56,8 +61,11 @@ class TraceSide(QWidget):
         """Show its samples, unless another item is shown by now."""
         if self._item is None or item.id != self._item.id:
             return
-        self._item, self._samples = item, {sample.id: sample for sample in samples}
+        fresh, self._item = not self._samples, item
+        self._samples = {sample.id: sample for sample in samples}
         self.roundtrip.set_trace(item, samples)
+        if fresh and self._passing is not None:
+            self._choose(self._passing)
         self._show_code(self.roundtrip.selected)
 
     def set_theme(self, theme: Theme) -> None:
@@ -72,6 +80,14 @@ class TraceSide(QWidget):
             sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
         title = "" if sample is None else "baseline" if sample.role == "baseline" else "reconstruction"
         self.diff.show_code(item, sample, title)
+
+    def _choose(self, passing: bool) -> None:
+        """The first reconstruction that tells why the runs disagree."""
+        judged = ((each.id, each.verdict) for each in self._samples.values() if each.role == "backward")
+        fitting = (number for number, verdict in judged if verdict and (verdict.outcome == "pass") == passing)
+        first = next(fitting, None)
+        if first is not None:
+            self.roundtrip.select(first)
 
     def _leave(self) -> None:
         if self._item is not None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 from core.comparison.values import Comparison, Difference
 from core.comparison.words import bounded, p_words, rounded
 from core.store.rows import RunRow
+from core.trips.tasks import task
 from ui.diff.controls import bind, column
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.theme import Theme
@@ -34,12 +35,12 @@ class Standings(QWidget):
             [
                 Head("Run"),
                 Head("Model"),
-                Head("RTC", "Over all regions of the run"),
-                Head("Lift", "Over all regions of the run"),
-                Head("RTC difference", "Over the regions in both, with its 95 % interval"),
-                Head("Lift difference", "Over the regions in both, with its 95 % interval"),
-                Head("McNemar", "Exact test of the regions that one run alone solved; several runs adjusted by Holm"),
-                Head("More needed", "Further regions that would probably decide an open difference of RTC"),
+                Head("RTC", "Over the whole run"),
+                Head("Lift", "Over the whole run"),
+                Head("RTC difference", "Over what is in both runs, with its 95 % interval"),
+                Head("Lift difference", "Over what is in both runs, with its 95 % interval"),
+                Head("McNemar", "Exact test of what one run alone solved; several runs adjusted by Holm"),
+                Head("More needed", "How many more in both runs would probably decide an open difference of RTC"),
             ]
         )
         self.table = table("Compared runs")
@@ -113,7 +114,8 @@ def _run_cells(run: RunRow, note: str) -> list[Cell]:
     models = run.model_name
     if run.backward_model_name and run.backward_model_name != models:
         models = f"{models} → {run.backward_model_name}"
-    tip = f"{run.project_root}\nseed {run.seed} · {run.status} · {run.items_complete} regions\n{run.notes}".strip()
+    done = f"{run.items_complete} {task(run.task).noun}s"
+    tip = f"{run.project_root}\nseed {run.seed} · {run.status} · {done}\n{run.notes}".strip()
     return [
         Cell(f"{name} {note}".strip(), tip=tip),
         Cell(models, tip=models),

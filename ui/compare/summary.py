@@ -35,7 +35,7 @@ class Summary(QWidget):
         lists.addWidget(Section("DISAGREEMENTS", self.list, self.list.count))
         lists.addWidget(self.details)
         body = QSplitter(Qt.Orientation.Horizontal)
-        body.addWidget(Section("RTC OF EACH REGION", self.scatter))
+        body.addWidget(Section("RTC IN BOTH RUNS", self.scatter))
         body.addWidget(lists)
         for splitter, sizes in ((lists, (600, 400)), (body, (480, 520))):
             splitter.setHandleWidth(1)

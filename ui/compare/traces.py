@@ -91,8 +91,9 @@ class Traces(QWidget):
         self.count.setText(f"{self._at + 1:,} of {len(self._pairs):,}")
         self.previous.setEnabled(self._at > 0)
         self.next.setEnabled(self._at + 1 < len(self._pairs))
-        self.sides[0].show_item(comparison.first, pair.first)
-        self.sides[1].show_item(comparison.second, pair.second)
+        better = None if not pair.difference else pair.difference > 0
+        self.sides[0].show_item(comparison.first, pair.first, None if better is None else not better)
+        self.sides[1].show_item(comparison.second, pair.second, better)
         self.wanted.emit(pair)
 
     def _leave(self, side: int, item_id: int) -> None:
