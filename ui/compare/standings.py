@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from core.comparison.values import Comparison, Difference
 from core.comparison.words import bounded, p_words, rounded
 from core.store.rows import RunRow
-from core.trips.tasks import task
+from core.trips.tasks import noun
 from ui.diff.controls import bind, column
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.theme import Theme
@@ -114,7 +114,7 @@ def _run_cells(run: RunRow, note: str) -> list[Cell]:
     models = run.model_name
     if run.backward_model_name and run.backward_model_name != models:
         models = f"{models} → {run.backward_model_name}"
-    done = f"{run.items_complete} {task(run.task).noun}s"
+    done = f"{run.items_complete} {noun(run.task)}s"
     tip = f"{run.project_root}\nseed {run.seed} · {run.status} · {done}\n{run.notes}".strip()
     return [
         Cell(f"{name} {note}".strip(), tip=tip),
