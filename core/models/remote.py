@@ -8,10 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from core.errors import Cancelled
 from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.chat_http import Answer, HttpFailure, post_chat, post_completion
+from core.models.gguf import file_label
 from core.models.template import COMPLETION_STOP, completion
 
 CHARACTERS_PER_TOKEN = 2.5
@@ -60,7 +62,7 @@ class RemoteModel:
         self._gone = False
         self._answers_as = ""
         self.info = ModelInfo(
-            name=endpoint.model,
+            name=_label(endpoint.model),
             path=endpoint.address,
             sha256="",
             template_sha256="",
@@ -196,6 +198,11 @@ class RemoteModel:
             "seed": request.seed & 0x7FFFFFFF,
             "max_tokens": request.max_tokens,
         }
+
+
+def _label(name: str) -> str:
+    """What people call a model; llama-server calls it by the path of its file."""
+    return file_label(PurePath(name).name) if name.endswith(".gguf") else name
 
 
 def _generation(request: Request, sent: str, answer: Answer, seconds: float, error: str = "") -> Generation:

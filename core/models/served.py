@@ -65,7 +65,7 @@ def _served(entry: dict[str, Any], digests: dict[str, str]) -> Served:
     parts |= {name: value for name, value in sorted(meta.items()) if isinstance(value, int)}
     if entry["id"] in digests:
         parts["digest"] = digests[entry["id"]]
-    window = entry.get("max_model_len")
+    window = entry.get("max_model_len") or meta.get("n_ctx")
     parameters = meta.get("n_params")
     return Served(
         name=entry["id"],

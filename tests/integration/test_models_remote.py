@@ -209,6 +209,9 @@ def test_what_a_server_says_of_its_model_is_recorded() -> None:
         assert (info.parameters, info.context_size, info.prompt_style) == (134515008, 2048, "chat")
         running.served = [running.served[0] | {"created": 2}]
         assert opened(running.address, model="tiny").info == info, "the time of the question is no sign of a change"
+        running.served = [{"id": "/models/tiny-q4.gguf", "meta": {"n_ctx": 1024}}]
+        llama_server = opened(running.address).info
+        assert (llama_server.name, llama_server.context_size) == ("tiny-q4", 1024)
         running.served = [{"id": "a"}, {"id": "b"}]
         with pytest.raises(ModelError, match="several models") as several:
             opened(running.address)
