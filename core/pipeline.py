@@ -6,7 +6,7 @@ on the sample's place alone, so a resumed run has the results the uninterrupted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def _see_through(run: Run, resumed: bool) -> RunFinished:
 
 
 def _work(run: Run) -> None:
-    works = list(_items(run))
+    works = files_together(list(_items(run)))
     for text in run.parts.trip.shortfall(len(works), run.settings.regions):
         run.emit(Notice(text))
     settings = run.settings
@@ -78,6 +78,13 @@ def _work(run: Run) -> None:
             passes.draw(works[first : first + settings.together])
             judging.drain()
         judging.drain(wait=True)
+
+
+def files_together(works: Sequence[Work]) -> list[Work]:
+    """Regions of one file one after the other, files as they were drawn: what a model has read serves them all."""
+    place = {path: i for i, path in enumerate(dict.fromkeys(work.item.path for work in works))}
+    alike = all(work.item.kind == "region" for work in works)
+    return sorted(works, key=lambda work: place[work.item.path]) if alike else list(works)
 
 
 def _items(run: Run) -> Iterator[Work]:

@@ -66,8 +66,19 @@ def reopen(stack: ExitStack, run_id: int, store: Store, emit: Emit, control: Con
     settings = store.reader.settings(run_id)
     row = store.reader.run(run_id)
     parts = open_run_parts(stack, Path(row.project_root), settings, emit, control)
+    require_same_prompts(settings, parts.opened.settings, run_id)
     _require_same(parts, store.reader.fingerprint(run_id), json.loads(row.model_json), run_id)
     return Run(run_id, settings, parts, store, emit, control)
+
+
+def require_same_prompts(before: RunSettings, now: RunSettings, run_id: int) -> None:
+    """Raise ProjectError when models would be asked otherwise than the run's were."""
+    if before.prompt_version != now.prompt_version:
+        raise ProjectError(
+            f"Run {run_id} was made with version {before.prompt_version} of the prompts; now it is "
+            f"{now.prompt_version}.",
+            "Start a new run: answers to different prompts do not compare.",
+        )
 
 
 def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, str]], run_id: int) -> None:

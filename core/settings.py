@@ -152,6 +152,8 @@ class RunSettings:
         backward_model: the same; None is the forward model.
         endpoint: a server to ask instead of the forward model's file.
         backward_endpoint: the same for the backward model.
+        wave: regions described, then written, together; more fill the model's batches better.
+        prompt_version: of the task's prompts, set when a run begins; runs that say nothing were made with version 1.
     """
 
     task: str = "synthesis"
@@ -167,7 +169,8 @@ class RunSettings:
     forward_max_tokens: int = 128
     backward_max_tokens: int = 256
     seed: int = 0
-    wave: int = 1
+    wave: int = 2
+    prompt_version: int = 1
     region: RegionSettings = field(default_factory=RegionSettings)
     edit: EditSettings = field(default_factory=EditSettings)
     oracle: OracleSettings = field(default_factory=OracleSettings)

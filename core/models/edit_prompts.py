@@ -32,8 +32,9 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The texts of the resource file."""
+    """The texts of the resource file. `version`: goes up with every change of what models are asked."""
 
+    version: int
     system: str
     forward: str
     backward: str
@@ -45,7 +46,8 @@ def wording() -> Wording:
     """Read the resource file once."""
     data = tomllib.loads(files("resources").joinpath("prompts/editing.toml").read_text(encoding="utf-8"))
     shots = (Shot(shot["old"].strip("\n"), shot["new"].strip("\n"), shot["description"]) for shot in data["shots"])
-    return Wording(data["system"], data["forward"]["question"], data["backward"]["question"], tuple(shots))
+    forward, backward = data["forward"]["question"], data["backward"]["question"]
+    return Wording(data["version"], data["system"], forward, backward, tuple(shots))
 
 
 def edit_forward_prompt(old: str, new: str, fits: Fits) -> Prompt:

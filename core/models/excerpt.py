@@ -1,6 +1,7 @@
 """Cut a file to whole statements around a region, so that it fits a context window.
 
-What is kept first: the signatures around the region, then imports, then statements by their distance in lines.
+What is kept first: the signatures around the region, then imports, then statements by their distance in lines from the
+region's home, the function or class around it. So regions of one home are shown in the same excerpt.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 CUT = "# ..."
 LARGE = 24
 """Lines from which on a compound statement is cut inside rather than dropped whole."""
+HOME = 80
+"""Lines of a function or class at most for its regions to be shown in the same excerpt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Unit:
     """Lines kept or cut together. `needs`: signatures they would not make sense without; lower ranks stay longer."""
 
     lines: Lines
-    rank: tuple[int, int]
+    rank: tuple[int, int, int]
     needs: tuple[Lines, ...]
 
 
@@ -59,6 +62,7 @@ class Outline:
 
     lines: list[str]
     region: Lines
+    home: Lines
     names: tuple[str, ...] = ()
     units: list[Unit] = field(default_factory=list)
 
@@ -68,13 +72,14 @@ class Outline:
         lines = NEWLINE.split(text)
         start = len(NEWLINE.findall(text, 0, span.start))
         region = Lines(start, start + len(NEWLINE.findall(text, span.start, span.end)) + 1)
-        outline = cls(lines, region)
+        outline = cls(lines, region, region)
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             blocks: list[Unit] = [outline._unit(Lines(i, i + 1), 2, ()) for i in range(len(lines))]
             outline.units = blocks
         else:
+            outline.home = _home(tree.body, region)
             outline.units = list(outline._block(tree.body, Lines(0, len(lines)), ()))
         outline.units = [u for u in outline.units if u.lines.start < u.lines.end and not outline._inside(u.lines)]
         outline.units.sort(key=lambda u: u.rank)
@@ -141,7 +146,7 @@ class Outline:
         return holds and (first, end) != (self.region.start, self.region.end)
 
     def _unit(self, lines: Lines, rank: int, needs: tuple[Lines, ...]) -> Unit:
-        return Unit(lines, (rank, lines.distance(self.region)), needs)
+        return Unit(lines, (rank, lines.distance(self.home), lines.distance(self.region)), needs)
 
     def _inside(self, lines: Lines) -> bool:
         return self.region.start <= lines.start and lines.end <= self.region.end
@@ -162,6 +167,17 @@ def fitting(outline: Outline, fits: Callable[[Excerpt], bool]) -> Excerpt | None
         else:
             high = middle - 1
     return outline.excerpt(low)
+
+
+def _home(body: Sequence[ast.stmt], region: Lines) -> Lines:
+    """The outermost statement around the region that is not longer than HOME; the region itself when there is none."""
+    for statement in body:
+        lines = Lines(_first(statement), statement.end_lineno or 0)
+        if lines.start <= region.start and region.end <= lines.end:
+            if lines.end - lines.start <= HOME:
+                return lines
+            return next((h for b in _blocks(statement) if (h := _home(b, region)) != region), region)
+    return region
 
 
 def _first(statement: ast.stmt) -> int:

@@ -1,14 +1,15 @@
 """Three-shot prompts of SynthesisRTC: describe a region, write it again (RTC paper, Sec. 3.1 and 4).
 
-The words are data, in `resources/prompts/synthesis.toml`. Constant text stands first, then the file, then what varies.
+The words are data, in `resources/prompts/synthesis.toml`. Constant text stands first, then the file, then what varies:
+the description is shown after the file, at the TODO comment's own indentation, so that all descriptions share the file.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from core.errors import ModelError
@@ -18,8 +19,13 @@ from core.types import Span
 
 UNINFORMATIVE = "Implement."
 """The utterance eps of the baseline; shown as `# TODO: Implement.`."""
+PLACEHOLDER = "# TODO"
+"""What stands in the file where the region was."""
+REGION_ROOM, DESCRIPTION_ROOM = 480, 600
+"""Characters that a cut file leaves free at least, so that the cut does not depend on what is asked of its excerpt."""
 
 Fits = Callable[[Prompt], bool]
+Ask = Callable[[Excerpt], Prompt]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +41,9 @@ class Shot:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The texts of the resource file."""
+    """The texts of the resource file. `version`: goes up with every change of what models are asked."""
 
+    version: int
     system: str
     forward: str
     backward: str
@@ -50,6 +57,7 @@ def wording() -> Wording:
     """Read the resource file once."""
     data = tomllib.loads(files("resources").joinpath("prompts/synthesis.toml").read_text(encoding="utf-8"))
     return Wording(
+        version=data["version"],
         system=data["system"],
         forward=data["forward"]["question"],
         backward=data["backward"]["question"],
@@ -67,31 +75,29 @@ def forward_prompt(file_text: str, region_span: Span, fits: Fits) -> Prompt:
     outline = Outline.of(file_text, region_span)
     region = tuple(outline.lines[outline.region.start : outline.region.end])
 
-    def ask(excerpt: Excerpt) -> Prompt:
+    def ask(excerpt: Excerpt, shown: str = "\n".join(region)) -> Prompt:
         first = len(excerpt.before) + 1
-        question = _forward_question(
-            "\n".join([*excerpt.before, *region, *excerpt.after]),
-            "\n".join(region),
-            (first, first + len(region) - 1),
-            ".".join(outline.names),
-        )
+        file = "\n".join([*excerpt.before, *region, *excerpt.after])
+        question = _forward_question(file, shown, (first, first + len(region) - 1), ".".join(outline.names))
         return Prompt((*_forward_shots(), Message("user", question)), truncated=excerpt.cut)
 
-    return _fitted(outline, ask, fits)
+    return _fitted(outline, ask, lambda e: ask(e, _filled("\n".join(region), REGION_ROOM)), fits)
 
 
 def backward_prompt(file_text: str, region_span: Span, description: str, fits: Fits) -> Prompt:
-    """Ask for the code of the region, which is shown only as a TODO comment carrying `description`.
+    """Ask for the code of the region: a TODO comment stands in its place and carries `description` after the file.
 
     Raises ModelError when not even the comment alone fits.
     """
     words = wording()
     outline = Outline.of(file_text, region_span)
-    todo = _todo_lines(file_text, region_span, description)
+    region = outline.lines[outline.region.start : outline.region.end]
+    place = _placeholder_lines(file_text, region_span)
+    todo = _todo_comment(_indentation(place[0]), description)
 
-    def ask(excerpt: Excerpt) -> Prompt:
-        file = "\n".join([*excerpt.before, *todo, *excerpt.after])
-        question = Message("user", _backward_question(file))
+    def ask(excerpt: Excerpt, shown: Sequence[str] = place, todo: str = todo) -> Prompt:
+        file = "\n".join([*excerpt.before, *shown, *excerpt.after])
+        question = Message("user", _backward_question(file, todo))
         return Prompt(
             (*_backward_shots(), question),
             truncated=excerpt.cut,
@@ -99,29 +105,54 @@ def backward_prompt(file_text: str, region_span: Span, description: str, fits: F
             stop=(words.answer_end,),
         )
 
-    return _fitted(outline, ask, fits)
+    return _fitted(outline, ask, lambda e: ask(e, region, _filled(todo, DESCRIPTION_ROOM)), fits)
 
 
-def _fitted(outline: Outline, ask: Callable[[Excerpt], Prompt], fits: Fits) -> Prompt:
-    excerpt = fitting(outline, lambda e: fits(ask(e)))
-    if excerpt is None:
-        raise ModelError(
-            "A region does not fit the model's context window, even without the file around it.",
-            "Use a larger context size, or a model with a larger window.",
-        )
-    return ask(excerpt)
+def _fitted(outline: Outline, ask: Ask, largest: Ask, fits: Fits) -> Prompt:
+    """The prompt with as much of the file as fits.
+
+    A file that must be cut is cut so that the `largest` prompt of its home fits too: then all prompts of that home
+    show the same excerpt, and what was evaluated for one serves the others. Raises ModelError.
+    """
+    whole = ask(outline.excerpt(len(outline.units)))
+    if fits(whole):
+        return whole
+    for size in (largest, ask):
+        excerpt = fitting(outline, partial(_fits, size, fits))
+        if excerpt is not None and fits(prompt := ask(excerpt)):
+            return prompt
+    raise ModelError(
+        "A region does not fit the model's context window, even without the file around it.",
+        "Use a larger context size, or a model with a larger window.",
+    )
 
 
-def _todo_lines(text: str, span: Span, description: str) -> list[str]:
-    """The region's lines with the region replaced by a comment; what shares its lines stays."""
+def _fits(ask: Ask, fits: Fits, excerpt: Excerpt) -> bool:
+    return fits(ask(excerpt))
+
+
+def _filled(text: str, size: int) -> str:
+    """`text` and short words after it, about a token each three characters, up to `size` characters."""
+    return text + " to" * ((size - len(text)) // 3)
+
+
+def _placeholder_lines(text: str, span: Span) -> list[str]:
+    """The region's lines with the region replaced by a bare TODO comment; what shares its lines stays."""
     head = text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start]
     rest = text[span.end :].splitlines()[0] if text[span.end : span.end + 1] not in ("", "\n", "\r") else ""
-    indent = head[: len(head) - len(head.lstrip())]
-    first, *others = description.strip().splitlines() or [""]
-    lines = [f"{head}# TODO: {first.strip()}".rstrip()]
-    lines += [f"{indent}# {line.strip()}".rstrip() for line in others]
     tail = rest.strip().lstrip(";").strip()
-    return [*lines, indent + tail] if tail else lines
+    return [head + PLACEHOLDER, *([_indentation(head) + tail] if tail else [])]
+
+
+def _todo_comment(indentation: str, description: str) -> str:
+    """The description as a TODO comment, line by line."""
+    first, *others = description.strip().splitlines() or [""]
+    lines = [f"{PLACEHOLDER}: {first.strip()}", *(f"# {line.strip()}" for line in others)]
+    return "\n".join(f"{indentation}{line}".rstrip() for line in lines)
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def _forward_question(file: str, region: str, lines: tuple[int, int], where: str) -> str:
@@ -133,8 +164,8 @@ def _forward_question(file: str, region: str, lines: tuple[int, int], where: str
     )
 
 
-def _backward_question(file: str) -> str:
-    return wording().backward.strip().format(file=file.rstrip("\n"))
+def _backward_question(file: str, todo: str) -> str:
+    return wording().backward.strip().format(file=file.rstrip("\n"), todo=todo)
 
 
 def _forward_shots() -> tuple[Message, ...]:
@@ -152,8 +183,9 @@ def _backward_shots() -> tuple[Message, ...]:
     turns = [Message("system", words.system)]
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        indent = region[: len(region) - len(region.lstrip())]
-        question = _backward_question(f"{before}\n{indent}# TODO: {shot.description}\n{after}")
+        indent = _indentation(region)
+        file = f"{before}\n{indent}{PLACEHOLDER}\n{after}"
+        question = _backward_question(file, _todo_comment(indent, shot.description))
         answer = f"{words.answer_start}{region}{words.answer_end}"
         turns += [Message("user", question), Message("assistant", answer)]
     return tuple(turns)

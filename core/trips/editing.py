@@ -15,7 +15,7 @@ from core.generation import Extraction, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
-from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt
+from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
 from core.models.extraction import extract_description
 from core.settings import OracleSettings, RunSettings
 from core.source.changes import change_kind
@@ -154,7 +154,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
     return Opened(
         trip=EditingTrip(source, notify, tests),
-        settings=settings,
+        settings=replace(settings, prompt_version=wording().version),
         root=project.resolve(),
         revision=source.revision,
         dirty=False,

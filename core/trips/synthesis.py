@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
@@ -12,7 +13,7 @@ from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
 from core.models.infill import infill_prompt
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.regions import kept_coverage
 from core.regions.admission import admit
 from core.regions.finding import find_regions
@@ -144,7 +145,7 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     kept_coverage.keep(fingerprint, judged.suite.coverage)
     return Opened(
         trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region, notify, settings.oracle.workers or 1),
-        settings=settings,
+        settings=replace(settings, prompt_version=wording().version),
         root=codebase.root,
         revision=codebase.revision,
         dirty=codebase.dirty,

@@ -72,11 +72,9 @@ def test_shots_are_the_same_whatever_is_asked() -> None:
 def test_backward_shows_the_description_and_never_the_region() -> None:
     prompt = backward_prompt(FILE, REGION, "Refuse when empty.\n\nSay why.", always)
     question = prompt.messages[-1].content
-    expected = FILE.replace(
-        'if not self.items:\n            raise IndexError("empty")',
-        "# TODO: Refuse when empty.\n        #\n        # Say why.",
-    )
+    expected = FILE.replace('if not self.items:\n            raise IndexError("empty")', "# TODO")
     assert expected.rstrip() in question
+    assert question.endswith("\n        # TODO: Refuse when empty.\n        #\n        # Say why.\n```")
     assert "IndexError" not in question
     assert prompt.prefill == "```python\n" and prompt.stop == ("\n```",)
     empty = backward_prompt(FILE, REGION, UNINFORMATIVE, always).messages[-1].content
@@ -86,7 +84,7 @@ def test_backward_shows_the_description_and_never_the_region() -> None:
 def test_what_shares_the_region_s_lines_stays() -> None:
     text = "def f():\n\tx = 1; y = 2  # both\n\treturn x\n"
     question = backward_prompt(text, span_of(text, "y = 2"), "Set y.", always).messages[-1].content
-    assert "\tx = 1; # TODO: Set y.\n\t# both\n\treturn x" in question
+    assert "\tx = 1; # TODO\n\t# both\n\treturn x" in question and "\n\t# TODO: Set y.\n" in question
 
 
 def test_windows_line_ends_are_shown_plainly() -> None:
@@ -125,6 +123,22 @@ def test_a_large_file_is_cut_by_whole_statements(part: str, room: int) -> None:
         assert "in `Deep.method`" in prompt.messages[-1].content
     else:
         assert "def f300(x):" in shown and "return y * 300" in shown
+
+
+def test_regions_of_one_function_and_all_descriptions_share_the_cut_file() -> None:
+    """What differs stands last, so that the file is evaluated once."""
+
+    def fits(prompt: Prompt) -> bool:
+        return sum(len(m.content) for m in prompt.messages) < 7000
+
+    text = BIG.replace("y = x + 300", "y = x + 300\n    if y > x:\n        raise ValueError(y)\n    y += 1")
+    parts = ("y = x + 300\n", "if y > x:\n        raise ValueError(y)\n    y += 1\n    return y")
+    shown = [forward_prompt(text, span_of(text, part.strip()), fits) for part in parts]
+    files = [prompt.messages[-1].content.split("Highlighted:")[0] for prompt in shown]
+    assert files[0] == files[1] and all(prompt.truncated for prompt in shown)
+    asked = [backward_prompt(text, span_of(text, parts[1]), words, fits) for words in ("Short.", "Long. " * 80, "")]
+    assert len({prompt.messages[-1].content.split("# TODO:")[0] for prompt in asked}) == 1
+    assert all(fits(prompt) for prompt in (*shown, *asked))
 
 
 def test_what_cannot_fit_is_said() -> None:
