@@ -42,6 +42,7 @@ class Engine:
         count = shape.whole_steps(streams) if shape else 1
         self._streams = Streams(native, count, shape)
         self._speed = 64.0
+        self._held_back = False
         native.open_context(window + MARGIN, count)
 
     # ------------------------------------------------------------------ running jobs
@@ -60,9 +61,12 @@ class Engine:
                 self._release(stream)
 
     def _admit(self, waiting: list[Job], listener: Listener) -> Iterator[Finished]:
-        """Give every free stream a job and evaluate its prompt."""
-        while waiting and self._streams.free:
+        """Give free streams a job each and evaluate its prompt."""
+        while waiting and self._streams.free and not self._held_back:
             job, source, shared = self._streams.nearest(waiting)
+            if self._streams.worth_waiting(job):
+                self._held_back = True
+                return
             waiting.remove(job)
             if len(job.tokens) + 1 > self.window:
                 yield Finished(job.id, "", len(job.tokens), 0, 0.0, "context")
@@ -196,3 +200,4 @@ class Engine:
         if stream.job is not None:
             self.native.close_sampler(stream.sampler)
             stream.job = None
+            self._held_back = False

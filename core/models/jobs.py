@@ -67,6 +67,17 @@ class Job:
     stop: tuple[str, ...]
 
 
+def twinned(jobs: Sequence[Job]) -> tuple[list[Job], dict[str, list[str]]]:
+    """One of each set of greedy jobs that must draw the same text, and the ids each of them stands for."""
+    firsts: dict[object, Job] = {}
+    ids: dict[str, list[str]] = {}
+    for job in jobs:
+        greedy = job.temperature <= 0
+        first = firsts.setdefault((job.tokens, job.max_tokens, job.stop) if greedy else job.id, job)
+        ids.setdefault(first.id, []).append(job.id)
+    return list(firsts.values()), ids
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """One answer. `finish_reason`: stop, length or context."""

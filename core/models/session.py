@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from core.errors import ModelError
 from core.models.engine import Engine
-from core.models.jobs import Aborted, Counters, Job, Listener, Shape
+from core.models.jobs import Aborted, Counters, Job, Listener, Shape, twinned
 from core.models.memory import available_memory
 from core.models.native import LogTail, NativeModel
 from core.models.probe import find_shape
@@ -20,7 +20,8 @@ from core.models.wire import Wire, unpack_messages
 
 WINDOW_STEP = 1024
 """Windows are opened in multiples of this many tokens, as large as the requests at hand need."""
-STREAMS = 8
+STREAMS = 10
+"""A wave of two regions writes eight samples at a time; two more keep what the other pass has read."""
 SHARE = 0.25
 """Of the memory that is free after loading: what the key-value cache may take."""
 LEAST_CACHE = 256 << 20
@@ -117,14 +118,16 @@ class Session:
 
     def _generate(self, requests: Sequence[Wire], send: Send) -> None:
         rendered = {request["id"]: self._render(request) for request in requests}
-        jobs = [self._job(request, rendered[request["id"]]) for request in requests]
+        jobs, twins = twinned([self._job(request, rendered[request["id"]]) for request in requests])
         listener = Listener(
-            started=lambda id_: send("started", id=id_),
-            text=lambda id_, text: send("text", id=id_, text=text),
+            started=lambda id_: _for_each(send, "started", twins[id_]),
+            text=lambda id_, text: _for_each(send, "text", twins[id_], text=text),
             progress=lambda id_, done, total: send("progress", id=id_, done=done, total=total),
         )
         for end in self._engine_for(jobs).run(jobs, listener):
-            send("finished", rendered=rendered[end.id], **asdict(end))
+            for id_ in twins[end.id]:
+                seconds = end.seconds if id_ == end.id else 0.0
+                send("finished", rendered=rendered[id_], **asdict(replace(end, id=id_, seconds=seconds)))
 
     def _render(self, prompt: Mapping[str, Any]) -> str:
         return self.renderer.render(unpack_messages(prompt), prompt["prefill"])
@@ -167,3 +170,8 @@ class Session:
         """As many streams as the memory that is free allows."""
         cache = max(LEAST_CACHE, int(available_memory() * SHARE))
         return max(1, min(self._streams, cache // max(1, window * self._kv_bytes)))
+
+
+def _for_each(send: Send, event: str, ids: Sequence[str], **values: Any) -> None:
+    for id_ in ids:
+        send(event, id=id_, **values)

@@ -14,6 +14,8 @@ WORTH_COPYING = 16
 """Tokens from which on copying a cached prefix beats evaluating it."""
 SMALL_LOSS = 48
 """Cached tokens that are not worth an idle row between busy streams."""
+DEAR_LOSS = 512
+"""Cached tokens that are worth more than one more row in each step."""
 FADING = 0.95
 """What a cached token is still worth after one more request."""
 
@@ -78,15 +80,9 @@ class Streams:
 
     def place(self, job: Job, source: Stream, shared: int) -> Stream:
         """The stream the job will use, holding exactly the shared prefix."""
+        target = self._target(job)
         self._clock += 1
         source.last_use = self._clock
-        busy = [s.number for s in self.busy]
-
-        def cost(stream: Stream) -> tuple[int, int, int, int]:
-            apart = min((abs(stream.number - n) for n in busy), default=0)
-            return (int(self._loss(stream, job)) // SMALL_LOSS, apart, -self._reusable(stream, job), stream.last_use)
-
-        target = min(self.free, key=cost)
         own = self._reusable(target, job)
         if shared > own + WORTH_COPYING:
             self._native.copy(source.number, target.number)
@@ -95,6 +91,20 @@ class Streams:
         target.last_use = self._clock
         self._truncate(target, own)
         return target
+
+    def worth_waiting(self, job: Job) -> bool:
+        """Whether the job had better wait for a busy stream than drive out what the free ones hold."""
+        return bool(self.busy) and self._loss(self._target(job), job) > DEAR_LOSS
+
+    def _target(self, job: Job) -> Stream:
+        """The free stream from which least is lost; of several, the one nearest to the busy ones."""
+        busy = [s.number for s in self.busy]
+
+        def cost(stream: Stream) -> tuple[int, int, int, int]:
+            apart = min((abs(stream.number - n) for n in busy), default=0)
+            return (int(self._loss(stream, job)) // SMALL_LOSS, apart, -self._reusable(stream, job), stream.last_use)
+
+        return min(self.free, key=cost)
 
     def _loss(self, stream: Stream, job: Job) -> float:
         """Evaluated tokens that nobody else holds and that would be lost to the job, fading with age."""

@@ -105,6 +105,18 @@ def test_seed_and_temperature_matter(together: dict[str, Generation], model: Loc
     assert greedy[0] == greedy[1]
 
 
+def test_equal_greedy_requests_are_drawn_once_and_all_answered(model: LocalModel) -> None:
+    before = model.counters["generated"]
+    pieces: dict[str, str] = {}
+    twins = [Request(f"t{seed}", A.prompt, 0.0, seed, 6) for seed in range(3)]
+    found = {}
+    for g in model.generate(twins, lambda id_, text: pieces.update({id_: pieces.get(id_, "") + text})):
+        found[g.id] = g
+    assert model.counters["generated"] - before == found["t0"].completion_tokens
+    assert {g.text for g in found.values()} == set(pieces.values()) == {found["t0"].text}
+    assert [found[f"t{n}"].seconds > 0 for n in range(3)] == [True, False, False]
+
+
 def test_text_streams_and_progress_counts(model: LocalModel) -> None:
     pieces: list[str] = []
     counts: list[tuple[int, int]] = []
