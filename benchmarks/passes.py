@@ -1,28 +1,31 @@
-"""Our model passes against the loop a user would write with llama-cpp-python's high-level interface.
+"""Our model passes against the loop a user would write, and against llama.cpp's own server.
 
-Same regions, prompts, stop texts, token limits, seeds and threads. Prints ratios last, as `name=value`.
+Same regions, prompts, stop texts, token limits, seeds and threads; the sides take turns, wave by wave, so that whatever
+else the machine does falls on all of them. Prints ratios last, as `name=value`.
 
-    python benchmarks/passes.py [--regions 4] [--threads 1] [--model FILE] [--files FILE ...]
+    python benchmarks/passes.py [--regions 4] [--wave 2] [--threads 1] [--model FILE] [--files FILE ...]
+                                [--temperature 0] [--server LLAMA-SERVER] [--seconds 3600]
+
+`--temperature 0` compares greedy texts, and tells for each that differs how far apart the two tokens' logits are.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
-from core.generation import Message, Prompt, Request
-from core.models.client import LocalModel
+from passes_sides import Engine, Loop, Server, Side, Tally
+
+from core.generation import Request
 from core.models.discovery import bundled_model
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.regions.candidates import enumerate_candidates
 from core.regions.sampling import draw, weigh
-from core.settings import ModelSettings, RegionSettings
+from core.settings import RegionSettings, RunSettings
 from core.types import Region, SourceFile
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,51 +37,55 @@ DESCRIPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Result:
-    """What one side did. `evaluated`: prompt tokens really evaluated."""
-
-    texts: dict[str, str]
-    seconds: float
-    cpu: float
-    evaluated: int
-    generated: int
-
-
 def main() -> None:
     options = _options()
-    if options.loop:
-        _loop(options)
-        return
-    rounds = list(_rounds(options))
-    _warm_up(options.model)
-    ours = _ours(options, rounds)
-    loop = _their_loop(options, rounds)
-    _report(rounds, ours, loop)
+    regions = [pair for path in options.files for pair in _regions(path, options.regions)]
+    with ExitStack() as stack:
+        sides = [stack.enter_context(side) for side in _sides(options)]
+        start, asked, count = time.monotonic(), [], 0
+        while count < len(regions) and time.monotonic() - start < options.seconds:
+            wave = regions[count : count + options.wave]
+            for requests in _rounds(wave, options):
+                for side in sides:
+                    side.draw(requests)
+                asked += requests
+            count += len(wave)
+        _report(sides, count, len(asked))
+        if options.temperature == 0:
+            _explain(asked, sides)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, default=None)
-    parser.add_argument("--regions", type=int, default=4)
+    parser.add_argument("--regions", type=int, default=4, help="of each file")
+    parser.add_argument("--wave", type=int, default=RunSettings().wave, help="regions asked for together")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--temperature", type=float, default=None, help="for every sample, 0 to compare greedy texts")
+    parser.add_argument("--temperature", type=float, default=None, help="for every sample")
+    parser.add_argument("--seconds", type=float, default=3600, help="begin no further wave after that time")
     parser.add_argument("--files", type=Path, nargs="*", default=[ROOT / "core" / "models" / "textstream.py"])
-    parser.add_argument("--loop", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--server", type=Path, default=None, help="path of a llama-server to compare with as well")
     options = parser.parse_args()
     options.model = options.model or bundled_model()
     return options
 
 
-def _rounds(options: argparse.Namespace) -> Iterator[list[Request]]:
-    """Forward samples of a region, then its backward samples; region by region."""
-    for path in options.files:
-        text = path.read_text()
-        source = SourceFile(path.name, text, "utf-8", False)
-        regions = list(draw(weigh(enumerate_candidates(source, RegionSettings())), 0, False))
-        for region in regions[: options.regions]:
-            yield list(_forward(text, region, options.temperature))
-            yield list(_backward(text, region, options.temperature))
+def _sides(options: argparse.Namespace) -> list[Side]:
+    sides: list[Side] = [Engine(options.model, options.threads), Loop(options.model, options.threads)]
+    return sides + ([Server(options.model, options.threads, options.server)] if options.server else [])
+
+
+def _regions(path: Path, count: int) -> list[tuple[str, Region]]:
+    text = path.read_text()
+    source = SourceFile(path.name, text, "utf-8", False)
+    drawn = list(draw(weigh(enumerate_candidates(source, RegionSettings())), 0, False))
+    return [(text, region) for region in drawn[:count]]
+
+
+def _rounds(wave: Sequence[tuple[str, Region]], options: argparse.Namespace) -> Iterator[list[Request]]:
+    """Forward samples of a wave of regions, then their backward samples."""
+    yield [request for text, region in wave for request in _forward(text, region, options.temperature)]
+    yield [request for text, region in wave for request in _backward(text, region, options.temperature)]
 
 
 def _forward(text: str, region: Region, temperature: float | None) -> Iterator[Request]:
@@ -88,6 +95,7 @@ def _forward(text: str, region: Region, temperature: float | None) -> Iterator[R
 
 
 def _backward(text: str, region: Region, temperature: float | None) -> Iterator[Request]:
+    """Without the start of the answer, which the loop's interface cannot give."""
     for i, description in enumerate(DESCRIPTIONS):
         prompt = replace(backward_prompt(text, region.span, description, lambda _: True), prefill="")
         yield Request(f"{region.path}:{region.span.start}/b{i}", prompt, _or(temperature, 0.1), i, 64)
@@ -97,87 +105,36 @@ def _or(value: float | None, default: float) -> float:
     return default if value is None else value
 
 
-def _warm_up(model: Path) -> None:
-    """Bring the file into the page cache, for both sides."""
-    with model.open("rb") as file:
-        while file.read(1 << 24):
-            pass
-
-
-def _ours(options: argparse.Namespace, rounds: Sequence[Sequence[Request]]) -> Result:
-    model = LocalModel(options.model, ModelSettings(threads=options.threads))
-    try:
-        list(model.generate([Request("warm", Prompt((Message("user", "Hello"),)), 0.0, 0, 1)]))
-        before, cpu, start = model.counters, _cpu(model.worker_pid), time.perf_counter()
-        texts = {g.id: g.text for requests in rounds for g in model.generate(requests)}
-        seconds = time.perf_counter() - start
-        done = {k: v - before[k] for k, v in model.counters.items()}
-        return Result(texts, seconds, _cpu(model.worker_pid) - cpu, done["evaluated"], done["generated"])
-    finally:
-        model.close()
-
-
-def _cpu(pid: int | None) -> float:
-    """Processor seconds of a process, children not counted."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / 100
-
-
-def _their_loop(options: argparse.Namespace, rounds: Sequence[Sequence[Request]]) -> Result:
-    command = [sys.executable, __file__, "--loop", "--model", str(options.model), "--threads", str(options.threads)]
-    data = json.dumps([asdict(r) for requests in rounds for r in requests])
-    done = subprocess.run(command, input=data, text=True, capture_output=True, check=True)
-    return Result(**json.loads(done.stdout.splitlines()[-1]))
-
-
-def _loop(options: argparse.Namespace) -> None:
-    """The plain loop, in a process of its own."""
-    import llama_cpp
-
-    requests = json.loads(sys.stdin.read())
-    threads = {"n_threads": options.threads, "n_threads_batch": options.threads}
-    model = llama_cpp.Llama(str(options.model), n_ctx=8192, verbose=False, **threads)
-    evaluated = 0
-    evaluate = model.eval
-
-    def counting(tokens: Sequence[int]) -> None:
-        nonlocal evaluated
-        evaluated += len(tokens)
-        evaluate(tokens)
-
-    model.eval = counting  # type: ignore[method-assign]
-    texts, generated = {}, 0
-    cpu, start = time.process_time(), time.perf_counter()
-    for r in requests:
-        answer = model.create_chat_completion(
-            r["prompt"]["messages"],
-            temperature=r["temperature"],
-            seed=r["seed"],
-            max_tokens=r["max_tokens"],
-            stop=list(r["prompt"]["stop"]),
-            top_k=40,
-            top_p=0.95,
-            min_p=0.0,
-            repeat_penalty=1.0,
-        )
-        texts[r["id"]] = answer["choices"][0]["message"]["content"]
-        generated += answer["usage"]["completion_tokens"]
-    seconds = time.perf_counter() - start
-    print(json.dumps(asdict(Result(texts, seconds, time.process_time() - cpu, evaluated - generated, generated))))
-
-
-def _report(rounds: Sequence[Sequence[Request]], ours: Result, loop: Result) -> None:
-    samples, regions = sum(len(r) for r in rounds), len(rounds) // 2
-    same = sum(ours.texts[k] == loop.texts[k] for k in ours.texts)
-    for name, side in (("ours", ours), ("loop", loop)):
-        print(f"{name}_samples_per_second={samples / side.seconds:.3f}")
-        print(f"{name}_processor_seconds_per_sample={side.cpu / samples:.3f}")
-        print(f"{name}_evaluated_prompt_tokens_per_region={side.evaluated / regions:.0f}")
-        print(f"{name}_generated_tokens={side.generated}")
-    print(f"equal_texts={same}/{samples}")
+def _report(sides: Sequence[Side], regions: int, samples: int) -> None:
+    ours, loop, *others = (side.tally for side in sides)
+    print(f"regions={regions}")
+    for side in sides:
+        name, tally = side.name, side.tally
+        print(f"{name}_samples_per_second={samples / tally.seconds:.3f}")
+        print(f"{name}_processor_seconds_per_sample={tally.cpu / samples:.3f}")
+        print(f"{name}_evaluated_prompt_tokens_per_region={tally.evaluated / regions:.0f}")
+        print(f"{name}_generated_tokens={tally.generated}")
+    print(f"equal_texts={_equal(ours, loop)}/{samples}")
     print(f"evaluated_ratio={loop.evaluated / max(1, ours.evaluated):.2f}")
+    for tally in others:
+        print(f"server_processor_ratio={tally.cpu / ours.cpu:.2f}")
+        print(f"server_speed_ratio={tally.seconds / ours.seconds:.2f}")
     print(f"processor_ratio={loop.cpu / ours.cpu:.2f}")
     print(f"speed_ratio={loop.seconds / ours.seconds:.2f}")
+
+
+def _equal(one: Tally, other: Tally) -> int:
+    return sum(text == other.texts[id_] for id_, text in one.texts.items())
+
+
+def _explain(requests: Sequence[Request], sides: Sequence[Side]) -> None:
+    """For every text that differs: how near to one another the tokens were where the two part."""
+    ours, loop = sides[0].tally.texts, sides[1]
+    assert isinstance(loop, Loop)
+    for request in requests:
+        if ours[request.id] != loop.tally.texts[request.id]:
+            found = loop.compare(request, ours[request.id])
+            print(f"{request.id}: " + ", ".join(f"{name}={value}" for name, value in found.items()))
 
 
 if __name__ == "__main__":
