@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -52,7 +52,7 @@ def main() -> None:
             count += len(wave)
         _report(sides, count, len(asked))
         if options.temperature == 0:
-            _explain(asked, sides)
+            _explain(asked, {side.name: side for side in sides})
 
 
 def _options() -> argparse.Namespace:
@@ -64,6 +64,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--temperature", type=float, default=None, help="for every sample")
     parser.add_argument("--seconds", type=float, default=3600, help="begin no further wave after that time")
     parser.add_argument("--files", type=Path, nargs="*", default=[ROOT / "core" / "models" / "textstream.py"])
+    parser.add_argument("--sides", nargs="*", choices=("ours", "loop", "server"), help="all, unless named")
     parser.add_argument("--server", type=Path, default=None, help="path of a llama-server to compare with as well")
     options = parser.parse_args()
     options.model = options.model or bundled_model()
@@ -71,8 +72,13 @@ def _options() -> argparse.Namespace:
 
 
 def _sides(options: argparse.Namespace) -> list[Side]:
-    sides: list[Side] = [Engine(options.model, options.threads), Loop(options.model, options.threads)]
-    return sides + ([Server(options.model, options.threads, options.server)] if options.server else [])
+    make: dict[str, Callable[[], Side]] = {
+        "ours": lambda: Engine(options.model, options.threads),
+        "loop": lambda: Loop(options.model, options.threads),
+    }
+    if options.server:
+        make["server"] = lambda: Server(options.model, options.threads, options.server)
+    return [make[name]() for name in options.sides or make]
 
 
 def _regions(path: Path, count: int) -> list[tuple[str, Region]]:
@@ -106,35 +112,36 @@ def _or(value: float | None, default: float) -> float:
 
 
 def _report(sides: Sequence[Side], regions: int, samples: int) -> None:
-    ours, loop, *others = (side.tally for side in sides)
+    tallies = {side.name: side.tally for side in sides}
     print(f"regions={regions}")
-    for side in sides:
-        name, tally = side.name, side.tally
+    for name, tally in tallies.items():
         print(f"{name}_samples_per_second={samples / tally.seconds:.3f}")
         print(f"{name}_processor_seconds_per_sample={tally.cpu / samples:.3f}")
         print(f"{name}_evaluated_prompt_tokens_per_region={tally.evaluated / regions:.0f}")
         print(f"{name}_generated_tokens={tally.generated}")
-    print(f"equal_texts={_equal(ours, loop)}/{samples}")
-    print(f"evaluated_ratio={loop.evaluated / max(1, ours.evaluated):.2f}")
-    for tally in others:
-        print(f"server_processor_ratio={tally.cpu / ours.cpu:.2f}")
-        print(f"server_speed_ratio={tally.seconds / ours.seconds:.2f}")
-    print(f"processor_ratio={loop.cpu / ours.cpu:.2f}")
-    print(f"speed_ratio={loop.seconds / ours.seconds:.2f}")
+    ours = tallies.get("ours", Tally())
+    for name, tally in reversed(tallies.items()):
+        if ours.texts and tally is not ours:
+            start = "" if name == "loop" else f"{name}_"
+            print(f"{start}equal_texts={_equal(ours, tally)}/{samples}")
+            print(f"{start}evaluated_ratio={tally.evaluated / max(1, ours.evaluated):.2f}")
+            print(f"{start}processor_ratio={tally.cpu / ours.cpu:.2f}")
+            print(f"{start}speed_ratio={tally.seconds / ours.seconds:.2f}")
 
 
 def _equal(one: Tally, other: Tally) -> int:
     return sum(text == other.texts[id_] for id_, text in one.texts.items())
 
 
-def _explain(requests: Sequence[Request], sides: Sequence[Side]) -> None:
-    """For every text that differs: how near to one another the tokens were where the two part."""
-    ours, loop = sides[0].tally.texts, sides[1]
-    assert isinstance(loop, Loop)
-    for request in requests:
-        if ours[request.id] != loop.tally.texts[request.id]:
-            found = loop.compare(request, ours[request.id])
-            print(f"{request.id}: " + ", ".join(f"{name}={value}" for name, value in found.items()))
+def _explain(requests: Sequence[Request], sides: Mapping[str, Side]) -> None:
+    """For every text that differs from the loop's: how near to one another the tokens were where the two part."""
+    loop = sides.get("loop")
+    if isinstance(loop, Loop) and "ours" in sides:
+        ours = sides["ours"].tally.texts
+        for request in requests:
+            if ours[request.id] != loop.tally.texts[request.id]:
+                found = loop.compare(request, ours[request.id])
+                print(f"{request.id}: " + ", ".join(f"{name}={value}" for name, value in found.items()))
 
 
 if __name__ == "__main__":
