@@ -45,10 +45,10 @@ def main() -> None:
         start, asked, count = time.monotonic(), [], 0
         while count < len(regions) and time.monotonic() - start < options.seconds:
             wave = regions[count : count + options.wave]
-            for requests in _rounds(wave, options):
-                for side in sides:
+            for side in sides:
+                for requests in _turns(side, wave, options):
                     side.draw(requests)
-                asked += requests
+            asked += [request for requests in _rounds(wave, options) for request in requests]
             count += len(wave)
         _report(sides, count, len(asked))
         if options.temperature == 0:
@@ -86,6 +86,12 @@ def _regions(path: Path, count: int) -> list[tuple[str, Region]]:
     source = SourceFile(path.name, text, "utf-8", False)
     drawn = list(draw(weigh(enumerate_candidates(source, RegionSettings())), 0, False))
     return [(text, region) for region in drawn[:count]]
+
+
+def _turns(side: Side, wave: Sequence[tuple[str, Region]], options: argparse.Namespace) -> Iterator[list[Request]]:
+    """A plain loop takes its regions one by one, each whole."""
+    for part in [[pair] for pair in wave] if side.name == "loop" else [wave]:
+        yield from _rounds(part, options)
 
 
 def _rounds(wave: Sequence[tuple[str, Region]], options: argparse.Namespace) -> Iterator[list[Request]]:
