@@ -64,14 +64,15 @@ class Engine:
         """Give free streams a job each and evaluate its prompt."""
         while waiting and self._streams.free and not self._held_back:
             job, source, shared = self._streams.nearest(waiting)
-            if self._streams.worth_waiting(job):
-                self._held_back = True
-                return
-            waiting.remove(job)
             if len(job.tokens) + 1 > self.window:
+                waiting.remove(job)
                 yield Finished(job.id, "", len(job.tokens), 0, 0.0, "context")
                 continue
             stream = self._streams.place(job, source, shared)
+            if stream is None:
+                self._held_back = True
+                return
+            waiting.remove(job)
             listener.started(job.id)
             self._prefill(stream, job, listener)
             if (end := self._take(stream, self._draw(stream, -1), listener)) is not None:

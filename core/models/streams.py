@@ -78,9 +78,14 @@ class Streams:
         shared = common_prefix(job.tokens, stream.held, most)
         return shared if self._shape else shared // STEP * STEP
 
-    def place(self, job: Job, source: Stream, shared: int) -> Stream:
-        """The stream the job will use, holding exactly the shared prefix."""
+    def place(self, job: Job, source: Stream, shared: int) -> Stream | None:
+        """The stream the job will use, holding exactly the shared prefix.
+
+        None when the job had better wait for a busy stream than drive out what the free ones hold.
+        """
         target = self._target(job)
+        if self.busy and self._loss(target, job) > DEAR_LOSS:
+            return None
         self._clock += 1
         source.last_use = self._clock
         own = self._reusable(target, job)
@@ -91,10 +96,6 @@ class Streams:
         target.last_use = self._clock
         self._truncate(target, own)
         return target
-
-    def worth_waiting(self, job: Job) -> bool:
-        """Whether the job had better wait for a busy stream than drive out what the free ones hold."""
-        return bool(self.busy) and self._loss(self._target(job), job) > DEAR_LOSS
 
     def _target(self, job: Job) -> Stream:
         """The free stream from which least is lost; of several, the one nearest to the busy ones."""
