@@ -58,9 +58,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
+    """A file of the model: where it will lie, what the hub tells of it, and the hub's own address."""
+
     file: str
     blob: Path
     found: HfFileMetadata
+    hub: str
 
 
 def parse_wanted(text: str) -> Wanted:
@@ -100,7 +103,7 @@ def download(wanted: Wanted, report: Report, endpoint: str | None = None, cache:
 
 
 def _look_up(wanted: Wanted, file: str, folder: Path, endpoint: str | None) -> _Part:
-    from huggingface_hub import get_hf_file_metadata, hf_hub_url
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import repo_folder_name
 
     found = get_hf_file_metadata(hf_hub_url(wanted.repo, file, endpoint=endpoint), endpoint=endpoint)
@@ -109,7 +112,7 @@ def _look_up(wanted: Wanted, file: str, folder: Path, endpoint: str | None) -> _
             f"The hub gives no checksum for {file}, so it could not be checked.", "Download it from its page by hand."
         )
     blobs = folder / repo_folder_name(repo_id=wanted.repo, repo_type="model") / "blobs"
-    return _Part(file, blobs / found.etag, found)
+    return _Part(file, blobs / found.etag, found, endpoint or constants.ENDPOINT)
 
 
 def _check_disk(parts: list[_Part], folder: Path) -> None:
@@ -128,7 +131,7 @@ def _fetch(part: _Part, stage: str, report: Report) -> None:
     size, partial = part.found.size or 0, _partial(part)
     partial.parent.mkdir(parents=True, exist_ok=True)
     with partial.open("ab") as file:
-        _stream(part.found, file, size, lambda done: report(stage, done, size))
+        _stream(part, file, size, lambda done: report(stage, done, size))
     digest = _digest(partial, part.blob.name, lambda done: report("checking", done, size))
     if digest != part.blob.name:
         partial.unlink()
@@ -139,13 +142,13 @@ def _fetch(part: _Part, stage: str, report: Report) -> None:
     partial.replace(part.blob)
 
 
-def _stream(found: HfFileMetadata, file: BinaryIO, size: int, report: Callable[[int], None]) -> None:
+def _stream(part: _Part, file: BinaryIO, size: int, report: Callable[[int], None]) -> None:
     """Write what is missing of `size` bytes; a connection that breaks is taken up again."""
     breaks = 0
     while (have := file.tell()) < size:
         report(have)
         try:
-            _take(found, file, have, report)
+            _take(part, file, have, report)
         except OSError:  # a refusal of the hub is one too
             raise
         except InspectorError:
@@ -158,12 +161,12 @@ def _stream(found: HfFileMetadata, file: BinaryIO, size: int, report: Callable[[
     report(size)
 
 
-def _take(found: HfFileMetadata, file: BinaryIO, have: int, report: Callable[[int], None]) -> None:
+def _take(part: _Part, file: BinaryIO, have: int, report: Callable[[int], None]) -> None:
     from huggingface_hub import get_session
     from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
 
-    headers = _headers(found) | ({"Range": f"bytes={have}-"} if have else {})
-    with get_session().stream("GET", found.location, headers=headers, timeout=TIMEOUT) as response:
+    headers = _headers(part) | ({"Range": f"bytes={have}-"} if have else {})
+    with get_session().stream("GET", part.found.location, headers=headers, timeout=TIMEOUT) as response:
         hf_raise_for_status(response)
         if response.status_code != PARTIAL_CONTENT:
             file.truncate(0)  # the server begins at the start whatever it was asked
@@ -172,11 +175,11 @@ def _take(found: HfFileMetadata, file: BinaryIO, have: int, report: Callable[[in
             report(file.tell())
 
 
-def _headers(found: HfFileMetadata) -> dict[str, str]:
+def _headers(part: _Part) -> dict[str, str]:
     """A token is for the hub: it does not go along to a store elsewhere that holds the bytes."""
-    from huggingface_hub import constants, get_token
+    from huggingface_hub import get_token
 
-    token = get_token() if found.location.startswith(constants.ENDPOINT + "/") else None
+    token = get_token() if part.found.location.startswith(part.hub.rstrip("/") + "/") else None
     return {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {token}"} if token else {})
 
 

@@ -86,6 +86,17 @@ def test_what_arrives_damaged_is_refused_and_not_kept(hub: Hub, fetch: Callable[
     assert fetch().read_bytes() == TINY
 
 
+def test_a_token_stays_with_the_hub_when_a_store_elsewhere_has_the_bytes(
+    hub: Hub, fetch: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    with hub_server() as store:
+        store.files, hub.elsewhere = hub.files, store.endpoint
+        assert fetch().read_bytes() == TINY
+        assert [asked[0] for asked in store.asked] == ["GET"]
+        assert {asked[3] for asked in store.asked} == {""} and {asked[3] for asked in hub.asked} == {"Bearer hf_secret"}
+
+
 def test_every_part_is_fetched(hub: Hub, fetch: Callable[..., Path]) -> None:
     part = gguf_bytes({"split.count": 2})
     hub.files = {f"big-0000{n}-of-00002.gguf": part + bytes([n]) for n in (1, 2)}
