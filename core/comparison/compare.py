@@ -69,7 +69,7 @@ def _compare(
     same = [(a, b) for a, b in met if (a.text, a.old_text) == (b.text, b.old_text)]
     pairs = ranked(paired(a, b) for a, b in same if a.rtc is not None and b.rtc is not None)
     if not pairs:
-        raise _nothing_common(first, second, len(same))
+        raise _nothing_common(first, second, len(met), len(same))
     leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))
     lifts = [(a, b) for p in pairs if (a := p.first.lift) is not None and (b := p.second.lift) is not None]
     scores = [(a, b) for p in pairs if (a := p.first.rtc) is not None and (b := p.second.rtc) is not None]
@@ -121,12 +121,15 @@ def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
         yield FilePair(path, len(group), first, second)
 
 
-def _nothing_common(first: RunRow, second: RunRow, alike: int) -> UserError:
+def _nothing_common(first: RunRow, second: RunRow, met: int, alike: int) -> UserError:
     noun = task(first.task).noun
     if alike:
         return UserError(
             f"Run {first.id} and run {second.id} have {alike} {noun}s in common, none of them judged in both.",
             "Resume the unfinished run, then compare again.",
         )
+    if met:
+        problem = f"Run {first.id} and run {second.id} have {met} {noun}s at the same places, all with another text."
+        return UserError(problem, "The code changed in between: run both models on the code as it is now.")
     remedy = f"Start a run with --seed {first.seed} and the settings of run {first.id}: it draws the same {noun}s."
     return UserError(f"Run {first.id} and run {second.id} have no {noun} in common.", remedy)

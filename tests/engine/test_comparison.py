@@ -135,13 +135,13 @@ def test_what_the_runs_were_made_with_is_told_where_it_differs(store: Store) -> 
 
 
 def test_a_clear_difference_names_the_better_run_whichever_comes_first(store: Store) -> None:
-    good = store_run(store, {f"a.py:{n}": Outcomes(4 - n % 2) for n in range(20)}, model="Good")
-    bad = store_run(store, {f"a.py:{n}": Outcomes(n % 3) for n in range(20)}, model="Bad")
+    good = store_run(store, {f"a.py:{n}": Outcomes(4 - n % 2) for n in range(10)}, model="Good")
+    bad = store_run(store, {f"a.py:{n}": Outcomes(n % 3) for n in range(10)}, model="Bad")
     for order in ((good, bad), (bad, good)):
         (found,) = compared(store, *order)
         said = words.verdict(found)
         assert found.rtc.needed == 0
-        assert said.startswith(f"Run {good} (Good) is better than run {bad} (Bad): over 20 regions its RTC is higher")
+        assert said.startswith(f"Run {good} (Good) is better than run {bad} (Bad): over 10 regions its RTC is higher")
         assert "(0." in said and "-" not in said
 
 
@@ -183,7 +183,7 @@ def test_what_a_person_tried_by_hand_is_left_out(store: Store) -> None:
 
 def test_a_whole_run_of_the_factory_agrees_with_its_own_scores(store: Store, tmp_path: Path) -> None:
     """Over all items in common with a copy of itself, the scores are those of the run."""
-    runs = [fill_store(store, tmp_path / "shop", 30, seed=3) for _ in range(2)]
+    runs = [fill_store(store, tmp_path / "shop", 12, seed=3) for _ in range(2)]
     (found,) = compared(store, *runs)
     with open_reader(store.path) as reader:
         rtc, lift = reader.score(runs[0])
@@ -221,6 +221,12 @@ def test_items_that_were_never_judged_are_told_from_none(store: Store) -> None:
     waiting = {key: Outcomes(None) for key in FIRST}
     with pytest.raises(UserError, match="4 regions in common, none of them judged"):
         compared(store, store_run(store, FIRST), store_run(store, waiting))
+
+
+def test_code_that_changed_in_between_is_told_from_none(store: Store) -> None:
+    changed = {key: Outcomes(1, text="something else entirely") for key in FIRST}
+    with pytest.raises(UserError, match="4 regions at the same places, all with another text"):
+        compared(store, store_run(store, FIRST), store_run(store, changed))
 
 
 def test_rows_for_scripts(store: Store) -> None:

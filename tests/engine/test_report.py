@@ -13,6 +13,7 @@ from factories import fill_store
 from core.comparison.compare import compare_runs
 from core.errors import StoreError, UserError
 from core.results import open_reader, open_store
+from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.rows import TestRow
 from ui.report import page as pages
@@ -60,7 +61,8 @@ def outline(text: str) -> Outline:
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     folder = tmp_path_factory.mktemp("report")
     with open_store(folder / "runs.db") as store:
-        fill_store(store, folder / "shop", 222, seed=7)
+        settings = RunSettings(regions=222, forward_samples=1, seed=7)  # one description each is quicker to store
+        fill_store(store, folder / "shop", 222, seed=7, settings=settings)
         fill_store(store, folder / "shop", 30, seed=8)
         store.note_run(1, "<script>alert('no')</script>")
     with open_reader(folder / "runs.db") as made:

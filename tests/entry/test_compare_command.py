@@ -9,20 +9,25 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
+from app import comparing
 from app.cli import main
 from core.results import open_store
+from core.settings import RunSettings
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compared")
     with open_store(folder / "runs.db") as store:
-        for seed in (3, 4, 5):
-            fill_store(store, folder / "shop", 40, seed)
+        for seed, items in ((3, 26), (4, 26), (5, 8)):
+            fill_store(store, folder / "shop", items, seed, settings=RunSettings(seed=seed))
     return folder / "runs.db"
 
 
-def test_two_runs_are_told_in_words_and_tables(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_runs_are_told_in_words_and_tables(
+    database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "SHOWN", 5)
     assert main(["compare", "1", "2", "--db", str(database)]) == 0
     said = capsys.readouterr().out
     for words in (

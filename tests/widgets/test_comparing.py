@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("comparing")
     with open_store(folder / "runs.sqlite") as store:
         for seed in (3, 4, 5):
-            fill_store(store, folder / "shop", 45, seed)
+            fill_store(store, folder / "shop", 42, seed, settings=RunSettings(forward_samples=2, seed=seed))
         fill_store(store, folder / "shop", 2, 6, settings=RunSettings(task="editing"))
     return folder / "runs.sqlite"
 
@@ -303,10 +304,10 @@ def accept(window: MainWindow) -> None:
     assert enabled, "what was deleted comes later and leaves the selection"
 
 
-def test_one_run_alone_cannot_be_compared(qapp: QApplication, tmp_path: Path) -> None:
-    settings = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
-    made = MainWindow(Appearance(qapp, "light"), Remembered(settings))
-    made.commands.actions["compare"].trigger()
-    assert made.parts.notices.notices[0].problem == "A comparison needs two runs."
-    made.close()
-    made.deleteLater()
+def test_one_run_alone_cannot_be_compared(window: MainWindow) -> None:
+    overview = window.inspection.overview
+    assert overview is not None
+    window.commands.note(replace(overview, runs=overview.runs[:1]))
+    window.commands.actions["compare"].trigger()
+    assert window.parts.notices.notices[0].problem == "A comparison needs two runs."
+    window.commands.note(overview)
