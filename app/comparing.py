@@ -77,7 +77,7 @@ def _print_json(comparison: Comparison) -> None:
 def _print(comparison: Comparison) -> None:
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.print(words.verdict(comparison), style="bold")
-    for line in (words.lift_verdict(comparison), words.mcnemar_words(comparison), words.leftovers(comparison)):
+    for line in (words.lift_verdict(comparison), words.mcnemar_words(comparison), *words.caveats(comparison)):
         if line:
             console.print(line)
     for table in (_scores(comparison), _settings(comparison), _files(comparison), _disagreements(comparison)):

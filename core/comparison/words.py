@@ -6,6 +6,8 @@ from core.comparison.values import Comparison, Difference
 from core.store.rows import RunRow, Score
 from core.trips.tasks import task
 
+FEW = 20
+"""Items below which a percentile bootstrap is somewhat narrow."""
 MOST = 100_000
 """Further items beyond which a number says nothing."""
 NOTES = """\
@@ -103,6 +105,27 @@ def leftovers(comparison: Comparison) -> str:
     )
     told = ", ".join(f"{count:,} {words}" for count, words in parts if count)
     return f"Not compared: {noun}s {told}." if told else ""
+
+
+def cautions(comparison: Comparison) -> str:
+    """What to keep in mind: unfinished runs, other files, few items; empty where nothing is."""
+    first, second = comparison.first, comparison.second
+    kind = task(first.task).noun
+    said = [
+        f"Run {run.id} ({run.status}) has {run.items_complete} of {run.items_admitted} {kind}s complete."
+        for run in (first, second)
+        if run.status != "finished" or run.items_complete < run.items_admitted
+    ]
+    if first.fingerprint != second.fingerprint:
+        said.append("The project's files differ between the runs.")
+    if comparison.rtc.items < FEW:
+        said.append(f"Fewer than {FEW} {kind}s in common: such an interval is somewhat narrow.")
+    return " ".join(said)
+
+
+def caveats(comparison: Comparison) -> list[str]:
+    """`leftovers` and `cautions`, those there are."""
+    return [said for said in (leftovers(comparison), cautions(comparison)) if said]
 
 
 def counts(number: int, noun: str) -> str:

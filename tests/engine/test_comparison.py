@@ -247,3 +247,16 @@ def test_reading_pairs_does_not_write(store: Store) -> None:
     with Reader.open(store.path) as reader:
         compare_runs(reader, (first, second))
     assert store.path.read_bytes() == before
+
+
+def test_what_to_keep_in_mind_is_said(store: Store) -> None:
+    first, second = store_run(store, FIRST), store_run(store, SECOND | {"d.py:1": Outcomes(None)})
+    (found,) = compared(store, first, second)
+    assert words.caveats(found) == [
+        "Not compared: regions 1 only in run 2.",
+        "Run 2 (finished) has 4 of 5 regions complete. "
+        "Fewer than 20 regions in common: such an interval is somewhat narrow.",
+    ]
+    many = {f"a.py:{n}": Outcomes(n % 4) for n in range(20)}
+    (whole,) = compared(store, store_run(store, many), store_run(store, many))
+    assert words.caveats(whole) == []

@@ -25,12 +25,14 @@ class Summary(QWidget):
         super().__init__()
         self.verdict = label(role="title", wrap=True, selectable=True)
         self.rest = label(role="muted", wrap=True, selectable=True)
+        self.caveats = label(role="warn", wrap=True, selectable=True)
         self.scatter, self.list, self.details = Scatter(theme), PairList(theme), Details(theme)
         for part in (self.scatter, self.list, self.details):
             part.opened.connect(self.opened)
         said = QWidget()
         said.setProperty("role", "surface")
-        column(self.verdict, self.rest, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=said)
+        texts = (self.verdict, self.rest, self.caveats)
+        column(*texts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=said)
         lists = QSplitter(Qt.Orientation.Vertical)
         lists.addWidget(Section("DISAGREEMENTS", self.list, self.list.count))
         lists.addWidget(self.details)
@@ -48,8 +50,10 @@ class Summary(QWidget):
     def show_comparison(self, comparison: Comparison) -> None:
         """Show another comparison."""
         self.verdict.setText(words.verdict(comparison))
-        said = (words.lift_verdict(comparison), words.mcnemar_words(comparison), words.leftovers(comparison))
-        self.rest.setText(" ".join(each for each in said if each))
+        self.rest.setText(f"{words.lift_verdict(comparison)} {words.mcnemar_words(comparison)}")
+        caveats = " ".join(words.caveats(comparison))
+        self.caveats.setText(caveats)
+        self.caveats.setVisible(bool(caveats))
         self.rest.setToolTip(words.NOTES)
         for part in (self.scatter, self.list, self.details):
             part.show_comparison(comparison)
