@@ -8,7 +8,8 @@ from typing import Any
 
 from core.store.rows import RunRow
 
-_MODEL = ("name", "quantization", "sha256", "template_sha256", "context_size", "prompt_style", "build")
+_FILE = ("name", "quantization", "sha256", "served", "template_sha256")
+_MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "build")
 _ELSEWHERE = frozenset({"model", "backward_model", "task", "version"})
 """Settings that the model's own record tells better, or that are checked before."""
 
@@ -25,7 +26,7 @@ def _told(run: RunRow) -> Iterator[tuple[str, str]]:
     models = _object(run.model_json)
     for role in ("forward", "backward"):
         model = models.get(role) or {}
-        yield from ((f"{role} model {name.replace('_', ' ')}", str(model.get(name, "-"))) for name in _MODEL)
+        yield from ((f"{role} model {name.replace('_', ' ')}", str(model.get(name) or "-")) for name in _MODEL)
     yield from _flat(_object(run.config_json))
     yield "revision", f"{run.revision or '-'}{' (modified)' if run.dirty else ''}"
     yield "files", run.fingerprint[:12]
