@@ -13,6 +13,10 @@ from core.types import Outcome, TestResult, Verdict
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 
 
+ENDING = ("os.kill", "os.killpg")
+"""Audit events that depend on whether a process has ended by itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allowances:
     """What the unmodified project does itself, and so proves nothing against a candidate.
@@ -24,6 +28,10 @@ class Allowances:
 
     changes: frozenset[str] = frozenset()
     events: frozenset[tuple[str, str]] = frozenset()
+
+    def covers(self, event: str, file: str) -> bool:
+        """Whether the project is known for it; a file that starts processes may or may not have to end them."""
+        return (event, file) in self.events or (event in ENDING and ("os.fork", file) in self.events)
 
 
 @dataclass(slots=True)
@@ -200,7 +208,7 @@ def _introspection(observed: Observation, allowed: Allowances) -> str:
     names = [name for values in observed.all("screen") for name in values[0]]
     if names:
         return f"The code looks into its judge; the original does not use: {', '.join(names[:5])}."
-    events = [(event, file) for event, file in observed.all("audit") if (event, file) not in allowed.events]
+    events = [(event, file) for event, file in observed.all("audit") if not allowed.covers(event, file)]
     if events:
         return f"The code looked into its judge: {events[0][0]} from {events[0][1]}."
     return ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from typing import Any
 
 import pytest
 
-from core.oracle.inside.channel import FrameReader
+from core.oracle.inside.channel import FrameReader, open_channel
 from core.oracle.inside.screening import screen
 from core.oracle.verdicts import Allowances, Observation, conclude
 from core.types import Outcome
@@ -63,6 +65,8 @@ def test_a_pass_without_all_its_evidence_is_tampered(changes: dict[str, Any], re
 def test_what_the_project_does_itself_is_no_evidence_against_a_candidate() -> None:
     usual = frames(evidence=[[["failed", "passed"], ["allowed.change"]]], audit=[["os.fork", "lib.py"]])
     assert verdict(usual) is Outcome.PASS
+    assert verdict(frames(audit=[["os.kill", "lib.py"]])) is Outcome.PASS
+    assert verdict(frames(audit=[["os.kill", "other.py"]])) is Outcome.TAMPERED
 
 
 OTHER = [
@@ -109,6 +113,20 @@ def test_a_frame_out_of_order_is_noticed() -> None:
     assert reader.broken
 
 
+def test_frames_of_many_threads_keep_their_order() -> None:
+    reading, writing = os.pipe()
+    send, reader, found = open_channel(writing, "n", os.getpid()), FrameReader("n", 1 << 20), []
+    threads = [threading.Thread(target=lambda: [send("a", number) for number in range(50)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        found = reader.feed(stream.read())
+    assert len(found) == 400 and not reader.broken
+
+
 def test_a_flood_is_noticed() -> None:
     reader = FrameReader("n", 10)
     assert reader.feed(json.dumps(["x" * 20]).encode()) == []
@@ -124,6 +142,14 @@ HARMLESS = [
     "x = type(y).__name__\n",
     "x = getattr(y, 'name')\n",
     "x = f'{sys.path}/x'\n",
+    "class A:\n    def __eq__(self, other): return isinstance(other, A) and self.x == other.x\n",
+    "class A:\n def __eq__(self, o):\n  if type(self) is type(o): return self.x == o.x\n  return NotImplemented\n",
+    "class A:\n    def __ne__(self, other): return not self == other\n",
+    "x = A.__eq__(a, b)\n",
+    "import inspect\nx = inspect.signature(f)\n",
+    "from inspect import isclass, signature\n",
+    "import importlib.resources\nx = importlib.resources.files('a')\n",
+    "x = type('A', (), {'a': 1})\n",
 ]
 
 
@@ -142,7 +168,17 @@ HARMFUL = [
     "exec('x')\n",
     "class A:\n    def __eq__(self, other): return True\n",
     "A.__eq__ = lambda s, o: True\n",
-    "x = type('A', (), {'a': 1})\n",
+    "x = type('A', (), {k: 1})\n",
+    "x = type('A', (), {'__eq__': f})\n",
+    "class A:\n    def __eq__(self, other): return self.x == other.x\n",
+    "class A:\n    def __eq__(self, other): return isinstance(other, A) and 1\nglobals()['A'] = int\n",
+    "class A(metaclass=M):\n    def __eq__(self, other): return isinstance(other, A) and 1\n",
+    "class A:\n    def __eq__(self, other):\n        if not isinstance(other, A): return True\n        return False\n",
+    "import inspect\nx = inspect.getmodule(f)\n",
+    "import inspect\nx = inspect\n",
+    "from inspect import stack\n",
+    "import importlib.metadata as m\nx = m.entry_points()\n",
+    "import importlib\n",
     "from tests import test_a\n",
     "x = vars(os)['mod' 'ules']\n",
     "x = ''.join(['_py', 'test'])\n",

@@ -8,6 +8,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
+from .harmless import harmless
+
 _MODULES = """
 _pytest pytest pluggy unittest doctest gc ctypes _ctypes inspect faulthandler builtins importlib runpy
 """
@@ -23,6 +25,8 @@ __closure__ __loader__ f_back f_globals f_locals f_builtins tb_frame gi_frame cr
 get_referrers get_referents process_vm_writev ptrace __eq__ __ne__ __instancecheck__ __subclasscheck__
 """
 NAMES = frozenset(_NAMES.split())
+COMPARISONS = frozenset(["__eq__", "__ne__", "__instancecheck__", "__subclasscheck__"])
+"""Suspicious where they are defined, not where they are called."""
 PAIRS = frozenset([("sys", "modules"), ("inspect", "stack"), ("sys", "monitoring")])
 TEST_MODULE = re.compile(r"tests?$|test_|.*_tests?$")
 WORD = re.compile(r"\w+")
@@ -50,7 +54,9 @@ def _words(text: str) -> Counter[str]:
 
 
 def _names(text: str) -> Counter[str]:
-    return Counter(name for node in ast.walk(ast.parse(text)) for name in _of(node))
+    tree = ast.parse(text)
+    passed = harmless(tree)
+    return Counter(name for node in ast.walk(tree) if id(node) not in passed for name in _of(node))
 
 
 def _of(node: ast.AST) -> Iterator[str]:
@@ -58,7 +64,8 @@ def _of(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name):
         yield from {node.id} & (NAMES | CALLS)
     elif isinstance(node, ast.Attribute):
-        yield from _attribute(node.value, node.attr)
+        read = isinstance(node.ctx, ast.Load)
+        yield from (name for name in _attribute(node.value, node.attr) if not (read and name in COMPARISONS))
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         yield from {node.name} & NAMES
     elif isinstance(node, ast.keyword):
@@ -89,11 +96,16 @@ def _call(node: ast.Call) -> Iterator[str]:
     yield from _hidden(folded(node))
     if function in ("getattr", "setattr", "delattr") and len(node.args) > 1:
         name = folded(node.args[1])
-        if name is not None:
+        if name is not None and not (function == "getattr" and name in COMPARISONS):
             yield from _attribute(node.args[0], name)
             yield from {name} & MODULES
-    elif function == "type" and len(node.args) > 2:
+    elif function == "type" and len(node.args) > 2 and not _spelt_out(node.args[2]):
         yield "type with three arguments"
+
+
+def _spelt_out(members: ast.AST) -> bool:
+    """Whether the members of a class made on the way can be read off; their names are screened like all texts."""
+    return isinstance(members, ast.Dict) and all(isinstance(key, ast.Constant) for key in members.keys)
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
