@@ -38,6 +38,7 @@ class Comparing(QObject):
         self._appearance = appearance
         self._runs: tuple[int, ...] = ()
         self._read: Known = {}
+        self._asking = False
         self._database: Path | None = None
         self._page: ComparePage | None = None
         inspection.overview_changed.connect(self._follow)
@@ -81,15 +82,20 @@ class Comparing(QObject):
 
     def _ask(self) -> None:
         runs = self._runs
-        self._read = self._known(self._inspection.overview)
+        self._asking, self._read = True, self._known(self._inspection.overview)
         question = partial(_compared, runs)
         self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
 
     def _show(self, comparisons: list[Comparison]) -> None:
+        self._asking = False
         self.page.show_comparisons(comparisons)
+        overview = self._inspection.overview
+        if overview is not None:
+            self._follow(overview)
 
     def _fail(self, error: Exception) -> None:
         """Say on the page what is the matter; a bug is a notice."""
+        self._asking = False
         if not isinstance(error, InspectorError):
             self._parts.notices.report(error)
             self.page.say("These runs were not compared", "Something unexpected happened: see the notice above.")
@@ -101,11 +107,19 @@ class Comparing(QObject):
         self._ask()
 
     def _follow(self, overview: Overview) -> None:
-        """Read again when something was stored for a compared run that is on show; leave with its database."""
+        """Read again when something was stored for a compared run that is on show; leave with its database.
+
+        One reading at a time: while a run goes on, a large comparison would never come to its end otherwise.
+        """
         if self._database != self._inspection.database:
             self._runs = ()
             self.close()
-        elif self._page is not None and self._page.isVisible() and self._known(overview) != self._read:
+        elif (
+            self._page is not None
+            and self._page.isVisible()
+            and not self._asking
+            and self._known(overview) != self._read
+        ):
             self._ask()
 
     def _known(self, overview: Overview | None) -> Known:
