@@ -38,7 +38,7 @@ class Comparing(QObject):
         self._appearance = appearance
         self._runs: tuple[int, ...] = ()
         self._read: Known = {}
-        self._asking = False
+        self._open = self._asking = False
         self._database: Path | None = None
         self._page: ComparePage | None = None
         inspection.overview_changed.connect(self._follow)
@@ -73,12 +73,15 @@ class Comparing(QObject):
         """Show these runs against the first of them."""
         self._runs, self._database = tuple(run_ids), self._inspection.database
         self.page.say("Comparing", "The runs are being read.")
+        self._open = True
         self._parts.show_page(self.page)
         self._ask()
 
     def close(self) -> None:
         """Go back to what was there before."""
-        self._parts.show_page(None)
+        if self._open:
+            self._open = False
+            self._parts.show_page(None)
 
     def _ask(self) -> None:
         runs = self._runs
@@ -114,12 +117,7 @@ class Comparing(QObject):
         if self._database != self._inspection.database:
             self._runs = ()
             self.close()
-        elif (
-            self._page is not None
-            and self._page.isVisible()
-            and not self._asking
-            and self._known(overview) != self._read
-        ):
+        elif self._open and not self._asking and self._known(overview) != self._read:
             self._ask()
 
     def _known(self, overview: Overview | None) -> Known:
