@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.comparison.compare import compare_runs
 from core.comparison.values import Comparison, Pair
@@ -25,6 +26,10 @@ Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
 
 
+SHORTEST_REST = 500
+"""Milliseconds between two readings."""
+
+
 class Comparing(QObject):
     """`choose_asked`: the user wants to pick runs; `report_asked(run_ids)`: a page about those on show."""
 
@@ -40,6 +45,9 @@ class Comparing(QObject):
         self._read: Known = {}
         self._open = self._asking = False
         self._database: Path | None = None
+        self._began = 0.0
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self._look_again)
         self._page: ComparePage | None = None
         inspection.overview_changed.connect(self._follow)
         browsing.went.connect(self.close)
@@ -85,25 +93,35 @@ class Comparing(QObject):
 
     def _ask(self) -> None:
         runs = self._runs
+        self._rest.stop()
+        self._began = time.monotonic()
         self._asking, self._read = True, self._known(self._inspection.overview)
         question = partial(_compared, runs)
         self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
 
     def _show(self, comparisons: list[Comparison]) -> None:
-        self._asking = False
+        self._pause()
         self.page.show_comparisons(comparisons)
-        overview = self._inspection.overview
-        if overview is not None:
-            self._follow(overview)
 
     def _fail(self, error: Exception) -> None:
         """Say on the page what is the matter; a bug is a notice."""
-        self._asking = False
+        self._pause()
         if not isinstance(error, InspectorError):
             self._parts.notices.report(error)
             self.page.say("These runs were not compared", "Something unexpected happened: see the notice above.")
             return
         self.page.say(error.problem, error.remedy)
+
+    def _pause(self) -> None:
+        """Rest before reading again, the longer the longer it took: a run that goes on needs the processor too."""
+        took = time.monotonic() - self._began
+        self._rest.start(max(SHORTEST_REST, int(took * 3000)))
+
+    def _look_again(self) -> None:
+        self._asking = False
+        overview = self._inspection.overview
+        if overview is not None:
+            self._follow(overview)
 
     def _set_reference(self, run_id: int) -> None:
         self._runs = (run_id, *(each for each in self._runs if each != run_id))
