@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.store.rows import ItemRow
 from ui.appearance import Appearance
+from ui.comparing import proposed
 from ui.inspection import Wanted
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
@@ -42,11 +43,34 @@ def main() -> int:
             for name, tab in TABS.items():
                 window.parts.tabs.setCurrentIndex(tab)
                 _settle(app)
-                path = options.out / f"{name}-{theme}.png"
-                window.grab().save(str(path))
-                print(path)
+                _save(window, options.out / f"{name}-{theme}.png")
+            _compare(app, window, options.out, theme)
         window.close()
     return 0
+
+
+def _save(window: MainWindow, path: Path) -> None:
+    window.grab().save(str(path))
+    print(path)
+
+
+def _compare(app: QApplication, window: MainWindow, out: Path, theme: str) -> None:
+    """Where two runs can be compared: what that comes to, and the first item on which they disagree."""
+    inspection = window.inspection
+    runs = proposed(inspection.overview.runs if inspection.overview else (), inspection.run, ())
+    if not runs:
+        return
+    window.comparing.compare(runs)
+    page = window.comparing.page
+    _wait(app, lambda: bool(page.comparisons))
+    _settle(app)
+    _save(window, out / f"compare-{theme}.png")
+    if page.comparisons[0].disagreements:
+        page.open_pairs(page.comparisons[0].disagreements, 0)
+        _settle(app)
+        _save(window, out / f"traces-{theme}.png")
+        page.show_summary()
+    window.comparing.close()
 
 
 def _options() -> argparse.Namespace:
