@@ -29,6 +29,8 @@ class Estimate:
 
     Attributes:
         value: 1 is perfect, 0 what chance gives; None when undefined: nothing to compare, or one label throughout.
+        low, high: None as well where resampling changes nothing: an annotator who gave one label throughout has a
+            kappa of 0 whatever the samples, which is no certainty.
         samples: that went into it.
     """
 
@@ -97,8 +99,10 @@ def _estimate(
     drawn = rng.multinomial(len(units), counts / len(units), size=resamples)
     seen, chance = disagreement(drawn @ table)
     values = 1 - seen[chance > 0] / chance[chance > 0]
-    low, high = np.quantile(values, [0.025, 0.975])
-    return Estimate(value, min(float(low), value), max(float(high), value), len(units))
+    low, high = (float(bound) for bound in np.quantile(values, [0.025, 0.975]))
+    if high - low < 1e-12:
+        return Estimate(value, None, None, len(units))
+    return Estimate(value, min(low, value), max(high, value), len(units))
 
 
 def _never_differing(samples: int, expected: float) -> float:

@@ -81,6 +81,11 @@ def test_full_agreement_is_not_certainty() -> None:
     assert few.low is not None and many.low is not None and few.low < 0.2 < 0.95 < many.low < 1
 
 
+def test_an_annotator_of_one_label_gives_no_interval() -> None:
+    found = cohen_kappa(pairs(5, 0, 4, 0))
+    assert (found.value, found.low, found.high) == (pytest.approx(0.0), None, None)
+
+
 @pytest.mark.parametrize("given", [[], [("y", "y")] * 8])
 def test_nothing_to_tell_apart_is_undefined(given: list[tuple[str, str]]) -> None:
     found = cohen_kappa(given)
