@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
@@ -25,8 +26,10 @@ from waiting import wait_until
 
 import ui
 from core.settings import EndpointSettings, RunSettings
+from core.taxonomy import read_taxonomy
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
+from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.download_dialog import DownloadDialog
 from ui.shell.endpoint_dialog import EndpointDialog
 from ui.shell.keys_dialog import KeysDialog
@@ -36,6 +39,7 @@ from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.settings_dialog import Now, SettingsDialog
+from ui.shell.taxonomy_dialog import TaxonomyDialog
 from ui.theme import LIGHT
 
 CONTROLS = (
@@ -49,6 +53,7 @@ CONTROLS = (
 )
 Make = Callable[[MainWindow], QDialog]
 DIALOGS: Mapping[type[QDialog], Make] = {
+    AgreementDialog: lambda window: AgreementDialog("run 1", window),
     DownloadDialog: lambda window: DownloadDialog(window.gateway, window),
     EndpointDialog: lambda window: EndpointDialog(EndpointSettings("http://127.0.0.1:1/v1"), window.gateway, window),
     KeysDialog: lambda window: KeysDialog(window.commands.keymap, window),
@@ -56,6 +61,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, True, window),
     SearchDialog: lambda window: SearchDialog(LIGHT, window.gateway, lambda: (), window),
+    TaxonomyDialog: lambda window: TaxonomyDialog(read_taxonomy(), Path("error_modes.toml"), window),
     SettingsDialog: lambda window: SettingsDialog(window.remembered, Now("auto", 9), window),
 }
 
