@@ -1,6 +1,7 @@
 """The judge against plain pytest: verdicts, speed, sandboxes, workers, second openings, and a mutation tester.
 
     python benchmarks/oracle.py PROJECT [PROJECT ...] [--python EXE] [--candidates 80] [--fresh 80] [--covering 30]
+                                [--seconds S]
                                 [--parts agreement,sandboxes,workers,opening,mutmut] [--mutmut EXE]
 
 Each PROJECT is a folder with tests that pass; nothing is written there, for a copy is judged. EXE has pytest and what
@@ -66,6 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--candidates", type=int, default=80, help="of each project")
     parser.add_argument("--fresh", type=int, default=80, help="how many of them are run by the whole suite afresh")
     parser.add_argument("--covering", type=int, default=30, help="how many by their covering tests afresh")
+    parser.add_argument("--seconds", type=float, default=1e6, help="begin no fresh run of a project after so long")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mutmut", help="interpreter that has mutmut")
     parser.add_argument("--parts", default=",".join(PARTS), type=lambda text: text.split(","))
@@ -142,12 +144,19 @@ class Bench:
         if not plain.passed:
             raise SystemExit(f"The unmodified {self._root.name} fails under plain pytest:\n{plain.said}")
         fresh.limit = 5 + 5 * plain.seconds
-        whole = {n: fresh.whole(trial.candidate) for n, trial in enumerate(trials)}
+        end = time.monotonic() + self._options.seconds
+        whole = {n: fresh.whole(trial.candidate) for n, trial in enumerate(trials) if time.monotonic() < end}
         note(f"{len(whole)} candidates run afresh")
-        covering = {n: fresh.covering(self._trials[n].candidate, self._trials[n].tests) for n in swappable}
-        return self._compared(ours, whole) | _covering_ratio(alone, covering)
+        end = time.monotonic() + self._options.seconds / 4
+        covering = {
+            n: fresh.covering(self._trials[n].candidate, self._trials[n].tests)
+            for n in swappable
+            if time.monotonic() < end
+        }
+        return self._compared(ours, whole) | _covering_ratio({n: alone[n] for n in covering}, covering)
 
     def _compared(self, ours: Judged, whole: Mapping[int, Fresh]) -> Figures:
+        ours = {n: ours[n] for n in whole}
         wrong = [n for n in ours if (ours[n][0].outcome is Outcome.PASS) != whole[n].passed]
         for n in wrong:
             self._explain(self._trials[n], ours[n][0], whole[n])
