@@ -182,14 +182,20 @@ class Bench:
         note(f"  fresh: {'pass' if fresh.passed else 'not pass'}: {fresh.said[-1500:]}")
 
     def _sandboxes(self) -> Figures:
-        """The same candidates in turn, so that a busy machine slows both alike."""
+        """Each candidate in both, one after the other, so that a busy machine slows both alike; the median of ratios."""
         with self._oracle(sandbox="docker") as docker, self._oracle(sandbox="bubblewrap") as bubblewrap:
-            pairs = [(_timed(docker, trial)[1], _timed(bubblewrap, trial)[1]) for trial in self._trials]
-        first, second = zip(*pairs[4:], strict=True)  # the first few start the processes
+            _warm_up(docker, self._trials)
+            _warm_up(bubblewrap, self._trials)
+            pairs = []
+            for number, trial in enumerate(self._trials):
+                order = (docker, bubblewrap) if number % 2 else (bubblewrap, docker)
+                seconds = {oracle.name: _timed(oracle, trial)[1] for oracle in order}
+                pairs.append((seconds[docker.name], seconds[bubblewrap.name]))
+        first, second = zip(*pairs, strict=True)
         return {
             "docker_mean_seconds": statistics.mean(first),
             "bubblewrap_mean_seconds": statistics.mean(second),
-            "docker_against_bubblewrap": statistics.median(first) / statistics.median(second),
+            "docker_against_bubblewrap": statistics.median(one / other for one, other in pairs),
         }
 
     def _workers(self) -> Figures:
