@@ -182,7 +182,7 @@ class Bench:
         note(f"  fresh: {'pass' if fresh.passed else 'not pass'}: {fresh.said[-1500:]}")
 
     def _sandboxes(self) -> Figures:
-        """Each candidate in both, one after the other, so that a busy machine slows both alike; the median of ratios."""
+        """Each candidate in both, one after the other, so that a busy machine slows both alike."""
         with self._oracle(sandbox="docker") as docker, self._oracle(sandbox="bubblewrap") as bubblewrap:
             _warm_up(docker, self._trials)
             _warm_up(bubblewrap, self._trials)
