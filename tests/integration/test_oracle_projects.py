@@ -145,20 +145,24 @@ def test_a_module_that_is_reloaded_is_the_candidate_again(tmp_path: Path, openin
     assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
 
 
+ONLY_A_SUBPROCESS = (
+    "import subprocess, sys\ndef test_one():\n    code = 'import thing; assert thing.one() == 1'\n"
+    "    assert subprocess.run([sys.executable{}, '-c', code]).returncode == 0\n"
+)
+
+
+def test_interpreters_that_tests_start_see_the_candidate(tmp_path: Path, opening: Open) -> None:
+    files = {"thing.py": "def one():\n    return 1\n", "test_thing.py": ONLY_A_SUBPROCESS.format("")}
+    project = opening(write(tmp_path, files))
+    assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
+    assert judged(project, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
+
+
 def test_tests_that_use_another_copy_are_found_out(tmp_path: Path, opening: Open) -> None:
-    """Only a subprocess sees the file: no candidate could ever have an effect."""
-    write(
-        tmp_path,
-        {
-            "thing.py": "def one():\n    return 1\n",
-            "test_thing.py": (
-                "import subprocess, sys\ndef test_one():\n"
-                "    code = 'import thing; assert thing.one() == 1'\n"
-                "    assert subprocess.run([sys.executable, '-c', code]).returncode == 0\n"
-            ),
-        },
-    )
-    project = opening(tmp_path)
+    """Only an interpreter that heeds no environment sees the file: no candidate could ever have an effect."""
+    options = ", '-E'"
+    files = {"thing.py": "def one():\n    return 1\n", "test_thing.py": ONLY_A_SUBPROCESS.format(options)}
+    project = opening(write(tmp_path, files))
     verdict = project.oracle.judge(project.candidate("thing.py", "return 1", "return 2"), project.tests)
     assert verdict.outcome is Outcome.NOT_EXECUTED
     assert "thing.py" in verdict.detail and verdict.detail in project.notices

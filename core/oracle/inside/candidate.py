@@ -9,6 +9,7 @@ from .channel import Send
 from .child import describe
 from .screening import screen
 from .sources import CandidateFinder
+from .subprocesses import serve
 
 REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
@@ -35,4 +36,5 @@ def take_up(send: Send, request: dict[str, Any], config: dict[str, Any], finder:
         return False
     send("screen", screen(request["original"], request["text"]))
     finder.place(path, text)
+    serve(path, text)
     return True

@@ -19,6 +19,7 @@ from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .screening import screen
 from .sources import install
+from .subprocesses import serve
 
 
 class Relay:
@@ -120,7 +121,9 @@ class Collected:
             send("fallback", "the function alone does not compile")
             return False
         send("screen", screen(request["original"], request["text"]))
-        self._finder.place(path_of(request, self._config), text)
+        path = path_of(request, self._config)
+        self._finder.place(path, text)
+        serve(path, text)
         return True
 
     def _forget_output(self) -> None:
