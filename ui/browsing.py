@@ -11,13 +11,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.settings import RunSettings
-from core.store.rows import ItemRow, RunRow
+from core.store.reader import Reader
+from core.store.rows import FacetRow, ItemRow, RunRow, SupervisedRow
 from core.trips.tasks import TASKS, noun, task
 from core.types import Codebase
 from ui.code.candidates import Sampling
 from ui.code_feed import CodeFeed
 from ui.history.feed import HistoryFeed
-from ui.inspection import Inspection, Overview, Wanted
+from ui.inspection import OVERVIEW, Inspection, Overview, Wanted
 from ui.open_project import OpenProject
 from ui.panels.metric_values import read_metric
 from ui.past import present_path
@@ -149,8 +150,8 @@ class Browsing(QObject):
             sampled = [item for item in overview.items if not item.extra]
             self._parts.run.set_run(overview.run, overview.points, overview.files, sampled)
         if overview is not None and overview.run is not None:
-            run_id = overview.run.id
-            self._inspection.ask("facets", lambda reader: reader.facets(run_id), self._parts.metrics.set_facets)
+            read, show = partial(_read_kinds, overview.run.id), self._parts.metrics.set_facets
+            self._inspection.ask("kinds", read, lambda kinds: show(*kinds), lane=OVERVIEW)
 
     def _show_item(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
@@ -193,3 +194,8 @@ def _sampling(run: RunRow | None) -> Sampling | None:
     if run is None or not task(run.task).selects_code:
         return None
     return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)
+
+
+def _read_kinds(run_id: int, reader: Reader) -> tuple[list[FacetRow], SupervisedRow | None]:
+    """A run's scores by kind, and those that people's words make possible."""
+    return reader.facets(run_id), reader.supervised(run_id)

@@ -13,6 +13,7 @@ import pygit2
 import pytest
 
 OLD = "def area(w, h):\n    return w * h\n\n\ndef edge(w, h):\n    return 2 * (w + h)\n"
+SHORT = ("--forward-samples", 1, "--forward-max-tokens", 24, "--backward-max-tokens", 32)
 EDITS = (("area", "surface"), ("2 *", "2.0 *"), ("w + h", "h + w"))
 
 
@@ -53,7 +54,7 @@ def commit(repository: pygit2.Repository, text: str, message: str) -> None:
 def first(project: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database of a small run; its events lie beside it."""
     database = tmp_path_factory.mktemp("runs") / "runs.sqlite"
-    arguments = ("--task", "editing", "--regions", 2, "--forward-samples", 1, "--db", database, "--json")
+    arguments = ("--task", "editing", "--regions", 2, *SHORT, "--db", database, "--json")
     result = run_app("run", project, *arguments, environment=environment)
     assert result.returncode == 0, result.stderr
     (database.parent / "events.jsonl").write_text(result.stdout)
@@ -102,7 +103,7 @@ def test_a_killed_run_goes_on_with_the_same_history_after_new_commits(
     first: Path, project: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     database = tmp_path / "runs.sqlite"
-    arguments = ("--task", "editing", "--regions", 2, "--forward-samples", 1, "--db", database, "--json")
+    arguments = ("--task", "editing", "--regions", 2, *SHORT, "--db", database, "--json")
     command = [sys.executable, "-m", "app", "run", project, *arguments]
     with subprocess.Popen([*map(str, command)], env=environment, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -136,7 +137,7 @@ def test_a_file_of_edits_needs_no_project(environment: dict[str, str], tmp_path:
     file = tmp_path / "edits.jsonl"
     file.write_text(json.dumps({"old": OLD, "new": OLD.replace("2 *", "3 *")}) + "\n")
     database = tmp_path / "runs.sqlite"
-    arguments = ("--edits", file, "--forward-samples", 1, "--db", database, "--json")
+    arguments = ("--edits", file, *SHORT, "--db", database, "--json")
     result = run_app("run", *arguments, environment=environment)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout.splitlines()[-1])["items"] == 1

@@ -161,7 +161,9 @@ def test_scores_by_kind_stand_in_the_metrics_panel(window: MainWindow, case: Sto
     rows = [line.split("\t") for line in panel.as_text().splitlines()]
     assert {row[0] for row in rows[1:]} == {"language", "change", "size"}
     assert sum(int(row[2]) for row in rows if row[0] == "language") == 6
+    assert "BLEU of the descriptions" in panel._legend.text()
     panel.by_kind.setChecked(False)
+    assert panel.as_text().startswith("Reconstruction\tVerdict\tExact\tEDIT-SIM\tBLEU\tchrF\tOld code\n")
     assert panel.table.isVisible() and not panel.facets.view.isVisible()
 
 

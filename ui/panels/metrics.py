@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import FacetRow, ItemRow, SampleRow
+from core.store.rows import FacetRow, ItemRow, SampleRow, SupervisedRow
 from ui.diff.controls import BAR, column, copy_menu, label, row, switch
 from ui.panels.bars import BarDelegate
 from ui.panels.empty import EmptyState
 from ui.panels.facets import FacetTable
 from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.region_state import number
 from ui.theme import Theme
 
 
@@ -34,7 +36,12 @@ METRICS = (
     Metric("edit_sim", "EDIT-SIM", "1 − edit distance ÷ length of the longer text, by character"),
     Metric("bleu", "BLEU", "shared runs of up to four tokens, short answers penalised"),
     Metric("chrf", "chrF", "shared runs of up to six characters, precision and recall"),
+    Metric("unchanged", "Old code", "the old code came back unchanged", True),
 )
+USUAL = frozenset({"exact_match", "same_ast", "edit_sim", "bleu", "chrf"})
+"""Shown while nothing is scored yet; then those that are stored."""
+FIRST = 2
+"""Columns before the metrics."""
 
 
 def metric_heading(name: str) -> str:
@@ -54,7 +61,8 @@ class MetricsPanel(QWidget):
         self._theme = theme
         self._shown: tuple[ItemRow | None, Sequence[SampleRow]] = None, ()
         self._empty = EmptyState("", "")
-        self.facets, self._has_facets = FacetTable(theme), False
+        self.facets, self._has_facets, self._about = FacetTable(theme), False, ""
+        self._metrics: list[Metric] = []
         self.set_noun("region")
         heads = [Head(metric.heading, metric.meaning.capitalize() + ".") for metric in METRICS]
         self.model = CellModel([Head("Reconstruction"), Head("Verdict"), *heads])
@@ -75,8 +83,8 @@ class MetricsPanel(QWidget):
         widths(self.table, 190, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
-        self._legends = "   ".join(f"{metric.heading}: {metric.meaning}." for metric in METRICS)
-        self._legend = label(self._legends, "caption", wrap=True)
+        self._legends = ""
+        self._legend = label(role="caption", wrap=True)
         copy = copy_menu("Copy the scores", [("As a table", self.as_text)])
         self.by_kind = switch("By kind", "The run's scores by language, kind of change and size")
         self.by_kind.toggled.connect(self._turn)
@@ -89,13 +97,22 @@ class MetricsPanel(QWidget):
         """Show the scores of an item's code samples; the current row stays."""
         self._shown = item, samples
         codes = [sample for sample in samples if sample.role != "forward"]
-        self._turn()
+        self._choose_columns({name for sample in codes for name in sample.scores} or USUAL)
         names = _names(samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
 
-    def set_facets(self, facets: Sequence[FacetRow]) -> None:
-        """Show the run's scores by kind, where it has kinds."""
+    def _choose_columns(self, stored: AbstractSet[str]) -> None:
+        """Show the metrics that are stored, and explain them."""
+        self._metrics = [metric for metric in METRICS if metric.name in stored]
+        self._legends = "   ".join(f"{metric.heading}: {metric.meaning}." for metric in self._metrics)
+        for place, metric in enumerate(METRICS, start=FIRST):
+            self.table.setColumnHidden(place, metric not in self._metrics)
+        self._turn()
+
+    def set_facets(self, facets: Sequence[FacetRow], supervised: SupervisedRow | None = None) -> None:
+        """Show the run's scores by kind, where it has kinds, and what people's words make possible."""
         self._has_facets = bool(facets)
+        self._about = "Scores of the run by what its items are." + (_supervised(supervised) if supervised else "")
         self.facets.set_facets(facets)
         self._turn()
 
@@ -112,7 +129,7 @@ class MetricsPanel(QWidget):
         )
         for part, there in shown:
             part.setVisible(there)
-        self._legend.setText("Scores of the run by what its items are." if by_kind else self._legends)
+        self._legend.setText(self._about if by_kind else self._legends)
 
     def set_noun(self, noun: str) -> None:
         """Call what is picked by its name."""
@@ -128,7 +145,7 @@ class MetricsPanel(QWidget):
         """The table with tabs between cells."""
         if self.facets.view.isVisibleTo(self):
             return self.facets.as_text()
-        heads = ["Reconstruction", "Verdict", *(metric.heading for metric in METRICS)]
+        heads = ["Reconstruction", "Verdict", *(metric.heading for metric in self._metrics)]
         rows = range(self.model.rowCount())
         cells = [[self.model.index(at, place).data() for place in range(len(heads))] for at in rows]
         return "\n".join("\t".join(line) for line in [heads, *cells])
@@ -161,3 +178,10 @@ def _names(samples: Sequence[SampleRow]) -> dict[int, str]:
         author = f" (by {parent.author})" if parent and parent.author != "model" else ""
         names[sample.id] = f"{before}{sample_name(sample)}{author}"
     return names
+
+
+def _supervised(row: SupervisedRow) -> str:
+    """The supervised figures (RTC paper, Table 3) in two sentences; neither counts for RTC."""
+    bleu = f" BLEU of the descriptions against people's own words: {number(row.description_bleu.value)}."
+    told = f" From those words {number(row.from_reference.value)} of {row.items:,} come back." if row.items else ""
+    return bleu + told
