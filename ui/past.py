@@ -45,9 +45,9 @@ class PastFiles(QObject):
             start_line=line or item.start_line, end_line=last,
         )  # fmt: skip
 
-    def all_shown(self, items: Sequence[ItemRow]) -> list[ItemRow]:
-        """Every item of a run that way."""
-        return [self.shown(item) for item in items]
+    def all_shown(self, items: Sequence[ItemRow]) -> Sequence[ItemRow]:
+        """Every item of a run that way; a run has edits alone or none."""
+        return [self.shown(item) for item in items] if items and items[0].old_text is not None else items
 
     def want(self, item: ItemRow, project: Path) -> None:
         """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""

@@ -49,7 +49,7 @@ class HistoryFeed(QObject):
     def set_items(self, items: Sequence[ItemRow], run: RunRow | None) -> None:
         """Mark the edits of the run that is shown."""
         edits: dict[str, list[ItemRow]] = {}
-        for item in items:
+        for item in items if items and items[0].old_text is not None else ():
             if COMMIT in item.origin and item.admitted:
                 edits.setdefault(item.origin[COMMIT], []).append(item)
         self._run = run if edits else None
