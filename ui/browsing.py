@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.settings import RunSettings
@@ -25,6 +25,7 @@ from ui.past import present_path
 from ui.project_nodes import listed_files
 from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
+from ui.turns import Turns, Work
 from ui.window_parts import WindowParts
 
 
@@ -43,6 +44,8 @@ class Browsing(QObject):
         self.follow = False
         self._awaits, self._awaited = False, -1
         self._shown: Overview | None = None
+        self._turns, self._late = Turns(self), False
+        parts.tabs.currentChanged.connect(self._show_late)
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
         self._history = HistoryFeed(parts.history, project.gateway, self)
         self._feed = CodeFeed(parts.code, project.gateway, self)
@@ -122,38 +125,60 @@ class Browsing(QObject):
             self._inspection.choose_item(item_id)
 
     def _show_overview(self, overview: Overview) -> None:
+        """Show what was read, view by view: all at once would hold the window up."""
         parts, before = self._parts, self._shown
         self._shown = overview
-        if before is None or overview.items is not before.items:
-            parts.tree.set_rows(overview.files)
-            parts.regions.set_items(overview.items)
-            root = Path(overview.run.project_root) if overview.run else Path()
-            self._feed.set_items(overview.items, root)
-            self._history.set_items(overview.items, overview.run)
-            parts.code.candidates.set_sampling(_sampling(overview.run))
+        fresh = before is None or overview.items is not before.items
+        works: list[Work] = [partial(self._show_regions, overview, fresh)]
+        if fresh:
+            works += [
+                partial(self._show_code, overview),
+                partial(parts.tree.set_rows, overview.files),
+                partial(self._history.set_items, overview.items, overview.run),
+            ]
+        works.append(self._show_awaited)
         changed = before is None or overview.run != before.run or overview.points is not before.points
         if changed and not overview.brief:
-            QTimer.singleShot(0, self._show_run)
+            works.append(self._show_run)
+        self._turns.begin(*works)
+
+    def _show_regions(self, overview: Overview, fresh: bool) -> None:
+        parts = self._parts
+        if fresh:
+            parts.regions.set_items(overview.items)
         parts.status.show_run(overview.run)
         if overview.run is not None:
             parts.set_noun(noun(overview.run.task))
             parts.show_views(True)
+
+    def _show_code(self, overview: Overview) -> None:
+        root = Path(overview.run.project_root) if overview.run else Path()
+        self._feed.set_items(overview.items, root)
+        self._parts.code.candidates.set_sampling(_sampling(overview.run))
         self._feed.show_some()
+
+    def _show_awaited(self) -> None:
         if self._inspection.knows(self._awaited):
             item_id, self._awaited = self._awaited, -1
             self._inspection.choose_item(item_id)
 
     def _show_run(self) -> None:
-        """The charts, in a turn of their own: they take as long as everything else."""
-        overview = self._inspection.overview
-        if overview is not None:
+        """Charts and tables of the run, once they are looked at: they take as long as everything else."""
+        overview, parts = self._inspection.overview, self._parts
+        self._late = parts.tabs.currentWidget() is not parts.run
+        if overview is not None and not self._late:
             sampled = [item for item in overview.items if not item.extra]
-            self._parts.run.set_run(overview.run, overview.points, overview.files, sampled)
+            parts.run.set_run(overview.run, overview.points, overview.files, sampled)
         if overview is not None and overview.run is not None:
-            read, show = partial(_read_kinds, overview.run.id), self._parts.metrics.set_facets
+            read, show = partial(_read_kinds, overview.run.id), parts.metrics.set_facets
             self._inspection.ask("kinds", read, lambda kinds: show(*kinds), lane=OVERVIEW)
 
+    def _show_late(self) -> None:
+        if self._late and self._parts.tabs.currentWidget() is self._parts.run:
+            self._show_run()
+
     def _show_item(self, item: ItemRow | None) -> None:
+        self._turns.finish()
         self._parts.regions.select(item.id if item else None)
         self._feed.show_item(item)
         self._parts.history.select(item)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from core.types import Codebase
 from ui.gateway import Gateway
+
+if TYPE_CHECKING:
+    from core.source.checking import Checking
 
 CHECKED = "checked project"
 
@@ -30,6 +34,7 @@ class OpenProject(QObject):
         self.root: Path | None = None
         self.codebase: Codebase | None = None
         self._needs_python = True
+        self._checking: Checking | None = None
 
     def open(self, root: Path, needs_python: bool = True) -> None:
         """Read a project's files; a folder without any Python will do if it has a history or none is needed."""
@@ -37,7 +42,7 @@ class OpenProject(QObject):
         if self.root != root:
             self.codebase = None
         self.root, self._needs_python = root, needs_python
-        self.gateway.cancel(CHECKED)
+        self._forget()
         self.gateway.submit("project", partial(_read_all, root, needs_python), self._take, self._fail)
 
     def lend(self, root: Path, path: str) -> None:
@@ -51,8 +56,8 @@ class OpenProject(QObject):
 
     def close(self) -> None:
         """Have no project."""
-        for key in ("project", CHECKED):
-            self.gateway.cancel(key)
+        self.gateway.cancel("project")
+        self._forget()
         self.root, self.codebase = None, None
 
     def reload(self) -> None:
@@ -62,8 +67,18 @@ class OpenProject(QObject):
 
     def _take(self, codebase: Codebase) -> None:
         """Show the files; those that do not compile are taken out once that is known."""
+        from core.source.checking import Checking
+
         self._show(codebase)
-        self.gateway.submit(CHECKED, partial(_check, codebase), self._take_checked)
+        self._checking = Checking(codebase)
+        self.gateway.own(self._checking)
+        self.gateway.submit(CHECKED, partial(_check, self._checking, codebase), self._take_checked)
+
+    def _forget(self) -> None:
+        """What was asked of the files as they were."""
+        self.gateway.cancel(CHECKED)
+        if self._checking is not None:
+            self._checking.stop()
 
     def _take_checked(self, codebase: Codebase) -> None:
         if codebase is not self.codebase:
@@ -85,12 +100,11 @@ def _read_all(root: Path, needs_python: bool) -> Codebase:
     return open_codebase(root, compiled=False, python_only=needs_python and not in_repository(root))
 
 
-def _check(codebase: Codebase) -> Codebase:
+def _check(checking: Checking, codebase: Codebase) -> Codebase:
     """The same codebase when every file of it compiles."""
-    from core.source.checking import broken_files
     from core.source.codebase import without
 
-    broken = broken_files(codebase)
+    broken = checking.broken()
     return without(codebase, broken) if broken else codebase
 
 

@@ -69,7 +69,8 @@ class RegionFilter:
         if self.states:
             found = [item for item in items if region_state(item) in self.states]
         else:
-            found = [item for item in items if item.state != RegionState.DROPPED]
+            dropped = RegionState.DROPPED.value
+            found = [item for item in items if item.state != dropped]
         for word in self.words.lower().split():
             found = [item for item in found if word in texts[item.id]]
         return found
@@ -95,6 +96,7 @@ class RegionModel(QAbstractTableModel):
         """Start empty, in source order."""
         super().__init__(parent)
         self._items: list[ItemRow] = []
+        self._by_place: list[ItemRow] = []
         self._sorted: list[ItemRow] = []
         self._shown: list[ItemRow] = []
         self._ids: list[int] = []
@@ -125,6 +127,7 @@ class RegionModel(QAbstractTableModel):
         if [item.id for item in items] != [item.id for item in self._items]:
             self._texts = _Texts(items)
         self._items = list(items)
+        self._by_place = sorted(items, key=_PLACE)
         self._sort()
 
     def set_filter(self, wanted: RegionFilter) -> None:
@@ -144,9 +147,9 @@ class RegionModel(QAbstractTableModel):
         return self._place.get(item_id)
 
     def _sort(self) -> None:
-        self._sorted = sorted(self._items, key=_PLACE, reverse=self._descending)
+        self._sorted = self._by_place[::-1] if self._descending else self._by_place
         if self._column != FILE:
-            self._sorted.sort(key=_KEYS[self._column], reverse=self._descending)
+            self._sorted = sorted(self._sorted, key=_KEYS[self._column], reverse=self._descending)
         self._arrange()
 
     def _arrange(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,18 +22,56 @@ IN_PLACE = 200_000
 _LARGEST_IN_PLACE = 20_000
 
 
-def broken_files(codebase: Codebase) -> dict[str, str]:
-    """Why files of a project opened without the compiler must be left out, by path. Raises Bug."""
-    sizes = [len(file.text) for file in codebase.files]
-    if sum(sizes) <= IN_PLACE and max(sizes, default=0) <= _LARGEST_IN_PLACE:
-        return dict(_broken((file.path, file.text) for file in codebase.files))
-    asked = json.dumps({"root": str(codebase.root), "paths": [file.path for file in codebase.files]})
-    command = [sys.executable, "-P", "-m", "core.source.checking"]
-    answer = subprocess.run(command, input=asked, capture_output=True, encoding="utf-8", check=False)
-    if answer.returncode:
-        raise Bug(f"Files could not be checked: {answer.stderr[-500:]}")
-    found: dict[str, str] = json.loads(answer.stdout)
-    return found
+class Checking:
+    """One question about one project; `stop` ends it from any thread."""
+
+    def __init__(self, codebase: Codebase) -> None:
+        """A project that was opened without the compiler."""
+        self._codebase = codebase
+        self._turn = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._stopped = False
+
+    def broken(self) -> dict[str, str]:
+        """Why files must be left out, by path; nothing once stopped. Raises Bug."""
+        sizes = [len(file.text) for file in self._codebase.files]
+        if sum(sizes) <= IN_PLACE and max(sizes, default=0) <= _LARGEST_IN_PLACE:
+            return dict(_broken((file.path, file.text) for file in self._codebase.files))
+        paths = [file.path for file in self._codebase.files]
+        return self._ask(json.dumps({"root": str(self._codebase.root), "paths": paths}))
+
+    def stop(self) -> None:
+        """End the process."""
+        with self._turn:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Whoever asked collects what is left of it."""
+
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def _was_stopped(self) -> bool:
+        with self._turn:
+            return self._stopped
+
+    def _ask(self, question: str) -> dict[str, str]:
+        with self._turn:
+            if self._stopped:
+                return {}
+            pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", "core.source.checking"]
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8")
+            self._process = process
+        answer, errors = process.communicate(question)
+        if process.returncode and self._was_stopped():
+            return {}
+        if process.returncode:
+            raise Bug(f"Files could not be checked: {errors[-500:]}")
+        found: dict[str, str] = json.loads(answer)
+        return found
 
 
 def _broken(texts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:

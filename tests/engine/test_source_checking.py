@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ def test_a_project_read_without_the_compiler_ends_as_one_read_with_it(
     root = write_tree(tmp_path, files)
     quick = open_codebase(root, compiled=False)
     assert "bad.py" in {file.path for file in quick.files}
-    assert without(quick, checking.broken_files(quick)) == open_codebase(root)
+    assert without(quick, checking.Checking(quick).broken()) == open_codebase(root)
 
 
 def test_a_file_that_vanished_meanwhile_is_left_to_the_next_reading(
@@ -29,4 +31,24 @@ def test_a_file_that_vanished_meanwhile_is_left_to_the_next_reading(
     monkeypatch.setattr(checking, "IN_PLACE", 0)
     codebase = open_codebase(write_tree(tmp_path, {"a.py": "x = 1\n", "b.py": "y = (\n"}), compiled=False)
     (tmp_path / "b.py").unlink()
-    assert checking.broken_files(codebase) == {}
+    assert checking.Checking(codebase).broken() == {}
+
+
+def test_a_check_that_is_stopped_says_nothing_and_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "IN_PLACE", 0)
+    body = "".join(f"def function_{n}(value):\n    return value + {n}\n" for n in range(4_000))
+    files = {f"m{n}.py": body for n in range(40)} | {"bad.py": "x = (\n"}
+    check = checking.Checking(open_codebase(write_tree(tmp_path, files), compiled=False))
+    found: list[dict[str, str]] = []
+    asking = threading.Thread(target=lambda: found.append(check.broken()))
+    asking.start()
+    while not check.is_alive() and asking.is_alive():
+        time.sleep(0.001)
+    began = time.monotonic()
+    check.stop()
+    asking.join(10)
+    assert found == [{}] and not check.is_alive()
+    assert time.monotonic() - began < 1.0
+    assert check.broken() == {}
