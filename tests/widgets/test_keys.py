@@ -21,9 +21,10 @@ from ui.shell.remembered import Remembered
 from ui.theme import LIGHT
 
 
-@pytest.fixture
-def remembered(tmp_path: Path) -> Remembered:
-    return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+@pytest.fixture(scope="module")
+def remembered(tmp_path_factory: pytest.TempPathFactory) -> Remembered:
+    path = tmp_path_factory.mktemp("keys") / "settings.ini"
+    return Remembered(QSettings(str(path), QSettings.Format.IniFormat))
 
 
 def opened(qapp: QApplication, remembered: Remembered) -> MainWindow:
@@ -33,13 +34,21 @@ def opened(qapp: QApplication, remembered: Remembered) -> MainWindow:
     return made
 
 
-@pytest.fixture
-def window(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
+@pytest.fixture(scope="module")
+def only_window(qapp: QApplication, remembered: Remembered) -> Iterator[MainWindow]:
     made = opened(qapp, remembered)
     yield made
     made.close()
     wait_until(lambda: not made.isVisible())
     made.deleteLater()
+
+
+@pytest.fixture
+def window(only_window: MainWindow) -> MainWindow:
+    """With the default keys."""
+    only_window.commands.keymap.reset_all()
+    only_window.activateWindow()
+    return only_window
 
 
 @pytest.fixture
