@@ -14,6 +14,7 @@ from core.store.labels import mode_names
 from core.store.reader import Reader
 from core.taxonomy import Taxonomy
 from core.taxonomy_file import TaxonomyFile
+from ui.inspection import COMPARISON
 from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.notices import NoticeText
 from ui.shell.taxonomy_dialog import TaxonomyDialog
@@ -74,7 +75,7 @@ class LabelDesk(QObject):
         def show(found: tuple[Agreement, Mapping[str, str]]) -> None:
             dialog.show_agreement(found[0], {**found[1], **own})
 
-        inspection.ask("agreement", partial(_read_agreement, runs), show)
+        inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
         dialog.exec()
         inspection.forget("agreement")
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)

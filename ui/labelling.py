@@ -116,6 +116,8 @@ class Labelling(QObject):
         self._queue = make_queue(stock.rows, stock.labelled, asked)
         self._ready = {}
         panel.set_names(stock.names)
+        said = (*stock.labelled.labels, *stock.labelled.decisions)
+        panel.side.suggest(sorted({label.annotator for label in said if label.annotator}))
         panel.set_adjudicating(asked.kind is QueueKind.ADJUDICATION)
         self._show()
 

@@ -127,7 +127,8 @@ class WindowParts(QWidget):
         self.tabs.setCurrentWidget(self.desk)
         for part in (self.bar, self.status, self.tabs.tabBar(), self._upper, self._left):
             part.setVisible(not alone)
-        self.offers.setVisible(not alone and bool(self.offers.offers))
+        for bar in (self.notices, self.offers):
+            bar.hold(alone)
 
     def make_room_for_tabs(self) -> None:
         """Give the tabs the greater part of the height, where they have less."""

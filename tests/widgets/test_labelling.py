@@ -25,6 +25,8 @@ from core.taxonomy import read_taxonomy
 from ui.appearance import Appearance
 from ui.label_queue import Asked, Labelled, QueueKind, make_queue
 from ui.main_window import MainWindow
+from ui.shell.notices import NoticeText
+from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.taxonomy_dialog import TaxonomyDialog
 
@@ -139,12 +141,15 @@ def test_blind_shows_nothing_but_the_texts_whatever_the_key(window: MainWindow) 
     for key in (Qt.Key.Key_T, Qt.Key.Key_E, Qt.Key.Key_7, Qt.Key.Key_K, Qt.Key.Key_M, Qt.Key.Key_Comma):
         QTest.keyClick(parts.labels, key, Qt.KeyboardModifier.ControlModifier)
         assert parts.tabs.currentWidget() is parts.desk and QApplication.activeModalWidget() is None
+    parts.notices.say(NoticeText(f"run {run.id} by {run.model_name} has ended."))
+    parts.offers.offer(Offer("left", f"run {run.id} is unfinished.", ()))
     told = [each.text() for each in window.findChildren(QLabel) if each.isVisible()]
     assert not [text for text in (*told, window.windowTitle()) if run.model_name in text or f"run {run.id}" in text]
     assert not parts.queue.files.isVisible() and not parts.queue.agreement.isVisible()
     wait_until(lambda: "choose Random" in parts.queue.said.text())
     wait_until(lambda: not parts.labels.held)
     press(Qt.Key.Key_B)
+    assert parts.notices.isVisible() and parts.offers.isVisible()
     assert parts.queue.files.isVisible() and window.commands.actions["next-tab"].isEnabled()
     assert parts.regions.isVisible() and parts.bar.isVisible()
 
@@ -217,6 +222,11 @@ def test_the_annotator_is_remembered(window: MainWindow) -> None:
     window.parts.labels.annotator.setText("Bob")
     window.parts.labels.annotator.editingFinished.emit()
     assert window.remembered.annotator == "Bob"
+    press(Qt.Key.Key_1)
+    window.parts.queue.seed.setValue(3)
+    completer = window.parts.labels.annotator.completer
+    wait_until(lambda: completer() is not None and completer().model().rowCount() == 1)
+    assert completer().model().index(0, 0).data() == "Bob"
 
 
 def test_labels_go_out_and_come_in_without_doubles(window: MainWindow, case: Filled, tmp_path: Path) -> None:

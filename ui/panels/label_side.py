@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit, QVBoxLayout, QWidget
 
 from core.taxonomy import ErrorMode
 from ui.diff.controls import label, row, switch
@@ -63,6 +63,12 @@ class LabelSide(QWidget):
             button.clicked.connect(lambda _=False, slot=slot: self._choose(slot))
             self._modes.addWidget(button)
         self.refresh_keys()
+
+    def suggest(self, annotators: Sequence[str]) -> None:
+        """Complete names that have labelled before, so that nobody becomes two people by a slip of the hand."""
+        completer = QCompleter(list(annotators), self.annotator)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.annotator.setCompleter(completer)
 
     def refresh_keys(self) -> None:
         """Show the keys as they are now."""

@@ -49,6 +49,7 @@ class NoticeBar(QFrame):
         super().__init__(parent)
         self.notices: list[NoticeText] = []
         self._at = 0
+        self._held = False
         self.problem, self.remedy, self.place = QLabel(), QLabel(), QLabel()
         self.details = QPlainTextEdit()
         self._buttons = {name: QToolButton() for name in ("previous", "next", "details", "copy", "close")}
@@ -115,7 +116,14 @@ class NoticeBar(QFrame):
         self.notices.insert(0, notice)
         del self.notices[KEPT:]
         self._at = 0
+        if notice.bad or not self._held:
+            self._show()
+
+    def hold(self, held: bool) -> None:
+        """Keep all but problems for later, what is shown too, or show everything again."""
+        self._held = held
         self._show()
+        self.setVisible(bool(self.notices) and not held)
 
     def report(self, error: BaseException) -> None:
         """Show an exception."""

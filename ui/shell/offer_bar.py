@@ -31,6 +31,7 @@ class OfferBar(QFrame):
         """Start hidden."""
         super().__init__(parent)
         self.offers: list[Offer] = []
+        self._held = False
         self.setProperty("role", "notice")
         self.setAccessibleName("Offer")
         self.text = QLabel()
@@ -53,13 +54,18 @@ class OfferBar(QFrame):
         self.offers = [each for each in self.offers if each.key != key]
         self._show()
 
+    def hold(self, held: bool) -> None:
+        """Keep offers for later, or show them again."""
+        self._held = held
+        self._show()
+
     def _show(self) -> None:
         for button in self.buttons:
             self._row.removeWidget(button)
             button.hide()
             button.deleteLater()
         self.buttons = []
-        self.setVisible(bool(self.offers))
+        self.setVisible(bool(self.offers) and not self._held)
         if self.offers:
             self.text.setText(self.offers[0].text)
             self._fill(self.offers[0])
