@@ -45,6 +45,8 @@ def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
         header.failure: ("next-failure", "code-next-failure"),
         header.previous: ("previous-region", "code-previous-region"),
         header.next: ("next-region", "code-next-region"),
+        parts.queue.agreement: ("agreement",),
+        parts.queue.modes: ("error-modes",),
         diff.previous: ("previous-change",),
         diff.next: ("next-change",),
     }.items():

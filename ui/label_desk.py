@@ -15,6 +15,7 @@ from core.store.reader import Reader
 from core.taxonomy import Taxonomy
 from core.taxonomy_file import TaxonomyFile
 from ui.inspection import COMPARISON
+from ui.label_queue import QueueKind
 from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.notices import NoticeText
 from ui.shell.taxonomy_dialog import TaxonomyDialog
@@ -22,7 +23,7 @@ from ui.shell.taxonomy_dialog import TaxonomyDialog
 if TYPE_CHECKING:
     from ui.main_window import MainWindow
 
-WHILE_BLIND = frozenset({"labels", "keys", "larger", "smaller", "pause", "stop", "quit"})
+WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
 """What the window still does while an annotator is blind; all else could show the run, its model or a verdict."""
 
 
@@ -65,16 +66,23 @@ class LabelDesk(QObject):
             self._parts.notices.say(NoticeText(f"Version {taxonomy.version} of the error modes is in use."))
         dialog.accept()
 
+    def adjudicate(self) -> None:
+        """Decide where annotators differ."""
+        self._parts.queue.kind.setCurrentText(QueueKind.ADJUDICATION)
+        self._window.label_samples()
+
     def show_agreement(self) -> None:
         """Show how well the annotators of the queue's runs agree."""
         inspection, runs = self._window.inspection, self._window.labelling.runs()
-        scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs)} runs"
+        scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"
         dialog = AgreementDialog(scope, self._window)
         own = {mode.id: mode.name for mode in self._parts.labels.taxonomy.modes}
 
         def show(found: tuple[Agreement, Mapping[str, str]]) -> None:
             dialog.show_agreement(found[0], {**found[1], **own})
 
+        if not runs:
+            dialog.show_agreement(measure([]), {})
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
         dialog.exec()
         inspection.forget("agreement")

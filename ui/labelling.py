@@ -137,6 +137,7 @@ class Labelling(QObject):
         wanted = self._queue.current
         self._say()
         if wanted is None:
+            self._panel.set_advice(f"{_NOTHING[self._kind()]} Other queues can be chosen above.")
             self._panel.set_sample(None, [])
             return
         subject = self._ready.get(wanted)
@@ -165,8 +166,8 @@ class Labelling(QObject):
     def _say(self) -> None:
         queue, kind = self._queue, self._kind()
         self._panel.set_progress(queue.done, len(queue.samples))
-        place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else _NOTHING[kind]
-        if self._panel.blind.isChecked() and kind is QueueKind.FAILURES:
+        place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else ""
+        if place and self._panel.blind.isChecked() and kind is QueueKind.FAILURES:
             place += " · all of these failed: choose Random to be blind to verdicts"
         self._bar.said.setText(place)
 

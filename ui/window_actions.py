@@ -49,6 +49,11 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("history", "&History", "Ctrl+7"),
         ("next-tab", "Ne&xt tab below", "Ctrl+T"),
     ),
+    "Label": (
+        ("adjudicate", "&Decide where annotators differ", "Ctrl+Shift+A"),
+        ("agreement", "&Agreement of annotators…", "Ctrl+Shift+G"),
+        ("error-modes", "&Error modes…", "Ctrl+Shift+M"),
+    ),
     "View": (
         ("larger", "&Larger code", "Ctrl++ Ctrl+="),
         ("smaller", "&Smaller code", "Ctrl+-"),

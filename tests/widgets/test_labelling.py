@@ -163,11 +163,9 @@ def test_disputed_samples_are_decided_and_stay_disputed(window: MainWindow, case
         ):  # fmt: skip
             store.add_label(sample, mode, annotator, "")
     before = labels(case)
-    begin(window)
-    panel, bar = window.parts.labels, window.parts.queue
-    bar.kind.setCurrentText(QueueKind.ADJUDICATION)
-    wait_until(lambda: panel.adjudicating and not panel.held)
-    window.label_samples()
+    panel = window.parts.labels
+    QTest.keyClick(window, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    wait_until(lambda: panel.adjudicating and panel._sample is not None and not panel.held)
     press(Qt.Key.Key_K)
     wait_until(lambda: not panel.held)
     press(Qt.Key.Key_1)

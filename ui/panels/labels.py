@@ -57,7 +57,7 @@ class LabelsPanel(QWidget):
         self._pace = Pace()
         self._standing = ""
         self.held = self.adjudicating = False
-        self._empty = EmptyState("Nothing to label", "Pick a description or a reconstruction in the round-trip panel.")
+        self._empty = EmptyState("Nothing to label", "Open a run first.")
         self._make_controls()
         self._lay_out()
         self.set_taxonomy(taxonomy or read_taxonomy())
@@ -194,6 +194,10 @@ class LabelsPanel(QWidget):
             self.subject.show_subject(item, sample, description)
         self._show_sample(sample)
         self._show_labels()
+
+    def set_advice(self, advice: str) -> None:
+        """What to say while there is no sample."""
+        self._empty.say("Nothing to label", advice)
 
     def set_progress(self, done: int, total: int) -> None:
         """Say how far the queue is done."""
