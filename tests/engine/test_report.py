@@ -16,10 +16,11 @@ from core.results import open_reader, open_store
 from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.rows import TestRow
+from ui.diff.rows import compare
 from ui.report import page as pages
 from ui.report.comparison_page import write_comparison
 from ui.report.page import render, write_report
-from ui.report.traces import MESSAGE_CHARACTERS, _short
+from ui.report.traces import MESSAGE_CHARACTERS, _row, _short
 
 VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}
 
@@ -138,3 +139,9 @@ def test_compared_runs_make_a_page_with_both_traces(reader: Reader, tmp_path: Pa
     assert made.counts["details"] == min(pages.SHOWN, len(found[0].disagreements))
     assert made.counts["circle"] == len({(p.first.rtc, p.second.rtc) for p in found[0].pairs})
     assert text.count("<h4>Run 1</h4>") == text.count("<h4>Run 2</h4>") == made.counts["details"]
+
+
+def test_a_line_that_only_one_side_has_is_marked_on_that_side_alone() -> None:
+    both, added = (_row(row) for row in compare("a = 1", "a = 1\nb = 2").rows)
+    assert (both["left_kind"], both["right_kind"]) == ("equal", "equal")
+    assert (added["left_kind"], added["right_kind"], added["right_sign"]) == ("", "inserted", "+")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -17,16 +18,19 @@ from core.trips.tasks import task
 from resources import text as resource
 from ui.report.drawings import scatter_chart
 from ui.report.page import environment, small_enough, write_page
-from ui.report.traces import Trip, trips
+from ui.report.traces import Trip, edit_rows, trips
 
 
 @dataclass(frozen=True)
 class ShownPair:
-    """One item with its traces in both runs."""
+    """One item with its traces in both runs. `edit`: rows of what people changed; `left`, `right`: heads of diffs."""
 
     pair: Pair
     first: list[Trip]
     second: list[Trip]
+    edit: list[dict[str, Any]]
+    left: str
+    right: str
 
 
 def write_comparison(reader: Reader, comparisons: Sequence[Comparison], out: Path) -> None:
@@ -56,7 +60,9 @@ def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> st
 
 
 def _shown(reader: Reader, pair: Pair) -> ShownPair:
-    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second))
+    edit = edit_rows(pair.first)
+    heads = ("new code", "predicted") if edit else ("original", "reconstruction")
+    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit, *heads)
 
 
 def _scatter(comparison: Comparison) -> Markup:

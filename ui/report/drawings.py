@@ -108,7 +108,11 @@ def _line(
     x, y = means[-1].split(",")
     band = Markup('<polygon points="{}" fill="{}" opacity=".16"/>').format(" ".join(upper + lower), colour)
     line = Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="2" stroke-dasharray="{}"/>')
-    return [band, line.format(" ".join(means), colour, dash), _text(float(x), float(y) - 7, name, "end", colour)]
+    return [
+        band,
+        line.format(" ".join(means), colour, dash),
+        _text(float(x), float(y) + (16 if dash else -7), name, "end", colour),
+    ]
 
 
 def _bars(values: Sequence[float]) -> list[tuple[str, float, int]]:

@@ -88,7 +88,8 @@ def _row(row: Row) -> dict[str, Any]:
     signs = {Kind.EQUAL: ("", ""), Kind.CHANGED: ("~", "~"), Kind.INSERTED: ("", "+"), Kind.DELETED: ("-", "")}
     left, right = signs[row.kind]
     return {
-        "kind": row.kind.value,
+        "left_kind": "" if row.left is None else row.kind.value,
+        "right_kind": "" if row.right is None else row.kind.value,
         "left": _marked(row.left),
         "right": _marked(row.right),
         "left_sign": left,
