@@ -267,6 +267,8 @@ class Inspection(QObject):
         if overview.run is not None and _run_id(before) != overview.run.id:
             self.run_chosen.emit(overview.run)
         self.overview_changed.emit(overview)
+        if self._item_id is not None and self.item is None and not brief:
+            self.choose_item(None)  # of a run that is not shown any more
         self._follow_item(before, old_items)
 
     def _follow_item(self, before: Overview | None, items: dict[int, ItemRow]) -> None:

@@ -272,3 +272,14 @@ def test_a_long_file_opens_at_once_and_colours_only_what_is_seen(qapp: QApplicat
 
 def test_neighbours_by_line() -> None:
     assert neighbour((), 0, 1) is None
+
+
+def test_a_path_too_long_for_its_room_is_cut_at_the_front(view: CodeView) -> None:
+    view.header.title.show_path("a/very/long/way/down/to/module_with_a_long_name.py")
+    view.resize(420, 400)
+    QApplication.processEvents()
+    text = view.header.title.text()
+    assert text.endswith(".py</b>") and "…" in text and "a/very" not in text
+    view.resize(1400, 400)
+    QApplication.processEvents()
+    assert view.header.title.text() == "a/very/long/way/down/to/<b>module_with_a_long_name.py</b>"

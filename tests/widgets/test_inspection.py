@@ -176,3 +176,16 @@ def test_files_of_the_window_are_those_of_the_store(tmp_path: Path) -> None:
     assert list(by_file(case.items())) == [
         replace(row, rtc=pytest.approx(row.rtc), lift=pytest.approx(row.lift)) for row in case.files()
     ]
+
+
+def test_a_region_of_a_run_that_is_no_longer_shown_is_chosen_no_more(inspection: Inspection, tmp_path: Path) -> None:
+    case = filled(tmp_path, items=12)
+    chosen: list[ItemRow | None] = []
+    inspection.item_chosen.connect(chosen.append)
+    inspection.open(case.database)
+    wait_until(lambda: inspection.run is not None and not inspection.overview.brief)
+    inspection.choose_item(next(item.id for item in case.items() if item.admitted))
+    wait_until(lambda: chosen and chosen[-1] is not None)
+    filled(tmp_path, items=12, seed=8)
+    wait_until(lambda: inspection.run.id == 2 and not inspection.overview.brief)
+    wait_until(lambda: chosen[-1] is None)

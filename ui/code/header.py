@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from ui.code.blocks import Placed
+from ui.code.path_label import PathLabel
 from ui.icons import icon
 from ui.theme import SPACE, Theme
 
@@ -32,9 +33,7 @@ class CodeHeader(QWidget):
         super().__init__(parent)
         self.setProperty("role", "header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title, self.about = QLabel(), QLabel()
-        self.title.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.title, self.about = PathLabel(), QLabel()
         self.about.setProperty("role", "caption")
         self.candidates, self.dropped = QToolButton(), QToolButton()
         self.candidates.setCheckable(True)
@@ -101,9 +100,7 @@ class CodeHeader(QWidget):
 
     def show_file(self, path: str, placed: Placed, dropped: int, missing: bool) -> None:
         """Say which file is open and what is to know about it."""
-        head, slash, name = path.rpartition("/")
-        self.title.setText(f"{head}{slash}<b>{name}</b>" if path else "")
-        self.title.setToolTip(path)
+        self.title.show_path(path)
         self.about.setText(_about(path, placed, missing))
         self.dropped.setText(f"{dropped} dropped")
         self.dropped.setVisible(dropped > 0)
