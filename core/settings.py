@@ -51,7 +51,7 @@ class OracleSettings:
     repeat_seconds: float = 120.0
     workers: int | None = None
     memory_mib: int = 2048
-    processes: int = 64
+    processes: int = 256
     scratch_mib: int = 256
     output_kib: int = 256
     test_timeout_floor: float = 2.0

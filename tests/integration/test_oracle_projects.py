@@ -79,11 +79,22 @@ def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, open
     assert "alone" in project.suite.excluded["test_thing.py::test_b"]
 
 
-def test_a_source_folder_without_installation(tmp_path: Path, opening: Open) -> None:
+def test_packages_and_a_namespace_in_a_source_folder_without_installation(tmp_path: Path, opening: Open) -> None:
     write(tmp_path, {"src/shop/__init__.py": "", "src/shop/basket.py": SHOP, "tests/test_basket.py": SHOP_TESTS})
+    write(
+        tmp_path,
+        {
+            "src/space/part/one.py": "def one():\n    return 1\n",
+            "src/space/other/two.py": "from space.part.one import one\n\n\ndef two():\n    return one() + 1\n",
+            "tests/unit/test_space.py": "from space.other.two import two\ndef test_two(): assert two() == 2\n",
+        },
+    )
     project = opening(tmp_path)
     assert judged(project, "src/shop/basket.py", "RATE = 2", "RATE = 3") is Outcome.FAIL
     assert judged(project, "src/shop/basket.py", "item.upper()", "item.upper()  ") is Outcome.PASS
+    assert project.covering("src/space/part/one.py", 2) == ["tests/unit/test_space.py::test_two"]
+    assert judged(project, "src/space/part/one.py", "return 1", "return 2") is Outcome.FAIL
+    assert judged(project, "src/space/part/one.py", "return 1", "return 2 - 1") is Outcome.PASS
 
 
 def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening: Open) -> None:
