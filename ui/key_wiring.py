@@ -23,7 +23,7 @@ def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
     keymap.add("Code", parts.code.keys, "Code")
     keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
     keymap.declare("Compare", (*REGION_STEPS, *STANDING_KEYS), "Compare")
-    keymap.add("Labels", parts.labels.key_actions.all(), "Labels")
+    keymap.add("Labels desk", parts.labels.key_actions.all(), "Labels")
     keymap.changed.connect(parts.labels.refresh_keys)
     keymap.changed.connect(lambda: _name_search(keymap, parts))
     parts.labels.refresh_keys()

@@ -49,7 +49,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("history", "&History", "Ctrl+7"),
         ("next-tab", "Ne&xt tab below", "Ctrl+T"),
     ),
-    "Label": (
+    "Labels": (
         ("adjudicate", "&Decide where annotators differ", "Ctrl+Shift+A"),
         ("agreement", "&Agreement of annotators…", "Ctrl+Shift+G"),
         ("error-modes", "&Error modes…", "Ctrl+Shift+M"),

@@ -120,6 +120,9 @@ def _table(name: str, heads: Sequence[str]) -> QTableWidget:
     made = QTableWidget(0, len(heads))
     made.setAccessibleName(name)
     made.setHorizontalHeaderLabels(list(heads))
+    first = made.horizontalHeaderItem(0)
+    if first is not None:
+        first.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     made.setShowGrid(False)
