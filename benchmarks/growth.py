@@ -1,6 +1,6 @@
 """How our engine grows: samples per second with 1, 4 and 16 at a time, and the worker's memory as a run goes on.
 
-    python benchmarks/growth.py [--regions 50] [--threads 1] [--model FILE] [--files FILE ...]
+    python benchmarks/growth.py [--regions 50] [--sequences 1 4 16] [--threads 1] [--model FILE] [--files FILE ...]
 
 Prints one `name=value` a line. `worker_growth`: resident memory after all regions over that after the first five.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -35,12 +34,13 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=None)
     parser.add_argument("--regions", type=int, default=50)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--sequences", type=int, nargs="*", default=[1, 4, 16])
     parser.add_argument("--files", type=Path, nargs="*", default=FILES)
     options = parser.parse_args()
     regions = [pair for path in options.files for pair in _regions(path)]
     model = LocalModel(options.model or bundled_model(), ModelSettings(threads=options.threads))
     try:
-        for count in (1, 4, 16):
+        for count in options.sequences:
             _sequences(model, regions[0], count)
         _memory(model, regions, options.regions)
     finally:
@@ -68,21 +68,20 @@ def _sequences(model: LocalModel, region: tuple[str, Region], count: int) -> Non
 
 
 def _memory(model: LocalModel, regions: Sequence[tuple[str, Region]], wanted: int) -> None:
-    """One forward and one backward sample a region, the window opened for the longest at first."""
-    early = 0.0
+    """One sample a region, forward and backward by turns, the window opened for the longest at first."""
+    early = now = 0.0
     longest = max(regions, key=lambda pair: len(pair[0]))
     for done, (text, region) in enumerate([longest, *regions][: wanted + 1]):
-        prompts = (
-            forward_prompt(text, region.span, lambda _: True),
-            backward_prompt(text, region.span, "Does what must be done.", lambda _: True),
-        )
-        for prompt in prompts:
-            list(model.generate([Request("m", replace(prompt, prefill=""), 0.8, done, 4)]))
-        if done == EARLY:
-            early = _resident(model.worker_pid)
-            print(f"worker_mib_after_{done}={early:.1f}", flush=True)
-    print(f"worker_mib_after_{done}={_resident(model.worker_pid):.1f}")
-    print(f"worker_growth={_resident(model.worker_pid) / early:.4f}")
+        if done % 2:
+            prompt = forward_prompt(text, region.span, lambda _: True)
+        else:
+            prompt = backward_prompt(text, region.span, "Does what must be done.", lambda _: True)
+        list(model.generate([Request("m", prompt, 0.8, done, 2)]))
+        now = _resident(model.worker_pid)
+        early = now if done == EARLY else early
+        if done == EARLY or (done and done % 10 == 0):
+            print(f"worker_mib_after_{done}={now:.1f}", flush=True)
+    print(f"worker_growth={now / early:.4f}")
 
 
 def _resident(pid: int | None) -> float:
