@@ -18,6 +18,7 @@ _INTERFACE = """\
 <View>
   <Header value="$path"/>
   <Text name="description" value="$description"/>
+  <Text name="old" value="$old"/>
   <Text name="original" value="$original"/>
   <Text name="text" value="$text"/>
   <Choices name="mode" toName="text" choice="single" required="true">
@@ -26,6 +27,8 @@ _INTERFACE = """\
   <TextArea name="note" toName="text" maxSubmissions="1"/>
 </View>
 """
+DATA = ("run_id", "sample_id", "path", "description", "old", "original", "text")
+"""What a task carries; `old` is an edit's old code, and empty for a region."""
 _REMEDY = "Choose a JSON file that Label Studio exported from tasks which were written here."
 
 
@@ -78,13 +81,14 @@ def _reconstructions(reader: Reader, runs: Sequence[int]) -> Iterator[dict[str, 
                         "sample_id": sample.id,
                         "path": item.path,
                         "description": parent.text if parent else "",
+                        "old": item.old_text or "",
                         "original": item.text,
                         "text": sample.text,
                     }
 
 
 def _task(row: Mapping[str, Any]) -> dict[str, Any]:
-    data = {key: row[key] for key in ("run_id", "sample_id", "path", "description", "original", "text")}
+    data = {key: row[key] for key in DATA}
     return {"data": data, "annotations": []}
 
 

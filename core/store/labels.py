@@ -17,7 +17,8 @@ from core.types import LabelKind
 Row = dict[str, Any]
 COLUMNS = (
     "label_id", "run_id", "item_id", "sample_id", "annotator", "kind", "mode", "mode_name", "note", "made_at",
-    "taxonomy_version", "model", "path", "start_line", "end_line", "role", "outcome", "description", "original", "text",
+    "taxonomy_version", "model", "path", "start_line", "end_line", "role", "outcome", "description", "old", "original",
+    "text",
 )  # fmt: skip
 _REMEDY = "Choose a file of labels that was written here; JSONL, CSV and Label Studio's JSON are read."
 
@@ -104,7 +105,7 @@ def _row(label: LabelRow, item: ItemRow, sample: SampleRow, parent: SampleRow | 
         label.id, item.run_id, item.id, sample.id, label.annotator, label.kind, label.mode,
         names.get(label.mode, label.mode), label.note, label.made_at, label.taxonomy_version, "",
         item.path, item.start_line, item.end_line, sample.role, sample.verdict.outcome if sample.verdict else "",
-        parent.text if parent else "", item.text, sample.text,
+        parent.text if parent else "", item.old_text or "", item.text, sample.text,
     )  # fmt: skip
     return dict(zip(COLUMNS, values, strict=True))
 

@@ -67,7 +67,7 @@ def test_no_labels_are_a_table_with_a_head_only(store: Store, tmp_path: Path) ->
 
 def test_label_studio_gets_one_task_a_sample(store: Store) -> None:
     (task,) = json.loads(studio(store))
-    assert set(task["data"]) == {"run_id", "sample_id", "path", "description", "original", "text"}
+    assert set(task["data"]) == {"run_id", "sample_id", "path", "description", "old", "original", "text"}
     assert [each["result"][0]["value"]["choices"] for each in task["annotations"]] == [["ambiguous"], ["hallucinated"]]
     assert task["annotations"][0]["result"][1]["value"] == {"text": ['a "quoted",\nnote']}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
@@ -14,8 +14,11 @@ from stored_run import shown
 from core.agreement import measure
 from core.store.rows import LabelRow
 from core.taxonomy import Taxonomy, read_taxonomy
+from ui.appearance import Appearance
+from ui.main_window import MainWindow
 from ui.panels import LabelsPanel
 from ui.shell.agreement_dialog import AgreementDialog
+from ui.shell.remembered import Remembered
 from ui.shell.taxonomy_dialog import TaxonomyDialog
 from ui.theme import LIGHT
 
@@ -106,6 +109,16 @@ def test_labels_of_a_retired_mode_keep_its_name(qapp: QApplication) -> None:
     assert panel._mode_name("older") == "From an older version"
     assert panel._mode_name("unheard-of") == "unheard-of"
     panel.deleteLater()
+
+
+def test_a_users_file_that_cannot_be_read_is_a_notice(qapp: QApplication, tmp_path: Path) -> None:
+    (tmp_path / "error_modes.toml").write_text("version = ", "utf-8")
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    assert "error_modes.toml cannot be read" in window.parts.notices.problem.text()
+    assert window.parts.labels.taxonomy == read_taxonomy()
+    window.close()
+    window.deleteLater()
 
 
 def test_agreement_shows_modes_and_pairs_and_can_be_copied(qapp: QApplication) -> None:
