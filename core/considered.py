@@ -6,9 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.regions.candidates import enumerate_candidates
-from core.regions.coverage import cover
-from core.regions.sampling import weigh
 from core.settings import RegionSettings
 from core.store.rows import ItemRow
 from core.types import CoverageMap, Region, SourceFile, Span
@@ -46,6 +43,10 @@ def considered(
 
     `coverage` None: nobody knows which of them tests cover. Raises ProjectError as `enumerate_candidates`.
     """
+    from core.regions.candidates import enumerate_candidates  # the parser takes half a second to load
+    from core.regions.coverage import cover
+    from core.regions.sampling import weigh
+
     candidates = enumerate_candidates(file, settings)
     known = coverage if coverage is not None else CoverageMap((), {}, {})
     covered = {region.span: region for region in weigh(cover(candidates, known, settings, file))}

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -16,11 +17,13 @@ from core.store.reader import Reader
 from core.store.rows import RunRow
 from ui.appearance import Appearance
 from ui.browsing import Browsing
-from ui.compare.page import ComparePage
 from ui.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
 from ui.shell.notices import NoticeText
 from ui.theme import Theme
 from ui.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from ui.compare.page import ComparePage
 
 Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
@@ -61,6 +64,8 @@ class Comparing(QObject):
         return self._page
 
     def _make_page(self, theme: Theme) -> ComparePage:
+        from ui.compare.page import ComparePage
+
         page = ComparePage(theme)
         self._appearance.changed.connect(page.set_theme)
         page.closed.connect(self.close)

@@ -31,6 +31,7 @@ from ui.open_project import OpenProject
 from ui.queueing import Queueing
 from ui.reporting import Reporting
 from ui.run_control import RunControl
+from ui.run_queue import QueuedRun
 from ui.scribe import Scribe
 from ui.shell.choice_box import Choice
 from ui.shell.notices import NoticeText
@@ -107,6 +108,7 @@ class MainWindow(QMainWindow):
         self.control.coordinator.state_changed.connect(self._show_state)
         self.queueing.queue.changed.connect(self._show_queue)
         self.queueing.state_changed.connect(self._show_queue)
+        self.queueing.began.connect(self._say_began)
         self.parts.status.queue_asked.connect(self.commands.show_queue)
         self.parts.tabs.currentChanged.connect(self._begin_labelling)
         self.control.coordinator.answered.connect(self._take_answer)
@@ -231,6 +233,9 @@ class MainWindow(QMainWindow):
     def _show_state(self, state: RunState) -> None:
         self.parts.bar.show_state(state)
         self.parts.status.show_state(state)
+
+    def _say_began(self, run: QueuedRun) -> None:
+        self.parts.notices.say(NoticeText(f"Next in the queue: {run.title}."))
 
     def _show_queue(self) -> None:
         self.parts.status.show_queue(len(self.queueing.queue.runs), self.queueing.held)

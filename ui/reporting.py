@@ -13,8 +13,6 @@ from core.comparison.compare import compare_runs
 from core.errors import UserError
 from core.store.reader import Reader
 from ui.inspection import COMPARISON, Inspection
-from ui.report.comparison_page import write_comparison
-from ui.report.page import write_report
 from ui.shell.notices import NoticeBar, NoticeText
 
 Write = Callable[[Reader], Path]
@@ -59,10 +57,14 @@ class Reporting(QObject):
 
 
 def _report(run_id: int, path: Path, reader: Reader) -> Path:
+    from ui.report.page import write_report  # brings a template engine along, which no window needs to open
+
     write_report(reader, run_id, path)
     return path
 
 
 def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
+    from ui.report.comparison_page import write_comparison  # as above
+
     write_comparison(reader, compare_runs(reader, run_ids), path)
     return path

@@ -84,6 +84,7 @@ def test_each_begins_when_the_one_before_has_ended_though_that_failed(
     wait_until(lambda: not window.queueing.queue.runs and not window.control.busy, 10)
     said = "\n".join(notice.problem for notice in window.parts.notices.notices)
     assert "first.gguf" in said and "second.gguf" in said
+    assert "Next in the queue" in said
     assert not window.parts.status.queue.isVisible()
 
 
