@@ -22,6 +22,7 @@ from waiting import wait_until
 from core.control import Control
 from core.errors import ModelError
 from core.events import Event, RunFinished
+from core.models.discovery import bundled_model
 from core.settings import RunSettings
 from core.store.rows import ItemRow
 from ui.appearance import Appearance
@@ -303,6 +304,15 @@ def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
     wait_until(lambda: empty.project.codebase is not None)
     assert empty.project.root == case.root
     assert empty.parts.tree.isVisible()
+
+
+def test_dropping_a_model_file_uses_it_and_says_so(empty: MainWindow) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(bundled_model()))])
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    empty.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
+    assert empty.control.settings.model == str(bundled_model())
+    assert bundled_model().name in empty.parts.notices.problem.text()
 
 
 def test_closing_in_mid_run_stops_it_without_freezing(window: MainWindow) -> None:

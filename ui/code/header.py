@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 from ui.code.blocks import Placed
@@ -18,6 +19,8 @@ BUTTONS = (
 )
 
 CANDIDATES = "Candidates"
+ROOMY = 600
+"""Pixels from which there is room for more than the name and the buttons."""
 
 
 class CodeHeader(QWidget):
@@ -92,7 +95,16 @@ class CodeHeader(QWidget):
     def say_candidates(self, words: str) -> None:
         """How many there are in the file, or why none are shown."""
         self.candidates.setText(words or CANDIDATES)
-        self.about.setVisible(not words)
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another room (called by Qt)."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """The file's name comes before the count of its regions."""
+        self.about.setVisible(self.width() >= ROOMY and self.candidates.text() == CANDIDATES)
 
     def show_dropped(self) -> None:
         """Draw dropped regions from now on."""
