@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app.output import written
 from app.paths import default_database
 from core.comparison import words
 from core.comparison.compare import compare_runs
 from core.comparison.export import pair_row, summary_row, write_pairs_csv
 from core.comparison.values import Comparison
-from core.errors import UserError
 from core.results import open_reader
 from core.trips.tasks import task
 from ui.report.comparison_page import write_comparison
@@ -50,21 +50,13 @@ def compare_command(options: argparse.Namespace) -> int:
         if options.html is not None:
             write_comparison(reader, comparisons, options.html)
     if options.csv is not None:
-        _write_csv(comparisons, options.csv)
+        with written(options.csv) as stream:
+            write_pairs_csv(comparisons, stream)
     for comparison in comparisons:
         _print_json(comparison) if options.json else _print(comparison)
     if not options.json:
         print(words.NOTES)
     return 0
-
-
-def _write_csv(comparisons: list[Comparison], file: Path) -> None:
-    try:
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            write_pairs_csv(comparisons, stream)
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}."
-        raise UserError(problem, "Name a file in a folder you may write.") from error
 
 
 def _print_json(comparison: Comparison) -> None:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app.output import written
 from app.paths import default_database, taxonomy_folder
 from core.agreement import Agreement, measure
 from core.errors import UserError
@@ -113,12 +114,8 @@ def export_command(options: argparse.Namespace) -> int:
         if options.out is None:
             _write(reader, runs, options.format, sys.stdout)
             return 0
-        try:
-            with options.out.open("w", encoding="utf-8", newline="") as stream:
-                _write(reader, runs, options.format, stream)
-        except OSError as error:
-            problem = f"{options.out} cannot be written: {error.strerror}."
-            raise UserError(problem, "Name a file in a folder you may write.") from error
+        with written(options.out) as stream:
+            _write(reader, runs, options.format, stream)
     return 0
 
 

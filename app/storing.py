@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app.output import written
 from app.paths import default_database
-from core.errors import UserError
 from core.results import open_reader
 from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader
@@ -102,10 +102,6 @@ def export_command(options: argparse.Namespace) -> int:
         if options.out is None:
             write(reader, options.run, sys.stdout)
             return 0
-        try:
-            with options.out.open("w", encoding="utf-8", newline="") as stream:
-                write(reader, options.run, stream)
-        except OSError as error:
-            problem = f"{options.out} cannot be written: {error.strerror}."
-            raise UserError(problem, "Name a file in a folder you may write.") from error
+        with written(options.out) as stream:
+            write(reader, options.run, stream)
     return 0

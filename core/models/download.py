@@ -149,9 +149,7 @@ def _stream(part: _Part, file: BinaryIO, size: int, report: Callable[[int], None
         report(have)
         try:
             _take(part, file, have, report)
-        except OSError:  # a refusal of the hub is one too
-            raise
-        except InspectorError:
+        except (OSError, InspectorError):  # a refusal of the hub is an OSError too
             raise
         except Exception:
             breaks = 0 if file.tell() > have else breaks + 1

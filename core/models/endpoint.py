@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from core.errors import ModelError
 from core.models.chat_http import HttpFailure
+from core.models.link import silent
 from core.models.remote import Endpoint, RemoteModel
 from core.models.served import Served, choose, list_served
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
@@ -20,12 +21,8 @@ NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""
 
 
-def _silent() -> None:
-    """Nobody listens."""
-
-
 def open_endpoint(
-    settings: EndpointSettings, generation: ModelSettings, beat: Callable[[], None] = _silent
+    settings: EndpointSettings, generation: ModelSettings, beat: Callable[[], None] = silent
 ) -> RemoteModel:
     """Ask the server what it serves, and make a model of it; `beat` is called on the way, raising from it gives up.
 

@@ -93,7 +93,7 @@ def backward_prompt(file_text: str, region_span: Span, description: str, fits: F
     outline = Outline.of(file_text, region_span)
     region = outline.lines[outline.region.start : outline.region.end]
     place = _placeholder_lines(file_text, region_span)
-    todo = _todo_comment(_indentation(place[0]), description)
+    todo = todo_comment(indentation(place[0]), description)
 
     def ask(excerpt: Excerpt, shown: Sequence[str] = place, todo: str = todo) -> Prompt:
         file = "\n".join([*excerpt.before, *shown, *excerpt.after])
@@ -121,7 +121,12 @@ def _fitted(outline: Outline, ask: Ask, largest: Ask, fits: Fits) -> Prompt:
         excerpt = fitting(outline, partial(_fits, size, fits))
         if excerpt is not None and fits(prompt := ask(excerpt)):
             return prompt
-    raise ModelError(
+    raise too_large()
+
+
+def too_large() -> ModelError:
+    """What to say of a region that fits no prompt."""
+    return ModelError(
         "A region does not fit the model's context window, even without the file around it.",
         "Use a larger context size, or a model with a larger window.",
     )
@@ -138,20 +143,27 @@ def _filled(text: str, size: int) -> str:
 
 def _placeholder_lines(text: str, span: Span) -> list[str]:
     """The region's lines with the region replaced by a bare TODO comment; what shares its lines stays."""
-    head = text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start]
-    rest = text[span.end :].splitlines()[0] if text[span.end : span.end + 1] not in ("", "\n", "\r") else ""
+    head, rest = rest_of_lines(text, span)
     tail = rest.strip().lstrip(";").strip()
-    return [head + PLACEHOLDER, *([_indentation(head) + tail] if tail else [])]
+    return [head + PLACEHOLDER, *([indentation(head) + tail] if tail else [])]
 
 
-def _todo_comment(indentation: str, description: str) -> str:
-    """The description as a TODO comment, line by line."""
+def rest_of_lines(text: str, span: Span) -> tuple[str, str]:
+    """What shares the region's first line before it, and its last line after it."""
+    head = text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start]
+    rest = text[span.end :]
+    return head, "" if rest[:1] in ("", "\n", "\r") else rest.splitlines()[0]
+
+
+def todo_comment(before: str, description: str) -> str:
+    """The description as a TODO comment, line by line, each with the same white space before it."""
     first, *others = description.strip().splitlines() or [""]
     lines = [f"{PLACEHOLDER}: {first.strip()}", *(f"# {line.strip()}" for line in others)]
-    return "\n".join(f"{indentation}{line}".rstrip() for line in lines)
+    return "\n".join(f"{before}{line}".rstrip() for line in lines)
 
 
-def _indentation(line: str) -> str:
+def indentation(line: str) -> str:
+    """The white space that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
 
 
@@ -183,9 +195,9 @@ def _backward_shots() -> tuple[Message, ...]:
     turns = [Message("system", words.system)]
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        indent = _indentation(region)
+        indent = indentation(region)
         file = f"{before}\n{indent}{PLACEHOLDER}\n{after}"
-        question = _backward_question(file, _todo_comment(indent, shot.description))
+        question = _backward_question(file, todo_comment(indent, shot.description))
         answer = f"{words.answer_start}{region}{words.answer_end}"
         turns += [Message("user", question), Message("assistant", answer)]
     return tuple(turns)

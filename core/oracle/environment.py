@@ -111,6 +111,7 @@ def _locked(folder: Path, name: str) -> Iterator[None]:
 def _sweep(folder: Path, used: Path) -> None:
     """Remove what nobody used for a long time."""
     for old in folder.iterdir():
-        if old != used and old.is_dir() and old.stat().st_mtime < time.time() - KEPT_SECONDS:
-            shutil.rmtree(old, ignore_errors=True)
-            old.with_suffix(".lock").unlink(missing_ok=True)
+        with suppress(OSError):  # another process may sweep too
+            if old != used and old.is_dir() and old.stat().st_mtime < time.time() - KEPT_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+                old.with_suffix(".lock").unlink(missing_ok=True)
