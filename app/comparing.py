@@ -19,7 +19,7 @@ from core.comparison.compare import compare_runs
 from core.comparison.export import pair_row, summary_row, write_pairs_csv
 from core.comparison.values import Comparison
 from core.results import open_reader
-from core.trips.tasks import task
+from core.trips.tasks import counted, task
 from ui.report.comparison_page import write_comparison
 
 SHOWN = 20
@@ -123,7 +123,7 @@ def _run_heads(comparison: Comparison) -> tuple[str, str]:
 
 def _rest(number: int, noun: str) -> str | None:
     more = number - SHOWN
-    return f"and {words.counts(more, noun)} more: see --json or --csv" if more > 0 else None
+    return f"and {counted(more, noun)} more: see --json or --csv" if more > 0 else None
 
 
 def _table(*heads: str, right: bool = True) -> Table:

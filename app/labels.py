@@ -25,6 +25,7 @@ from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
 from core.taxonomy_file import TaxonomyFile
+from core.trips.tasks import counted
 
 FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
 
@@ -138,5 +139,5 @@ def import_command(options: argparse.Namespace) -> int:
     open_reader(database).close()  # a database that is not there is not to be made
     with open_store(database) as store:
         new = import_labels(store, _runs(options, store.reader), text)
-    print(f"{new} new label{'' if new == 1 else 's'}")
+    print(counted(new, "new label"))
     return 0

@@ -172,7 +172,9 @@ class Commands(QObject):
 
     def show_queue(self) -> None:
         """List the runs that wait for their turn."""
-        QueueDialog(self._window.queueing, self._window).exec()
+        dialog = QueueDialog(self._window.queueing, self._window)
+        dialog.exec()
+        dialog.deleteLater()  # it would go on to list every change
 
     def search_project(self) -> None:
         """Search in every file, beginning with what is selected in the code."""

@@ -36,6 +36,7 @@ def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
     header, bar, probing, diff = parts.code.header, parts.bar, parts.code.probe_bar, parts.diff.view
     for button, names in {
         bar.run: ("run",),
+        bar.pause: ("pause",),
         bar.stop: ("stop",),
         bar.settings: ("settings",),
         probing.check: ("check",),

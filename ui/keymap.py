@@ -141,10 +141,10 @@ class KeyMap(QObject):
 
     def name_on(self, button: QAbstractButton, *names: str) -> None:
         """Keep the keys of these bindings in a button's tip, and the first in its text where it names one."""
-        tip = button.toolTip().partition(" (")[0]
         text, named, _ = button.text().partition("  ")
 
         def tell() -> None:
+            tip = button.toolTip().partition(" (")[0]
             keys = [self._bindings[name].shown for name in names if self._bindings[name].keys]
             button.setToolTip(f"{tip} ({', '.join(keys)})" if keys else tip)
             if named:

@@ -16,6 +16,7 @@ from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
 from core.store.writer import Store
+from core.trips.tasks import counted
 from ui.inspection import Inspection
 from ui.labelling import Labelling
 from ui.scribe import Scribe
@@ -83,7 +84,7 @@ class LabelFiles(QObject):
             self._scribe.write(database, partial(_read, runs, path), self._say_imported, wait=False)
 
     def _say_imported(self, new: int) -> None:
-        self._notices.say(NoticeText(f"{new} new label{'' if new == 1 else 's'} came in."))
+        self._notices.say(NoticeText(f"{counted(new, 'new label')} came in."))
         self.imported.emit()
 
 
@@ -98,7 +99,7 @@ def _write(runs: Sequence[int], path: Path, ending: str, reader: Reader) -> Noti
             count = writer(reader, runs, stream)
     except OSError as error:
         raise UserError(f"The labels could not be written: {error}.", "Choose another folder.") from error
-    return NoticeText(f"{count} {noun}{'' if count == 1 else 's'} written to {path}.")
+    return NoticeText(f"{counted(count, noun)} written to {path}.")
 
 
 def _write_interface(text: str, path: Path, reader: Reader) -> NoticeText:

@@ -59,7 +59,9 @@ class Preferences(QObject):
 
     def show_keys(self) -> None:
         """Every key on one page."""
-        KeysDialog(self._window.commands.keymap, self._window).exec()
+        dialog = KeysDialog(self._window.commands.keymap, self._window)
+        dialog.exec()
+        dialog.deleteLater()  # it would go on to list every change
 
     def greet(self) -> None:
         """Show the tour the first time that there is something to see."""

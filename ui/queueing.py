@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.settings import RunSettings
 from core.store.rows import RunRow
+from core.trips.tasks import counted
 from ui.coordinator import RunState
 from ui.run_control import RunControl
 from ui.run_queue import QueuedRun, RunQueue
@@ -105,7 +106,7 @@ class Queueing(QObject):
 
     def _offer_queue(self) -> None:
         runs = self.queue.runs
-        text = f"{_count(len(runs), 'run')} waited when the window was closed: {runs[0].title}"
+        text = f"{counted(len(runs), 'run')} waited when the window was closed: {runs[0].title}"
         text += f", and {len(runs) - 1} more." if len(runs) > 1 else "."
         self._offers.offer(Offer(LEFT, text, (("Start", self.go_on), ("Discard", self.queue.clear))))
 
@@ -145,8 +146,4 @@ def _unfinished(runs: Sequence[RunRow]) -> str:
     wanted = run.items_admitted or run.regions_wanted
     done = f"{run.items_complete} of {wanted} done"
     text = f"Run {run.id} on {run.project_name} with {run.model_name} did not finish: {done}"
-    return f"{text}." if len(runs) == 1 else f"{text}; {_count(len(runs) - 1, 'earlier run')} did not either."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{text}." if len(runs) == 1 else f"{text}; {counted(len(runs) - 1, 'earlier run')} did not either."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.comparison.values import Comparison, Difference
 from core.store.rows import RunRow, Score
-from core.trips.tasks import task
+from core.trips.tasks import counted, task
 
 FEW = 20
 """Items below which a percentile bootstrap is somewhat narrow."""
@@ -25,13 +25,13 @@ def verdict(comparison: Comparison) -> str:
     """One sentence: which run is better, or how far it is from being known."""
     rtc, noun = comparison.rtc, task(comparison.first.task).noun
     first, second = comparison.first, comparison.second
-    counted = counts(rtc.items, noun)
+    over = counted(rtc.items, noun)
     if not rtc.decided or rtc.score.value is None:
         between = f"RTC of run {second.id} less that of run {first.id} is {bounded(rtc.score)}"
-        return f"Undecided: over {counted} {between}; {needed(rtc, noun)}."
+        return f"Undecided: over {over} {between}; {needed(rtc, noun)}."
     better, worse = (second, first) if rtc.score.value > 0 else (first, second)
     by = bounded(rtc.score if better is second else turned(rtc.score), sign="")
-    return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {counted} its RTC is higher by {by}."
+    return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {over} its RTC is higher by {by}."
 
 
 def lift_verdict(comparison: Comparison) -> str:
@@ -70,7 +70,7 @@ def needed(difference: Difference, noun: str) -> str:
         return f"none on average; {would}"
     if difference.needed > MOST:
         return f"more than {MOST:,} more {noun}s needed if it stays that small; {would}"
-    return f"about {counts(rounded(difference.needed), f'more {noun}')} needed"
+    return f"about {counted(rounded(difference.needed), f'more {noun}')} needed"
 
 
 def rounded(number: int) -> int:
@@ -126,8 +126,3 @@ def cautions(comparison: Comparison) -> str:
 def caveats(comparison: Comparison) -> list[str]:
     """`leftovers` and `cautions`, those there are."""
     return [said for said in (leftovers(comparison), cautions(comparison)) if said]
-
-
-def counts(number: int, noun: str) -> str:
-    """`1 region`, `40 regions`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -111,6 +111,11 @@ def article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 region`, `40 regions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def configured(settings: RunSettings, name: str) -> RunSettings:
     """The settings for a task, with its own temperatures and room. Raises UserError: no such task."""
     kind = task(name)

@@ -13,6 +13,7 @@ from waiting import wait_until
 
 from core.errors import UserError
 from ui.appearance import Appearance
+from ui.coordinator import RunState
 from ui.keymap import KeyMap, clashes
 from ui.main_window import MainWindow
 from ui.panels import DiffPanel
@@ -151,7 +152,13 @@ def test_chosen_keys_are_remembered_and_given_back(
     keymap = window.commands.keymap
     keymap.rebind("run", ["F4"])
     keymap.rebind("stop", [])
-    assert window.parts.bar.run.toolTip() == "Start a run (F4)"
+    bar = window.parts.bar
+    assert bar.run.toolTip() == "Start a run (F4)"
+    bar.show_state(RunState.PAUSED)
+    bar.set_theme(LIGHT)
+    assert bar.run.toolTip() == "Let a run wait for its turn (F4)"
+    assert bar.pause.toolTip() == "Go on (Ctrl+Shift+P)"
+    bar.show_state(RunState.IDLE)
     again = opened(qapp, remembered)
     assert again.commands.keymap.binding("run").keys == ("F4",)
     assert again.commands.keymap.binding("stop").keys == ()

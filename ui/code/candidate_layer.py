@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.considered import Considered, Fate
+from core.trips.tasks import counted
 from ui.code.block_painter import Canvas
 from ui.code.blocks import TAB
 from ui.code.source_text import SourceText
@@ -64,7 +65,7 @@ def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:
     )
     if not here:
         return "", ""
-    some = f"{len(here)} candidate{'s' if len(here) > 1 else ''} not drawn"
+    some = f"{counted(len(here), 'candidate')} not drawn"
     title = f"<b>Line {line + 1}</b> · {some} (share of this file's weight)"
     rows = [_row(block) for block in here[:LISTED]]
     if len(here) > LISTED:

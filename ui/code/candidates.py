@@ -12,6 +12,7 @@ from core.considered import Considered
 from core.errors import ProjectError
 from core.settings import RegionSettings
 from core.store.rows import ItemRow
+from core.trips.tasks import counted
 from core.types import Codebase, CoverageMap, SourceFile
 from ui.code.candidate_layer import lay_out
 from ui.code.editor import CodeEditor
@@ -73,7 +74,7 @@ class Candidates(QObject):
             self._header.say_candidates(found)
             return
         self._editor.set_candidates(lay_out(found, text))
-        self._header.say_candidates(f"{len(found):,} candidate{'' if len(found) == 1 else 's'}")
+        self._header.say_candidates(counted(len(found), "candidate"))
 
 
 def _consider(

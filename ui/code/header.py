@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
+from core.trips.tasks import counted
 from ui.code.blocks import Placed
 from ui.code.path_label import PathLabel
 from ui.icons import icon
@@ -128,7 +129,7 @@ def _about(path: str, placed: Placed, missing: bool) -> str:
     if missing:
         return f"not on this machine; the stored {noun} is shown"
     count = sum(block.item.admitted for block in placed.blocks)
-    parts = [f"{count} {noun}{'' if count == 1 else 's'}"] if count else []
+    parts = [counted(count, noun)] if count else []
     if placed.gone:
         parts.append(f"changed since the run, {len(placed.gone)} not found")
     elif placed.moved:

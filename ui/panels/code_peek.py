@@ -8,6 +8,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from core.trips.tasks import counted
 from ui.diff.indentation import lost_indentation
 from ui.diff.lines import split
 from ui.diff.spans import Span, lexer_for, spans_by_line
@@ -33,11 +34,11 @@ class CodePeek(QWidget):
         """Show `text` from its line `start` on (from 0), dedented."""
         texts = level(split(text).texts)
         shown = texts[start : start + self._most]
-        self._before = f"… {start} line{'s' if start > 1 else ''} as in the original" if start else ""
+        self._before = f"… {counted(start, 'line')} as in the original" if start else ""
         spans = [found for _, found in spans_by_line(shown, lexer_for(path))]
         self._lines = list(zip(shown, spans, strict=True)) if shown else []
         left = len(texts) - start - len(shown)
-        self._more = f"… {left} more line{'s' if left > 1 else ''}" if left else ""
+        self._more = f"… {counted(left, 'more line')}" if left else ""
         self.setAccessibleName(text)
         self.updateGeometry()
         self.update()

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
+from core.trips.tasks import counted
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
@@ -62,7 +63,7 @@ class RoundTripHeader(QWidget):
         self._rtc.show_text(rtc, colour, tip)
         self._lift.show_text("" if item.lift is None else f"lift {item.lift:+.2f}", self._lift_colour(item), _LIFT)
         count = len(item.tests)
-        tests = f"{count} test{'' if count == 1 else 's'}" if count else _JUDGED_BY[item.old_text is not None]
+        tests = counted(count, "test") if count else _JUDGED_BY[item.old_text is not None]
         self._tests.show_text(tests, theme.neutral, _tests_tip(item))
         self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)

@@ -18,6 +18,7 @@ from core.errors import InspectorError
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
 from core.settings import EndpointSettings
+from core.trips.tasks import counted
 from ui.gateway import Gateway
 from ui.shell.fields import count, pair
 from ui.theme import SPACE
@@ -107,7 +108,7 @@ class EndpointDialog(QDialog):
         self.model.clear()
         self.model.addItems([each.name for each in served])
         self.model.setCurrentText(wanted or (served[0].name if served else ""))
-        self._say(f"It serves {len(served)} model{'s' * (len(served) != 1)}.")
+        self._say(f"It serves {counted(len(served), 'model')}.")
 
     def _fail(self, error: Exception) -> None:
         self.list.setEnabled(True)

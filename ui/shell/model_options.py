@@ -43,7 +43,7 @@ class ModelOptions:
 
     def _prepare(self) -> None:
         self.context.setSpecialValueText(f"the model's own, at most {DEFAULT_CONTEXT}")
-        self.threads.setSpecialValueText("all but one core")
+        self.threads.setSpecialValueText("the cores that judging leaves")
         self.context.setSingleStep(1024)
         self.context.valueChanged.connect(self._tell)
         self.style.setAccessibleName("Prompt style")

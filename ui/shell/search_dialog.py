@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.trips.tasks import counted
 from core.types import SourceFile
 from ui.code.project_search import Hit, Hits, search
 from ui.fonts import fixed_font
@@ -184,8 +185,8 @@ class SearchDialog(QDialog):
         self.list.setCurrentIndex(self.found.index(0))
         count, files = len(hits.found), hits.files
         more = "More than " if hits.more else ""
-        places = f"{count:,} place{'' if count == 1 else 's'}"
-        self.said.setText(f"{more}{places} in {files:,} file{'' if files == 1 else 's'}" if count else "Nowhere")
+        where = f"{more}{counted(count, 'place')} in {counted(files, 'file')}"
+        self.said.setText(where if count else "Nowhere")
 
     def _step(self, step: int) -> None:
         count = self.found.rowCount()

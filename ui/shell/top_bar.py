@@ -39,7 +39,7 @@ class TopBar(QWidget):
         self.project.box.setPlaceholderText("None open")
         kinds = TASKS.values()
         self.task.set_choices([Choice(kind.title, kind.name, kind.tip) for kind in kinds], next(iter(TASKS)))
-        self._theme = theme
+        self._theme, self._paused = theme, False
         self._menus(menu, runs)
         self._controls()
         self._lay_out()
@@ -104,23 +104,28 @@ class TopBar(QWidget):
         self.stop.setIcon(icon("stop", theme.text, faded))
         self.settings.setIcon(icon("settings", theme.text))
         self.search.set_theme(theme)
-        self._draw_pause(False)
+        self._draw_pause()
 
     def show_state(self, state: RunState) -> None:
         """Offer what can be done now."""
         busy = state is not RunState.IDLE
         going = state in (RunState.RUNNING, RunState.PAUSED)
         self.run.setText("Queue" if busy else "Run")
-        words = "Let a run wait for its turn (Ctrl-R)" if busy else "Start a run (Ctrl-R)"
-        self.run.setToolTip(words)
-        self.run.setAccessibleName(words)
+        _say(self.run, "Let a run wait for its turn" if busy else "Start a run")
         self.pause.setEnabled(going)
         self.stop.setEnabled(going)
-        self._draw_pause(state is RunState.PAUSED)
+        self._paused = state is RunState.PAUSED
+        self._draw_pause()
 
-    def _draw_pause(self, paused: bool) -> None:
+    def _draw_pause(self) -> None:
+        paused = self._paused
         faded = self._theme.tint(self._theme.muted, 0.5)
         self.pause.setIcon(icon("run" if paused else "pause", self._theme.text, faded))
-        words = "Go on" if paused else "Pause after what is in flight"
-        self.pause.setToolTip(words)
-        self.pause.setAccessibleName(words)
+        _say(self.pause, "Go on" if paused else "Pause after what is in flight")
+
+
+def _say(button: QToolButton, words: str) -> None:
+    """What the button does now, beside the keys that its tip names."""
+    _, mark, keys = button.toolTip().partition(" (")
+    button.setToolTip(words + mark + keys)
+    button.setAccessibleName(words)
