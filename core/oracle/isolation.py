@@ -13,6 +13,8 @@ from core.oracle.zygote import Zygote
 
 LEAST_BUDGET = 4.0
 MOST_BUDGET = 20.0
+LEAST_PATIENCE = 30.0
+"""Seconds that one fork may take at least."""
 STAGE = "tests apart"
 
 Progress = Callable[[str, int, int], None]
@@ -49,9 +51,12 @@ def failing_apart(zygote: Zygote, seconds: Mapping[str, float], limit: float, pr
             continue
         progress(STAGE, done, len(seconds))
         done += len(batch)
-        suspects = list(failures(zygote, batch, progress)) if len(batch) > 1 else batch
-        for test in suspects:
-            apart.failing |= failures(zygote, [test], progress)
+        patience = LEAST_PATIENCE + 3 * sum(seconds[test] for test in batch)
+        for test in failures(zygote, batch, patience, progress) if len(batch) > 1 else batch:
+            if time.monotonic() > end:
+                apart.unreached.append(test)
+            else:
+                apart.failing |= failures(zygote, [test], patience, progress)
     return apart
 
 
@@ -63,9 +68,12 @@ def batches(seconds: Mapping[str, float]) -> list[list[str]]:
     return [[test for test in batch if test is not None] for batch in zip_longest(*by_file.values())]
 
 
-def failures(zygote: Zygote, tests: Sequence[str], progress: Progress) -> dict[str, str]:
-    """Node id -> the line that names the error, of those that do not pass in one fork. Raises ZygoteDied."""
-    request = {"tests": list(tests), "fail_fast": False, "unproven": True, "total": 120.0}
+def failures(zygote: Zygote, tests: Sequence[str], total: float, progress: Progress) -> dict[str, str]:
+    """Node id -> the line that names the error, of those that do not pass in one fork within `total` seconds.
+
+    Raises ZygoteDied.
+    """
+    request = {"tests": list(tests), "fail_fast": False, "unproven": True, "total": total}
     reply = zygote.run(request, beat=lambda: progress(STAGE, 0, 1))
     said = {values[0]: values[1:] for kind, *values in reply["frames"] if kind == "test"}
     found = {}
