@@ -146,6 +146,8 @@ HARMLESS = [
     "class A:\n def __eq__(self, o):\n  if type(self) is type(o): return self.x == o.x\n  return NotImplemented\n",
     "class A:\n    def __ne__(self, other): return not self == other\n",
     "x = A.__eq__(a, b)\n",
+    "x = '%99999999d' % 1 + '{:99999999}'.format(2)\n",
+    "x = 'modified'.replace('i', 'e') + str(y)\n",
     "import inspect\nx = inspect.signature(f)\n",
     "from inspect import isclass, signature\n",
     "import importlib.resources\nx = importlib.resources.files('a')\n",
@@ -182,6 +184,13 @@ HARMFUL = [
     "from tests import test_a\n",
     "x = vars(os)['mod' 'ules']\n",
     "x = ''.join(['_py', 'test'])\n",
+    "x = '__%s__' % 'eq'\n",
+    "x = '__qe__'[::-1]\n",
+    "x = 'tsetyp_'[::-1].lower()\n",
+    "x = '__{}__'.format('eq')\n",
+    "x = ''.join(reversed('seludom'))\n",
+    "x = chr(95) + chr(95) + 'eq' + '__'\n",
+    "x = b'_pytest'.decode()\n",
     "import ｇｃ\n",
 ]
 

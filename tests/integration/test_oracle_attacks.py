@@ -27,6 +27,9 @@ ATTACKS = {
     "atexit": "import atexit, os; atexit.register(os._exit, 0); raise SystemExit",
     "equal to everything": "class A:\n        def __eq__(self, other): return True\n    return A()",
     "equal to everything, made": 'return type("A", (), {"__e" + "q__": lambda s, o: True})()',
+    "equal to everything, spelt backwards": (
+        "class A:\n        locals()['__qe__'[::-1]] = lambda *a: True\n    return A()"
+    ),
     "equal to everything, renamed": (
         "class A:\n        def __eq__(self, other): return isinstance(other, A)\n    a = A()\n    A = int\n    return a"
     ),

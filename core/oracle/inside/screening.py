@@ -8,6 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
+from .folding import folded
 from .harmless import harmless
 
 _MODULES = """
@@ -32,7 +33,11 @@ TEST_MODULE = re.compile(r"tests?$|test_|.*_tests?$")
 WORD = re.compile(r"\w+")
 HIDDEN = MODULES | NAMES | {"sys", "modules"}
 """Words that nobody puts together from pieces for an honest reason."""
-_FIRST = "modules stack monitoring proc getattr setattr delattr type vars join __dict__"
+KNOT = re.compile(r"""["'][ \t]*[%\[+]|\{["']""")
+"""Where a text is put together by an operator."""
+_FIRST = (
+    "modules stack monitoring proc getattr setattr delattr type vars join __dict__ format replace decode chr reversed"
+)
 FIRST_LOOK = MODULES | CALLS | NAMES | set(_FIRST.split())
 
 
@@ -50,7 +55,8 @@ def _words(text: str) -> Counter[str]:
     """A cheap first look at the words of the text, comments included."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return Counter(word for word in WORD.findall(text) if word in FIRST_LOOK or "test" in word)
+    words = Counter(word for word in WORD.findall(text) if word in FIRST_LOOK or "test" in word)
+    return words + Counter(KNOT.findall(text))
 
 
 def _names(text: str) -> Counter[str]:
@@ -76,6 +82,7 @@ def _of(node: ast.AST) -> Iterator[str]:
         yield from _imports(node)
     elif isinstance(node, ast.Subscript):
         yield from {folded(node.slice) or ""} & {"modules"}
+        yield from _hidden(folded(node))
     elif isinstance(node, (ast.BinOp, ast.JoinedStr)):
         yield from _hidden(folded(node))
     else:
@@ -117,22 +124,6 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         yield from set(parts) & (MODULES | NAMES)
         yield from (first + "." + second for first, second in zip(parts, parts[1:]) if (first, second) in PAIRS)
         yield from (part for part in parts if part == "conftest" or TEST_MODULE.match(part))
-
-
-def folded(node: ast.AST) -> str | None:
-    """The text that a constant, or a sum or f-string of constants, comes to; None for anything else."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else None
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        parts = [folded(node.left), folded(node.right)]
-    elif isinstance(node, ast.JoinedStr):
-        parts = [folded(getattr(value, "value", value)) for value in node.values]
-    elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "join" and len(node.args) == 1:
-        parts = [folded(part) for part in getattr(node.args[0], "elts", ())] or [None]
-    else:
-        return None
-    known = [part for part in parts if part is not None]
-    return "".join(known) if len(known) == len(parts) else None
 
 
 def _hidden(value: str | None) -> Iterator[str]:
