@@ -147,6 +147,14 @@ def test_undo_restores_what_was_there_and_shows_that_sample(desk: Desk) -> None:
     assert not desk.panel.undo.isEnabled()
 
 
+def test_nobody_undoes_what_another_annotator_said(desk: Desk) -> None:
+    desk.key(Qt.Key.Key_1)
+    desk.panel.annotator.setText("Ben")
+    asked = list(desk.asked)
+    desk.key(Qt.Key.Key_U)
+    assert desk.asked == asked and not desk.panel.undo.isEnabled()
+
+
 def test_blind_hides_the_verdict_and_the_others_labels(desk: Desk) -> None:
     desk.store.add_label(desk.queue[0].id, "other", "Ben", "")
     desk.show(0)

@@ -10,19 +10,17 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from ui.diff.controls import BAR, bind, button, column, label, row
-from ui.diff.elided import ElidedLabel
-from ui.panels.badge import Badge
+from ui.diff.controls import bind, column
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.panels.label_actions import LabelActions, keys_of
+from ui.panels.label_bar import LabelBar
 from ui.panels.label_history import decision, held_labels, opinions, own_label, told
 from ui.panels.label_side import LabelSide
 from ui.panels.label_subject import LabelSubject
 from ui.panels.opinions import Opinions
-from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.pace import Pace
-from ui.theme import SPACE, Theme
+from ui.theme import Theme
 
 TOLD = 6
 """Entries of the history that are shown."""
@@ -64,11 +62,6 @@ class LabelsPanel(QWidget):
         self.set_sample(None, [])
 
     def _make_controls(self) -> None:
-        self.name, self.badge = label(), Badge(self._theme)
-        font = self.name.font()
-        font.setBold(True)
-        self.name.setFont(font)
-        self.about, self.progress = ElidedLabel("muted"), label(role="muted")
         self.key_actions = LabelActions(
             self,
             self._choose_slot,
@@ -83,22 +76,18 @@ class LabelsPanel(QWidget):
         self.side = LabelSide(self._theme, self.key_actions, self._choose_slot)
         self.annotator, self.note, self.advance = self.side.annotator, self.side.note, self.side.advance
         self.blind, self.history, self.keys = self.side.blind, self.side.history, self.side.keys
-        self.annotator.textChanged.connect(lambda: self._show_labels())
+        self.annotator.textChanged.connect(self._change_annotator)
         self.note.returnPressed.connect(self._keep_note)
         bind(self.note, "Escape", self._leave_note, "Leave the note")
         self.blind.toggled.connect(self._set_blind)
-        self.skip = button("Skip", "Go on without a label", self.next_requested.emit)
-        self.back = button("Back", "Go to the sample before", self.previous_requested.emit)
-        self.undo = button("Undo", "Undo the last label", self._undo)
-        self.help = button("Keys  ?", "Show or hide all keys (?)", self._toggle_keys)
+        skip, back = self.next_requested.emit, self.previous_requested.emit
+        self.bar = LabelBar(self._theme, skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
+        self.badge, self.progress, self.undo = self.bar.badge, self.bar.progress, self.bar.undo
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
         self.subject = LabelSubject(self._theme)
 
     def _lay_out(self) -> None:
-        steps = (self.back, self.skip, self.undo, self.help)
-        bar = row(self.name, self.badge, self.about, self.progress, *steps, margins=BAR, spacing=SPACE // 2 + 2)
-        bar.setStretch(2, 1)
         self._split = QSplitter(Qt.Orientation.Horizontal)
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.subject)
@@ -107,7 +96,7 @@ class LabelsPanel(QWidget):
         self._split.setSizes([560, 390])
         self._split.setStretchFactor(0, 1)
         self._body = QWidget()
-        column(bar, self.opinions, self._split, owner=self._body)
+        column(self.bar, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)
 
     @property
@@ -147,13 +136,9 @@ class LabelsPanel(QWidget):
     def refresh_keys(self) -> None:
         """Show the keys as they are now."""
         self.side.refresh_keys()
-        for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo"), (self.blind, "blind")):
-            action = self.key_actions.steps[step]
-            tip, keys = part.toolTip().partition(" (")[0], keys_of(action)
-            part.setToolTip(f"{tip} ({keys})" if keys else tip)
-            if part is not self.blind:
-                first = keys_of(action).partition(" or ")[0]
-                part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
+        self.bar.refresh_keys(self.key_actions)
+        tip, keys = self.blind.toolTip().partition(" (")[0], keys_of(self.key_actions.steps["blind"])
+        self.blind.setToolTip(f"{tip} ({keys})" if keys else tip)
         self._show_opinions()
 
     # ---- what is on show
@@ -210,12 +195,18 @@ class LabelsPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for part in (self.badge, self.subject, self.side):
+        for part in (self.bar, self.subject, self.side):
             part.set_theme(theme)
         if self._sample is not None:
             self._show_sample(self._sample)
 
     # ---- what is asked for
+
+    def _change_annotator(self) -> None:
+        """Somebody else undoes nothing of what was said before."""
+        self._given.clear()
+        self.undo.setEnabled(False)
+        self._show_labels()
 
     def _choose_slot(self, slot: int) -> None:
         if slot in self._slots:
@@ -273,11 +264,8 @@ class LabelsPanel(QWidget):
         return held_labels(self._labels, self._sample.id if blind and self._sample else None)
 
     def _show_sample(self, sample: SampleRow) -> None:
-        self.name.setText(sample_name(sample))
-        self.about.setText("" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split()))
-        shown = sample.role != "forward" and not self.blind.isChecked()
-        text = verdict_text(sample.verdict) if shown else ""
-        self.badge.show_text(text, verdict_colour(self._theme, sample.verdict))
+        about = "" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split())
+        self.bar.show_sample(sample, about, blind=self.blind.isChecked())
         self.undo.setEnabled(bool(self._given))
 
     def _show_labels(self) -> None:
