@@ -16,6 +16,7 @@ from stored_run import shown
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow
 from core.store.writer import Store
+from core.types import LabelKind
 from ui.panels import LabelsPanel
 from ui.panels.pace import Pace
 from ui.theme import DARK, LIGHT
@@ -241,6 +242,20 @@ def test_a_key_decides_as_one_annotator_says(desk: Desk) -> None:
     assert desk.at == 1
     desk.key(Qt.Key.Key_K)
     assert len(desk.asked) == 1
+
+
+def test_a_decision_that_is_changed_takes_the_other_note(desk: Desk) -> None:
+    adjudicate(desk)
+    desk.store.add_label(desk.queue[0].id, "other", "Ada", "see line 2", kind=LabelKind.ADJUDICATION)
+    desk.panel.set_sample(None, [])
+    desk.show(0)
+    assert desk.panel.note.text() == "see line 2"
+    desk.panel.note.setText("see line 3")
+    desk.panel.opinions.cards[0].accept.click()
+    desk.panel.note.setText("see line 2")
+    desk.show(0)
+    desk.panel.opinions.cards[1].accept.click()
+    assert desk.asked == [(desk.queue[0].id, "other", "see line 3"), (desk.queue[0].id, "ambiguous", "")]
 
 
 def test_another_mode_can_be_decided_on_and_undone(desk: Desk) -> None:

@@ -230,7 +230,9 @@ class LabelsPanel(QWidget):
         """Decide as the annotator at this place says; their note goes along unless another was written."""
         held = self._held()
         if self.adjudicating and place < len(held):
-            self._choose(held[place].mode, self.note.text().strip() or held[place].note)
+            own, written = self._own(), self.note.text().strip()
+            kept = own.note if own else ""
+            self._choose(held[place].mode, held[place].note if written == kept else written)
 
     def _undo(self) -> None:
         """Ask for what the last labelled sample had before, and show that sample."""
