@@ -52,11 +52,12 @@ def open_endpoint(
     )
 
 
-def models_at(settings: EndpointSettings) -> list[Served]:
-    """Every model of a server. Raises ModelError."""
+def models_at(settings: EndpointSettings, beat: Callable[[], None] = silent) -> list[Served]:
+    """Every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
     check_address(settings.address)
+    key = key_of(settings, os.environ)
     try:
-        return list_served(settings.address, key_of(settings, os.environ))
+        return _in_background(lambda: list_served(settings.address, key), beat)
     except HttpFailure as failure:
         raise _unusable(settings, failure) from None
 

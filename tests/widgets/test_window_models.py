@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -128,6 +130,19 @@ def test_a_server_is_asked_for_its_models_when_told_to(qapp: QApplication, gatew
     dialog.buttons.accepted.emit()
     assert "not an address" in dialog.said.text() and dialog.result() != QDialog.DialogCode.Accepted
     assert EndpointDialog(SERVER, gateway).endpoint() == SERVER
+
+
+def test_a_silent_server_keeps_no_window_from_closing(qapp: QApplication) -> None:
+    gateway = Gateway()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        dialog = EndpointDialog(EndpointSettings(f"http://127.0.0.1:{silent.getsockname()[1]}/v1"), gateway)
+        dialog.list.click()
+        asked, _ = silent.accept()
+        dialog.reject()
+        began = time.monotonic()
+        assert gateway.close()
+        assert time.monotonic() - began < 2.0
+        asked.close()
 
 
 def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QApplication) -> None:

@@ -21,6 +21,7 @@ from core.errors import Cancelled, InspectorError
 from core.models.download import Wanted, download, parse_wanted
 from core.models.memory import gib
 from ui.gateway import Gateway
+from ui.shell.fields import say
 from ui.theme import SPACE
 
 POLL = 100
@@ -143,8 +144,5 @@ class DownloadDialog(QDialog):
         self._say(f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error), bad=True)
 
     def _say(self, words: str, bad: bool = False) -> None:
-        self.said.setText(words)
-        self.said.setProperty("role", "bad" if bad else "muted")
-        self.said.style().unpolish(self.said)
-        self.said.style().polish(self.said)
+        say(self.said, words, bad)
         self.adjustSize()

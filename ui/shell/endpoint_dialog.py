@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -14,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import InspectorError
+from core.errors import Cancelled, InspectorError
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
 from core.settings import EndpointSettings
 from core.trips.tasks import counted
 from ui.gateway import Gateway
-from ui.shell.fields import count, pair
+from ui.shell.fields import count, pair, say
 from ui.theme import SPACE
 
 WORDS = (
@@ -37,7 +39,7 @@ class EndpointDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Model server")
         known = endpoint or EndpointSettings("")
-        self._known, self._gateway = known, gateway
+        self._known, self._gateway, self._left = known, gateway, threading.Event()
         self.address, self.key = QLineEdit(known.address), QLineEdit(known.key_variable)
         self.model, self.list = QComboBox(), QPushButton("List")
         self.concurrency = count(known.concurrency, 64, "Requests at a time")
@@ -100,7 +102,7 @@ class EndpointDialog(QDialog):
         endpoint = self.endpoint()
         self._say("Asking the server…")
         self.list.setEnabled(False)
-        self._gateway.submit("served models", lambda: models_at(endpoint), self._show, self._fail)
+        self._gateway.submit("served models", lambda: models_at(endpoint, self._heed), self._show, self._fail)
 
     def _show(self, served: list[Served]) -> None:
         wanted = self.model.currentText()
@@ -126,12 +128,15 @@ class EndpointDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Nobody waits for the list any more (called by Qt)."""
+        self._left.set()
         self._gateway.cancel("served models")
         super().done(result)
 
+    def _heed(self) -> None:
+        """In the background: a silent server is not waited for once the dialog was left."""
+        if self._left.is_set():
+            raise Cancelled
+
     def _say(self, words: str, bad: bool = False) -> None:
-        self.said.setText(words)
-        self.said.setProperty("role", "bad" if bad else "muted")
-        self.said.style().unpolish(self.said)
-        self.said.style().polish(self.said)
+        say(self.said, words, bad)
         self.adjustSize()

@@ -1,4 +1,4 @@
-"""Fields of the dialogs, named for screen readers."""
+"""Fields of the dialogs, named for screen readers, and the line in which a dialog says something."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def pair(left: QWidget, words: str, right: QWidget) -> QWidget:
         line.addWidget(label)
     line.addWidget(right, 1 if words else 0)
     return row
+
+
+def say(label: QLabel, words: str, bad: bool = False) -> None:
+    """Show words in a dialog's own line: what to know, or what is wrong."""
+    label.setText(words)
+    label.setProperty("role", "bad" if bad else "muted")
+    label.style().unpolish(label)
+    label.style().polish(label)
 
 
 def _named(box: Box, name: str) -> Box:

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from core.errors import UserError
 from ui.diff.controls import bind
 from ui.keymap import Binding, KeyMap
+from ui.shell.fields import say
 from ui.shell.key_field import KeyField
 from ui.theme import SPACE
 
@@ -229,9 +230,7 @@ class KeysDialog(QDialog):
         self.list.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _say(self, problem: str) -> None:
-        self.said.setText(problem or HINT)
-        self.said.setProperty("role", "bad" if problem else "muted")
-        self.said.style().polish(self.said)
+        say(self.said, problem or HINT, bad=bool(problem))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Escape while a key is asked for leaves that only (called by Qt)."""

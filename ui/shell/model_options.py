@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QPushButton, QWidg
 
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings, RunSettings
 from ui.shell.chosen_models import BUNDLED, backward_value, forward_value
-from ui.shell.fields import count, pair
+from ui.shell.fields import count, pair, say
 
 if TYPE_CHECKING:
     from core.models.gguf import GgufHeader
@@ -116,11 +116,8 @@ class ModelOptions:
         from core.models.memory import estimate, memory_now, tight
 
         generation, free = self._generation(), memory_now()
-        self.memory.setText(estimate(headers, generation, free) if headers else "")
         bad = bool(headers) and tight(headers, generation, free)
-        self.memory.setProperty("role", "bad" if bad else "muted")
-        self.memory.style().unpolish(self.memory)
-        self.memory.style().polish(self.memory)
+        say(self.memory, estimate(headers, generation, free) if headers else "", bad)
         self._form.setRowVisible(self.memory, bool(headers))
 
 

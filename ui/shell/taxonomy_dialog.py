@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
 from ui.diff.controls import bind
+from ui.shell.fields import say
 from ui.theme import SPACE
 
 FILES = "Error modes (*.toml);;All files (*)"
@@ -155,9 +156,7 @@ class TaxonomyDialog(QDialog):
 
     def say(self, problem: str) -> None:
         """Tell why something could not be done; empty: what to know about modes."""
-        self.said.setText(problem or ABOUT)
-        self.said.setProperty("role", "bad" if problem else "muted")
-        self.said.style().polish(self.said)
+        say(self.said, problem or ABOUT, bad=bool(problem))
 
     # ---- what is changed
 
