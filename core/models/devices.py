@@ -41,7 +41,7 @@ def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str]) -> Unused | None:
     names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus))
     switch = SWITCHES[gpus[0].maker]
     return Unused(
-        f"The {names} of this machine is not used: llama.cpp was built without GPU support.",
+        f"The {names} of this machine is not used: llama.cpp was built without support for it.",
         f'Build it with `CMAKE_ARGS="{switch}" pip install --force-reinstall --no-cache-dir llama-cpp-python`.',
     )
 

@@ -71,11 +71,6 @@ class NativeModel:
     # ------------------------------------------------------------------ what the model is
 
     @property
-    def trained_context(self) -> int:
-        """Tokens the model was trained for."""
-        return int(lib.llama_model_n_ctx_train(self.model))
-
-    @property
     def can_rewind(self) -> bool:
         """Whether part of a sequence can be taken back (recurrent models cannot)."""
         return not (lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,12 +42,21 @@ def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     assert cache.load("other") is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"not gzip", None])
-def test_a_broken_cache_is_no_cache(tmp_path: Path, damage: bytes | None) -> None:
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda data: b"",
+        lambda data: b"not gzip",
+        lambda data: data[:-20],
+        lambda data: data[:20] + b"\xff" * 8 + data[28:],
+    ],
+    ids=["empty", "another kind", "cut off", "overwritten"],
+)
+def test_a_broken_cache_is_no_cache(tmp_path: Path, damaged: Callable[[bytes], bytes]) -> None:
     cache = BaselineCache(tmp_path)
     cache.save("k", baseline())
     file = next(tmp_path.glob("k*"))
-    file.write_bytes(file.read_bytes()[:-20] if damage is None else damage)
+    file.write_bytes(damaged(file.read_bytes()))
     assert cache.load("k") is None
 
 

@@ -16,7 +16,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from core.store.rows import ItemRow
 from ui.code.block_painter import Canvas, paint_block, paint_outline, paint_tag
 from ui.code.blocks import TAB, Block, at_line
 from ui.code.candidate_layer import CandidateBlock, card_words, paint_candidates
@@ -214,11 +213,6 @@ class CodeEditor(QPlainTextEdit):
         self._rest.stop()
         self._hovered = None
         self._card.hide()
-
-    def item_at(self, line: int) -> ItemRow | None:
-        """The region over a line."""
-        block = at_line(self.blocks, line)
-        return block.item if block else None
 
     def _line_at(self, position: QPointF) -> int:
         canvas = self.canvas()

@@ -12,7 +12,6 @@ from typing import Any, Callable
 from .channel import FrameReader
 from .reap import Scratch, kill_everything
 
-FLUSH = 0.2
 JUDGE_BYTES = 16 << 20
 TRACE_BYTES = 1 << 30
 

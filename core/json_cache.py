@@ -1,0 +1,52 @@
+"""Plain values kept between runs of the program, one compressed file a key."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+
+class JsonCache:
+    """A folder of files. Trouble with it is passed over: it is only a cache."""
+
+    def __init__(self, folder: Path, kept: int) -> None:
+        """Of more than `kept` files those go that were not used for longest; the folder is made when first needed."""
+        self._folder, self._kept = folder, kept
+
+    def load(self, key: str) -> Any:
+        """What is kept under `key`; None when there is nothing, or it cannot be read."""
+        try:
+            with gzip.open(self._file(key), "rt", encoding="utf-8") as file:
+                value = json.load(file)
+        except (OSError, EOFError, ValueError, zlib.error):
+            return None
+        with suppress(OSError):
+            os.utime(self._file(key))
+        return value
+
+    def save(self, key: str, value: object) -> None:
+        """Keep it, whole or not at all."""
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
+            try:
+                with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:
+                    json.dump(value, file)
+                Path(name).replace(self._file(key))
+            finally:
+                Path(name).unlink(missing_ok=True)
+            self._trim()
+
+    def _file(self, key: str) -> Path:
+        return self._folder / f"{key}.json.gz"
+
+    def _trim(self) -> None:
+        kept = sorted(self._folder.glob("*.json.gz"), key=lambda file: file.stat().st_mtime, reverse=True)
+        for file in kept[self._kept :]:
+            file.unlink(missing_ok=True)
