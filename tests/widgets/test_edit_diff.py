@@ -141,3 +141,11 @@ def test_who_labels_an_edit_sees_old_new_and_predicted_code(qapp: QApplication, 
     assert [pane.isVisible() for pane in subject.edit.sides] == [True, True, False]
     subject.show_subject(replace(item, old_text=None), made, described.text)
     assert subject.columns.isVisible() and not subject.edit.isVisible()
+
+
+def test_a_pane_that_is_hidden_makes_no_row_taller(qapp: QApplication) -> None:
+    panel = DiffPanel(LIGHT)
+    panel.set_edit(replace(EDIT, old="a = compute(1, 2, 3)\nb", new="a = compute(1, 2, 3)\nc", predicted=None))
+    shown(panel, 1000, 360)
+    QTest.qWait(100)
+    assert not any(panel.edit.columns.left.padding)

@@ -119,6 +119,7 @@ class Columns(QWidget):
     def show_last(self, shown: bool) -> None:
         """Whether the last text is there."""
         self._titled[-1].setVisible(shown)
+        self._rewrap()
 
     def show_description(self, text: str, shown: bool) -> None:
         """Show the description, or take it away."""
@@ -191,10 +192,11 @@ class Columns(QWidget):
             for pane in self.sides:
                 _pad(pane, pane.lines, ())
             return
-        heights = [pane.heights() for pane in self.sides]
+        there = [pane for pane, holder in zip(self.sides, self._titled, strict=True) if not holder.isHidden()]
+        heights = [pane.heights() for pane in there]
         highest = [max(row) for row in zip(*heights, strict=True)]
         tall = [place for place, height in enumerate(highest) if height > 1]
-        for pane, own in zip(self.sides, heights, strict=True):
+        for pane, own in zip(there, heights, strict=True):
             _pad(pane, pane.lines, [most - height for most, height in zip(highest, own, strict=True)])
             pane.lay_out(tall)
 
