@@ -7,7 +7,7 @@ import sys
 
 YOUNG, MIDDLE, OLD = 50_000, 20, 100
 """Allocations until the youngest objects are searched, and how many searches pass until older ones are."""
-TURN = 0.0005
+TURN = 0.0001
 """Seconds a background thread computes before the window's thread may; many calls of Qt hand their turn over."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_for_filename
 from pygments.lexers.python import PythonLexer
@@ -10,6 +12,10 @@ from pygments.token import Text, Whitespace, _TokenType
 from pygments.util import ClassNotFound
 
 from ui.code.source_text import units
+
+BREATH, REST = 400, 0.001
+"""Tokens after which a background thread stands back for so many seconds: else the window's thread waits for its turn
+at every call of Qt."""
 
 TokenSpan = tuple[int, int, _TokenType]
 """Column, length (UTF-16 units), type."""
@@ -29,7 +35,9 @@ def tokenise(text: str, path: str) -> list[list[TokenSpan]]:
     """Tokens of each line of `text`, whose line ends are `\\n`; plain ones left out."""
     lines: list[list[TokenSpan]] = [[]]
     column = 0
-    for _, kind, value in lexer_for(path).get_tokens_unprocessed(text):
+    for count, (_, kind, value) in enumerate(lexer_for(path).get_tokens_unprocessed(text)):
+        if count % BREATH == 0:
+            time.sleep(REST)
         for number, piece in enumerate(value.split("\n")):
             if number:
                 lines.append([])
