@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from core.cores import share_cores, usable_cores
 from core.settings import RunSettings
 from core.store.rows import PaceRow
 
@@ -64,9 +65,12 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
 
 
 def _asked(settings: RunSettings) -> tuple[object, ...]:
-    """Who is asked for what: another model, task or thread count goes at another speed."""
+    """Who is asked for what: another model, task or thread count goes at another speed.
+
+    A stored run has the threads that it was given, settings of a run to come may leave them open.
+    """
     models = (settings.model, settings.endpoint, settings.backward_model, settings.backward_endpoint)
-    return (settings.task, *models, settings.generation.threads)
+    return (settings.task, *models, share_cores(settings, usable_cores()).generation.threads)
 
 
 def _shape(settings: RunSettings) -> tuple[object, ...]:

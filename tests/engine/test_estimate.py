@@ -9,6 +9,7 @@ import pytest
 from factories import fill_store
 from sqlite_utils import Database
 
+from core.cores import share_cores, usable_cores
 from core.estimate import estimate
 from core.results import open_reader, open_store
 from core.settings import ModelSettings, RunSettings
@@ -26,7 +27,7 @@ def test_without_a_run_of_these_models_nothing_but_counts_is_claimed() -> None:
         replace(SETTINGS, model="/other.gguf"),
         replace(SETTINGS, task="editing"),
         replace(SETTINGS, backward_model="/n.gguf"),
-        replace(SETTINGS, generation=ModelSettings(threads=7)),
+        replace(SETTINGS, generation=ModelSettings(threads=1000)),
     )
     cost = estimate(SETTINGS, [pace(1.0, other) for other in others])
     assert (cost.descriptions, cost.reconstructions, cost.baselines, cost.samples) == (30, 30, 10, 70)
@@ -38,6 +39,12 @@ def test_minutes_and_tokens_follow_the_newest_runs_alike() -> None:
     assert cost.seconds == pytest.approx(10 * 2.0 + 70 * 2.0)
     assert (cost.low, cost.high, cost.runs, cost.like) == (20 + 70, 20 + 210, 3, True)
     assert cost.tokens == 7_000
+
+
+def test_a_stored_run_tells_the_threads_that_were_left_open() -> None:
+    stored = share_cores(SETTINGS, usable_cores())
+    assert stored.generation.threads is not None and SETTINGS.generation.threads is None
+    assert estimate(SETTINGS, [pace(1.0, stored)]).runs == 1
 
 
 def test_runs_that_sampled_otherwise_are_used_only_where_there_is_nothing_better() -> None:
