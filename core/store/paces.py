@@ -12,7 +12,7 @@ from core.settings import RunSettings
 from core.store.rows import PaceRow
 
 Row = Mapping[str, Any]
-PARTS = 4
+PARTS, REGIONS_OF_PART = 4, 3
 PAUSE = 5.0
 """A region that took this many times the median was not worked on all the time: the run was paused, or resumed."""
 
@@ -53,8 +53,9 @@ def pace(run: Row, items: Row, regions: Sequence[Row], settings: RunSettings) ->
 
 
 def _parts(kept: Sequence[tuple[float, Row]]) -> list[float]:
-    """Seconds a sample in each part of a run."""
-    numbered = groupby(enumerate(kept), key=lambda pair: pair[0] * PARTS // len(kept))
+    """Seconds a sample in each part of a run; regions that are sampled together end together, so a part has several."""
+    count = max(min(PARTS, len(kept) // REGIONS_OF_PART), 1)
+    numbered = groupby(enumerate(kept), key=lambda pair: pair[0] * count // len(kept))
     parts = [[each for _, each in group] for _, group in numbered]
     return [sum(seconds for seconds, _ in part) / sum(row["samples"] for _, row in part) for part in parts]
 

@@ -234,7 +234,7 @@ class PaceRow:
 
     Attributes:
         samples, seconds, tokens: of those regions that say something about it; tokens read and written.
-        parts: seconds a sample in up to four consecutive parts of the run.
+        parts: seconds a sample in up to four consecutive parts of the run, one where it was short.
         drawing: seconds until a region was admitted.
     """
 
