@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 SETTINGS_VERSION = 1
 DEFAULT_CONTEXT = 3072
@@ -103,6 +103,11 @@ class EndpointSettings:
     concurrency: int = 4
     attempts: int = 5
     timeout: float = 300.0
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Plain values read back; those that this version does not know are dropped. Raises TypeError."""
+        return cls(**_known(cls, data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +214,7 @@ class RunSettings:
             values[name] = kind(**_known(kind, values.get(name, {})))
         for name in ("endpoint", "backward_endpoint"):
             if values.get(name) is not None:
-                values[name] = EndpointSettings(**_known(EndpointSettings, values[name]))
+                values[name] = EndpointSettings.from_json(values[name])
         return cls(**values)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 from collections.abc import Iterator
@@ -78,6 +79,9 @@ def test_servers_are_remembered_without_their_keys(
     assert remembered.endpoints() == [replace(SERVER, concurrency=2), OTHER]
     remembered._settings.sync()
     assert "secret" not in (tmp_path / "settings.ini").read_text()
+    later = json.dumps([{"address": OTHER.address, "of_a_later_version": 1}])
+    remembered._settings.setValue("recent/endpoints", later)
+    assert remembered.endpoints() == [OTHER]
     remembered._settings.setValue("recent/endpoints", "[1]")
     assert remembered.endpoints() == []
 

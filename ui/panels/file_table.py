@@ -47,6 +47,7 @@ class FileTable(QWidget):
 
     def set_noun(self, noun: str) -> None:
         """Call what the run samples by its name."""
+        self._noun = noun
         self.model.name_columns(_heads(noun))
         self.table.setAccessibleName(f"Scores by file; Enter opens the {noun}s of a file")
 
@@ -81,7 +82,7 @@ class FileTable(QWidget):
         """The files as a table, in the order of their names."""
         stream = io.StringIO(newline="")
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("path", "regions", "completed", "rtc", "lift"))
+        writer.writerow(("path", f"{self._noun}s", "completed", "rtc", "lift"))
         writer.writerows((file.path, file.items, file.done, file.rtc, file.lift) for file in self._files)
         return stream.getvalue()
 

@@ -114,8 +114,8 @@ class Remembered:
         """Model servers named by hand, the last one first; never their keys."""
         try:
             values = json.loads(self._text("recent/endpoints") or "[]")
-            return [EndpointSettings(**value) for value in values]
-        except (ValueError, TypeError):
+            return [EndpointSettings.from_json(value) for value in values]
+        except (ValueError, TypeError, AttributeError):
             return []
 
     def add_endpoint(self, endpoint: EndpointSettings) -> None:
