@@ -42,6 +42,7 @@ class Queueing(QObject):
         control.ended.connect(self._note_end)
         control.started.connect(lambda _: self.queue.forget_begun())
         control.coordinator.state_changed.connect(self._note_state)
+        self.queue.changed.connect(self._note_queue)
         if self.held:
             self._offer_queue()
 
@@ -135,6 +136,11 @@ class Queueing(QObject):
         """Who stops a run does not want the next one to begin at once."""
         if state is RunState.STOPPING and self.queue.runs:
             self._set_held(True)
+
+    def _note_queue(self) -> None:
+        """An empty queue holds nothing back: what is added to it later begins by itself."""
+        if self.held and not self.queue.runs:
+            self._set_held(False)
 
     def _set_held(self, held: bool) -> None:
         self.held = held and bool(self.queue.runs)

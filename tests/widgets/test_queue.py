@@ -101,6 +101,20 @@ def test_stop_holds_the_queue_until_it_is_let_go_on(open_window: Callable[[], Ma
     wait_until(lambda: not window.queueing.queue.runs and not window.control.busy, 10)
 
 
+def test_an_emptied_queue_holds_back_nothing_that_is_added_later(
+    open_window: Callable[[], MainWindow], tmp_path: Path
+) -> None:
+    window = open_window()
+    release = blocked(window)
+    queued(window, tmp_path, "first.gguf")
+    window.queueing.hold()
+    window.queueing.queue.clear()
+    queued(window, tmp_path, "later.gguf")
+    assert not window.queueing.held
+    release.set()
+    wait_until(lambda: not window.queueing.queue.runs and not window.control.busy, 10)
+
+
 def test_the_queue_is_put_in_order_by_keys(open_window: Callable[[], MainWindow], tmp_path: Path) -> None:
     window = open_window()
     release = blocked(window)
