@@ -96,6 +96,11 @@ class Labelling(QObject):
             self._run_id = run.id
             self._inspection.ask("label queue", partial(_read_stock, self.runs()), self._take_queue)
 
+    def rename(self, name: str) -> None:
+        """Label under another name from now on."""
+        self._panel.annotator.setText(name)
+        self._rename()
+
     def show_sample(self, sample_id: int) -> None:
         """Show a sample of the run, whether or not the queue holds it."""
         self._queue.go_to(sample_id)

@@ -36,6 +36,7 @@ class Preferences(QObject):
         dialog.theme_chosen.connect(self.choose_theme)
         dialog.code_sized.connect(self.size_code)
         dialog.sandbox_chosen.connect(self._choose_sandbox)
+        dialog.annotator_named.connect(window.labelling.rename)
         dialog.models_changed.connect(window.models.search)
         dialog.keys_asked.connect(self.show_keys)
         dialog.tour_asked.connect(dialog.accept)

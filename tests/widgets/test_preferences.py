@@ -70,6 +70,7 @@ def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, reme
     assert window.parts.code.editor.font().pointSizeF() == 14
     assert (remembered.theme, remembered.scale, remembered.annotator) == ("dark", 150, "Ada")
     assert remembered.run_settings().oracle.sandbox == "none"
+    assert window.parts.labels.annotator.text() == "Ada"
     again = MainWindow(window.appearance, remembered)
     assert again.parts.code.editor.font().pointSizeF() == 14
     again.close()

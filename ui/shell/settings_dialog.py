@@ -42,11 +42,12 @@ class Now:
 
 
 class SettingsDialog(QDialog):
-    """Tells what was changed: theme, points of code, sandbox by value, `models_changed`; and asks for keys or tour."""
+    """Tells what was changed: theme, points of code, sandbox, name, `models_changed`; and asks for keys or tour."""
 
     theme_chosen = Signal(str)
     code_sized = Signal(int)
     sandbox_chosen = Signal(str)
+    annotator_named = Signal(str)
     models_changed = Signal()
     keys_asked = Signal()
     tour_asked = Signal()
@@ -156,7 +157,7 @@ class SettingsDialog(QDialog):
 
     def _take_annotator(self) -> None:
         if self.annotator.text().strip():
-            self._remembered.annotator = self.annotator.text().strip()
+            self.annotator_named.emit(self.annotator.text().strip())
 
     def _add_model(self, ask: Callable[[QWidget], str]) -> None:
         path = ask(self)
