@@ -34,7 +34,9 @@ def opening() -> Iterator[Open]:
 
 
 def judged(project: Opened, path: str, old: str, new: str) -> Outcome:
-    return project.oracle.judge(project.candidate(path, old, new), project.tests).outcome
+    verdict = project.oracle.judge(project.candidate(path, old, new), project.tests)
+    print(verdict)  # shown where the outcome is not the expected one
+    return verdict.outcome
 
 
 def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open) -> None:
