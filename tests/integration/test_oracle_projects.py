@@ -35,7 +35,7 @@ def opening() -> Iterator[Open]:
 
 def judged(project: Opened, path: str, old: str, new: str) -> Outcome:
     verdict = project.oracle.judge(project.candidate(path, old, new), project.tests)
-    print(verdict)  # shown where the outcome is not the expected one
+    print(verdict)  # noqa: T201 - shown where the outcome is not the expected one
     return verdict.outcome
 
 

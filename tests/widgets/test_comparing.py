@@ -229,9 +229,11 @@ def test_pages_are_written_from_the_menus(window: MainWindow, tmp_path: Path, mo
     page.report_asked.emit()
     wait_until(lambda: any("both.html" in notice.problem for notice in window.parts.notices.notices))
     assert "runs compared" in (tmp_path / "both.html").read_text("utf-8")
+    window.inspection.choose_run(Wanted(1))
+    wait_until(lambda: window.inspection.run is not None and window.inspection.run.id == 1)
     window.commands.actions["report"].trigger()
     wait_until(lambda: any("run.html" in notice.problem for notice in window.parts.notices.notices))
-    assert "Worst edits" in (tmp_path / "run.html").read_text("utf-8")  # the run on show is one of edits
+    assert "Worst regions" in (tmp_path / "run.html").read_text("utf-8")
     window.commands.actions["report"].trigger()
     wait_until(lambda: any("cannot be written" in notice.problem for notice in window.parts.notices.notices))
 
