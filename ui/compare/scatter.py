@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
+from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QWidget
 
 from core.comparison.values import Comparison, Pair
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
-from ui.panels.plots import make_plot, paint_plot
+from ui.panels.plots import follow_plot, make_plot, paint_plot
 from ui.theme import SPACE, Theme
 
 SMALLEST, LARGEST = 9.0, 42.0
@@ -98,17 +98,7 @@ class Scatter(QWidget):
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
         """Follow pointer and keys over the plot (called by Qt)."""
-        if isinstance(event, QMouseEvent) and watched is self.plot.viewport():
-            if event.type() == QEvent.Type.MouseMove:
-                self._read(self._under(event.position()))
-            elif event.type() == QEvent.Type.MouseButtonRelease:
-                self._read(self._under(event.position()))
-                self._open()
-        elif event.type() == QEvent.Type.Leave:
-            self._read(None)
-        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and watched is self.plot:
-            return self._key(Qt.Key(event.key()))
-        return False
+        return follow_plot(self.plot, watched, event, self._under, self._read, self._open, self._key)
 
     def _key(self, key: Qt.Key) -> bool:
         last, here = len(self.spots) - 1, -1 if self._at is None else self._at

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen, QShowEvent
+from PySide6.QtGui import QColor, QPen, QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.metric_values import BINS, MetricBin, MetricValues, metric_bins
 from ui.panels.metrics import metric_heading
-from ui.panels.plots import make_plot, paint_plot
+from ui.panels.plots import follow_plot, make_plot, paint_plot
 from ui.theme import SPACE, Theme
 
 
@@ -99,17 +99,7 @@ class MetricChart(QWidget):
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
         """Follow pointer and keys over the plot (called by Qt)."""
-        if isinstance(event, QMouseEvent) and watched is self.plot.viewport():
-            if event.type() == QEvent.Type.MouseMove:
-                self._read(self._under(event.position()))
-            elif event.type() == QEvent.Type.MouseButtonRelease:
-                self._read(self._under(event.position()))
-                self._activate()
-        elif event.type() == QEvent.Type.Leave:
-            self._read(None)
-        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and watched is self.plot:
-            return self._key(Qt.Key(event.key()))
-        return False
+        return follow_plot(self.plot, watched, event, self._under, self._read, self._activate, self._key)
 
     def _ask(self) -> None:
         self._stale = False

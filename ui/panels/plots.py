@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyqtgraph as pg  # type: ignore[import-untyped]
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent
 
 from ui.theme import Theme
 
@@ -36,3 +38,26 @@ def paint_plot(plot: pg.PlotWidget, theme: Theme) -> None:
         axis = plot.getAxis(side)
         axis.setPen(QColor(theme.border))
         axis.setTextPen(QColor(theme.muted))
+
+
+def follow_plot(
+    plot: pg.PlotWidget,
+    watched: object,
+    event: QEvent,
+    under: Callable[[QPointF], int | None],
+    read: Callable[[int | None], None],
+    activate: Callable[[], None],
+    key: Callable[[Qt.Key], bool],
+) -> bool:
+    """Pointer and keys over a plot, for its event filter: read the mark that is `under`, activate it by a click."""
+    if isinstance(event, QMouseEvent) and watched is plot.viewport():
+        if event.type() == QEvent.Type.MouseMove:
+            read(under(event.position()))
+        elif event.type() == QEvent.Type.MouseButtonRelease:
+            read(under(event.position()))
+            activate()
+    elif event.type() == QEvent.Type.Leave:
+        read(None)
+    elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and watched is plot:
+        return key(Qt.Key(event.key()))
+    return False
