@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.oracle.inside.messages import arranged
+from core.oracle.inside.messages import HEADER, arranged, relative
 from core.oracle.messages import headline
 
 FAILURE = """Traceback (most recent call last):
@@ -30,15 +30,15 @@ def test_the_exception_comes_first_then_lines_of_the_project() -> None:
     assert arranged(FAILURE, "/p", 4000).splitlines() == [
         "ValueError: no x",
         " + more of it",
-        '  File "/p/a.py", line 9, in f',
+        '  File "a.py", line 9, in f',
         '    raise ValueError("no x")',
         "while handling KeyError: 'x'",
-        '  File "/p/tests/test_a.py", line 3, in test_a',
+        '  File "tests/test_a.py", line 3, in test_a',
         "    assert f() == 1",
-        '  File "/p/a.py", line 7, in f',
+        '  File "a.py", line 7, in f',
         '    return {}["x"]',
         "           ~~^^^^^",
-        "[1 frames outside the project left out]",
+        "[1 frame outside the project left out]",
     ]
     assert headline(arranged(FAILURE, "/p", 4000)) == "ValueError: no x"
     assert headline(FAILURE) == "ValueError: no x"
@@ -50,7 +50,19 @@ def test_frames_stay_where_none_is_the_projects() -> None:
 
 def test_other_texts_stay_and_cuts_are_said() -> None:
     doctest = "001 >>> one()\nExpected:\n    2\nGot:\n    1\n\n/p/a.py:1: DocTestFailure"
-    assert arranged(doctest, "/p", 4000) == doctest
+    assert arranged(doctest, "/q", 4000) == doctest
     assert headline(doctest) == "/p/a.py:1: DocTestFailure"
     cut = arranged(FAILURE.replace("no x", "x" * 5000), "/p", 100)
     assert cut.startswith("ValueError: xxx") and "characters cut]" in cut and len(cut) < 150
+
+
+def test_places_are_named_from_the_projects_root_and_what_was_said_stays() -> None:
+    assert arranged("Got:\n    1\n\n/p/a.py:1: DocTestFailure", "/p", 4000) == "Got:\n    1\n\na.py:1: DocTestFailure"
+    collected = "ImportError while importing test module '/p/tests/test_a.py'.\nFile \"/p/a.py\", line 1\n/pa/b.py:1"
+    assert relative(collected, "/p").splitlines() == [
+        "ImportError while importing test module 'tests/test_a.py'.",
+        'File "a.py", line 1',
+        "/pa/b.py:1",
+    ]
+    said = HEADER + '\n  File "/p/a.py", line 3, in f\n    read(x)\nOSError: no file "/p/x"'
+    assert arranged(said, "/p", 4000) == 'OSError: no file "/p/x"\n  File "a.py", line 3, in f\n    read(x)'

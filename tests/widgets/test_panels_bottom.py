@@ -144,6 +144,11 @@ def test_tracebacks_in_pytest_short_form_are_read_too() -> None:
     assert lines_through(TRACEBACK, "cart.p") == []
 
 
+def test_places_named_from_the_root_are_the_very_file() -> None:
+    message = 'KeyError: 1\n  File "shop/cart.py", line 9, in mean\n  File "old/shop/cart.py", line 3, in mean'
+    assert lines_through(message, "shop/cart.py") == [9]
+
+
 def test_without_a_verdict_it_says_what_to_do(tests_panel: TestsPanel) -> None:
     tests_panel.set_verdict(None, [])
     assert tests_panel._empty.isVisible() and not tests_panel.table.isVisible()

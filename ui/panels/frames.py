@@ -20,6 +20,5 @@ def lines_through(message: str, path: str) -> list[int]:
 
 
 def _is(named: str, path: str) -> bool:
-    """Whether a traceback's path, which may be absolute, is the project's `path`."""
-    named = named.replace("\\", "/")
-    return bool(path) and (named == path or named.endswith(f"/{path}"))
+    """Whether a traceback's path is the project's `path`; in messages of older versions it is absolute."""
+    return bool(path) and (named == path or (named.startswith("/") and named.endswith(f"/{path}")))

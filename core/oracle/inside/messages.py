@@ -1,4 +1,7 @@
-"""Tracebacks told the other way round: what went wrong, then where in the project; frames of others are left out."""
+"""Tracebacks told the other way round: what went wrong, then where in the project; frames of others are left out.
+
+Places in the project are named from its root, so that a message is the same on every machine.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +26,22 @@ def shorten(text: str, limit: int) -> str:
     return "[%d characters cut]\n" % (len(text) - limit) + text[-limit:]
 
 
+def relative(text: str, root: str) -> str:
+    """`text` with the places in files below `root` named from there; what an exception says stays as it is."""
+    below = re.escape(root.rstrip(os.sep) + os.sep)
+    return re.sub("(?m)(?:(?<=File \")|(?<=test module ')|^)" + below, "", text)
+
+
 def arranged(text: str, root: str, limit: int) -> str:
     """A native traceback with its exception first, then the frames in files below `root`; any other text as it is.
 
     The last exception leads and those behind it follow. What is beyond `limit` characters is cut, and said.
     """
     if not text.lstrip("\n").startswith(HEADER):
-        return shorten(text, limit)
+        return shorten(relative(text, root), limit)
     parts, links = _parts(text.strip("\n").split("\n"))
     told = [_told(part, root) for part in reversed(parts)]
-    whole = told[0] + "".join("\n" + link + cause for link, cause in zip(reversed(links), told[1:]))
+    whole = relative(told[0] + "".join("\n" + link + cause for link, cause in zip(reversed(links), told[1:])), root)
     return whole if len(whole) <= limit else whole[:limit] + "\n[%d characters cut]" % (len(whole) - limit)
 
 
@@ -64,7 +73,7 @@ def _told(part: Part, root: str) -> str:
     frames, named = part
     own = [frame for frame in frames if _is_own(frame, root)] or frames
     left = len(frames) - len(own)
-    note = ["[%d frames outside the project left out]" % left] if left else []
+    note = ["[%d frame%s outside the project left out]" % (left, "" if left == 1 else "s")] if left else []
     return "\n".join(["\n".join(named).strip("\n"), *own, *note])
 
 

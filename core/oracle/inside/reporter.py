@@ -11,7 +11,7 @@ import pytest
 
 from .channel import Send
 from .evidence import watch
-from .messages import arranged, shorten
+from .messages import arranged, relative, shorten
 
 MESSAGE_LIMIT = 4000
 STOPPED = 97
@@ -83,7 +83,9 @@ class Reporter:
         """A module or conftest that could not be imported."""
         if report.failed:
             self.failed = True
-            self._send("collect-error", report.nodeid, shorten(str(report.longrepr), MESSAGE_LIMIT))
+            self._send(
+                "collect-error", report.nodeid, shorten(relative(str(report.longrepr), self._root), MESSAGE_LIMIT)
+            )
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """The test's clock starts here."""
