@@ -96,6 +96,7 @@ class Commands(QObject):
                 "agreement": window.label_desk.show_agreement,
                 "error-modes": window.label_desk.ask_modes,
                 "next-tab": self._next_tab,
+                "menu": parts.bar.menu_button.showMenu,
                 "larger": partial(self.preferences.scale_code, 1.0),
                 "smaller": partial(self.preferences.scale_code, -1.0),
                 "reset-layout": window.reset_layout,
@@ -200,7 +201,7 @@ class Commands(QObject):
         commands = [
             (action.text().replace("&", "").rstrip("…"), action.trigger)
             for action in self.actions.all()
-            if action.objectName() != "go-to"
+            if action.objectName() not in ("go-to", "menu")
         ]
         return Places(
             files=[each.path for each in codebase.files] if codebase else [],

@@ -34,10 +34,14 @@ SHORTEST_REST = 500
 
 
 class Comparing(QObject):
-    """`choose_asked`: the user wants to pick runs; `report_asked(run_ids)`: a page about those on show."""
+    """`choose_asked`: the user wants to pick runs; `report_asked(run_ids)`: a page about those on show.
+
+    `page_made(page)` when the page is first needed.
+    """
 
     choose_asked = Signal()
     report_asked = Signal(object)
+    page_made = Signal(object)
 
     def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, appearance: Appearance) -> None:
         """Nothing is compared yet."""
@@ -61,6 +65,7 @@ class Comparing(QObject):
         """The page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
             self._page = self._make_page(self._appearance.theme)
+            self.page_made.emit(self._page)
         return self._page
 
     def _make_page(self, theme: Theme) -> ComparePage:

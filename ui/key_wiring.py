@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ui.compare.standings import KEYS as STANDING_KEYS
@@ -12,6 +13,8 @@ from ui.window_actions import WindowActions
 from ui.window_parts import WindowParts
 
 if TYPE_CHECKING:
+    from ui.compare.page import ComparePage
+    from ui.compare.traces import Traces
     from ui.main_window import MainWindow
 
 
@@ -24,17 +27,20 @@ def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
     keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
     keymap.declare("Compare", (*REGION_STEPS, *STANDING_KEYS), "Compare")
     keymap.add("Labels desk", parts.labels.key_actions.all(), "Labels")
-    keymap.changed.connect(parts.labels.refresh_keys)
+    keymap.changed.connect(partial(_tell_labels, keymap, parts))
     keymap.changed.connect(lambda: _name_search(keymap, parts))
-    parts.labels.refresh_keys()
+    _tell_labels(keymap, parts)
     _name_search(keymap, parts)
     _name_buttons(keymap, parts)
+    window.comparing.page_made.connect(partial(_name_page, keymap))
     return keymap
 
 
 def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
     header, bar, probing, diff = parts.code.header, parts.bar, parts.code.probe_bar, parts.diff.view
     for button, names in {
+        bar.menu_button: ("menu",),
+        bar.runs_button: ("runs",),
         bar.run: ("run",),
         bar.pause: ("pause",),
         bar.stop: ("stop",),
@@ -54,6 +60,20 @@ def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
         keymap.name_on(button, *names)
 
 
+def _name_page(keymap: KeyMap, page: ComparePage) -> None:
+    """The page of comparisons is made when it is first asked for, and so is what is on it."""
+    keymap.name_on(page.reference_button, "make-reference")
+    page.traces_made.connect(partial(_name_traces, keymap))
+
+
+def _name_traces(keymap: KeyMap, traces: Traces) -> None:
+    keymap.name_on(traces.previous, "compare-previous-region")
+    keymap.name_on(traces.next, "compare-next-region")
+
+
+def _tell_labels(keymap: KeyMap, parts: WindowParts) -> None:
+    parts.labels.refresh_keys(keymap.binding("keys").first)
+
+
 def _name_search(keymap: KeyMap, parts: WindowParts) -> None:
-    keys = keymap.binding("go-to").shown.partition(", ")[0]
-    parts.bar.search.setPlaceholderText(f"Go to…  {keys}".rstrip())
+    parts.bar.search.setPlaceholderText(f"Go to…  {keymap.binding('go-to').first}".rstrip())

@@ -67,6 +67,11 @@ class Binding:
         return ", ".join(key.toString(_NATIVE) for key in self.sequences)
 
     @property
+    def first(self) -> str:
+        """The key to name in a sentence; empty where there is none."""
+        return self.shown.partition(", ")[0]
+
+    @property
     def sequences(self) -> list[QKeySequence]:
         """The keys as Qt takes them."""
         return [QKeySequence(key, _PORTABLE) for key in self.keys]

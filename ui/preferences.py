@@ -90,7 +90,13 @@ class Preferences(QObject):
 
 
 def _steps(window: MainWindow) -> list[Step]:
-    parts = window.parts
+    parts, keymap = window.parts, window.commands.keymap
+
+    def by_key(name: str, sentence: str) -> str:
+        """A sentence about the key that holds now; nothing where there is none."""
+        key = keymap.binding(name).first
+        return f" {sentence.format(key)}" if key else ""
+
     return [
         Step(
             parts.bar,
@@ -101,17 +107,19 @@ def _steps(window: MainWindow) -> list[Step]:
             parts.regions,
             "Regions",
             "Pieces of code that the project's tests can judge. Red ones the model could not write again from its own "
-            "description. F9 goes to the next failure.",
+            "description." + by_key("next-failure", "{} goes to the next failure."),
         ),
         Step(
             parts.code,
             "Your code",
-            "Every region in its place. Select any lines and press F7: the round trip runs on them now.",
+            "Every region in its place."
+            + by_key("probe", "Select any lines and press {}: the round trip runs on them."),
         ),
         Step(
             parts.roundtrip,
             "Round trip",
-            "What the model said of the region, what it wrote from that alone, and what the tests said. "
-            "Ctrl-K goes anywhere, F1 shows every key.",
+            "What the model said of the region, what it wrote from that alone, and what the tests said."
+            + by_key("go-to", "{} goes anywhere.")
+            + by_key("keys", "{} shows every key."),
         ),
     ]

@@ -48,6 +48,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("labels", "La&bels", "Ctrl+6"),
         ("history", "&History", "Ctrl+7"),
         ("next-tab", "Ne&xt tab below", "Ctrl+T"),
+        ("menu", "&Menu", "F10"),
     ),
     "Labels": (
         ("adjudicate", "&Decide where annotators differ", "Ctrl+Shift+A"),
@@ -106,7 +107,7 @@ class WindowActions:
                 menu.addActions(actions)
                 continue
             part = menu.addMenu(title)
-            part.addActions(actions)
+            part.addActions([action for action in actions if action.objectName() != "menu"])
             if title in extra:
                 part.addSeparator()
                 part.addMenu(extra[title])

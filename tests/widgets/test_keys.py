@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
@@ -179,3 +179,34 @@ def test_a_default_gives_way_to_what_the_user_chose_before_it_was_one(window: Ma
         keymap.declare(binding.group, [(binding.name, binding.words, " ".join(binding.defaults))], *binding.reach)
     assert clashes(keymap.bindings()) == {}
     assert (keymap.binding("code-next-region").keys, keymap.binding("next-region").keys) == (("F8",), ())
+
+
+def test_texts_name_the_keys_that_hold_now(window: MainWindow) -> None:
+    keymap, parts = window.commands.keymap, window.parts
+    keymap.rebind("next-failure", ["F4"])
+    keymap.rebind("probe", [])
+    keymap.rebind("keys", ["F11"])
+    keymap.rebind("compare-next-region", ["Ctrl+J"])
+    window.commands.preferences.show_tour()
+    tour = window.commands.preferences.tour
+    assert tour is not None
+    told = " ".join(step.text for step in tour.steps)
+    assert "F4 goes to the next failure" in told and "F11 shows every key" in told
+    assert "F9" not in told and "F7" not in told and "F1 " not in told
+    tour.end()
+    assert "F11 shows all" in parts.labels.keys.accessibleName()
+    assert parts.code.probe_bar.probe.text() == "Round trip" and "(" not in parts.code.probe_bar.probe.toolTip()
+    page = window.comparing.page
+    assert page.reference_button.toolTip() == "Hold all runs against the chosen one (R)"
+    assert page.traces.next.toolTip() == "Next item (Ctrl+J)"
+    keymap.rebind("make-reference", [])
+    assert page.reference_button.toolTip() == "Hold all runs against the chosen one"
+
+
+def test_the_menu_opens_by_its_key(window: MainWindow) -> None:
+    menu = window.parts.bar.menu_button.menu()
+    seen: list[bool] = []
+    QTimer.singleShot(100, menu, lambda: (seen.append(menu.isVisible()), menu.close()))
+    QTest.keyClick(window, Qt.Key.Key_F10)
+    assert seen == [True]
+    assert window.parts.bar.menu_button.toolTip() == "Menu (F10)"

@@ -10,8 +10,8 @@ from ui.diff.controls import BAR, button, label, row
 from ui.diff.elided import ElidedLabel
 from ui.region_state import tests_said
 
-CHECK_TIP = "See whether tests cover these statements and whether deleting them is noticed (F6)"
-PROBE_TIP = "Run the whole round trip on these statements now, beside the run's own regions (F7)"
+CHECK_TIP = "See whether tests cover these statements and whether deleting them is noticed"
+PROBE_TIP = "Run the whole round trip on these statements now, beside the run's own regions"
 
 
 class ProbeBar(QWidget):
@@ -27,8 +27,8 @@ class ProbeBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName("Selected code")
         self.place, self.said = label(role="heading"), ElidedLabel("muted")
-        self.check = button("Check tests  F6", CHECK_TIP, self.check_asked.emit, flat=False)
-        self.probe = button("Round trip  F7", PROBE_TIP, self.probe_asked.emit, flat=False)
+        self.check = button("Check tests  –", CHECK_TIP, self.check_asked.emit, flat=False)
+        self.probe = button("Round trip  –", PROBE_TIP, self.probe_asked.emit, flat=False)
         bar = row(self.place, self.said, self.check, self.probe, margins=BAR, owner=self)
         bar.setStretch(1, 1)
         self.hide()

@@ -24,7 +24,7 @@ class ComparePage(QWidget):
 
     `closed`; `choose_asked`: other runs; `reference_asked(run_id)`; `pair_wanted(pair)`: read its samples;
     `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`; `report_asked`: a page
-    to pass on.
+    to pass on; `traces_made(traces)` when they are first looked at.
     """
 
     closed = Signal()
@@ -34,6 +34,7 @@ class ComparePage(QWidget):
     left_for = Signal(int, int)
     export_failed = Signal(str)
     report_asked = Signal()
+    traces_made = Signal(object)
 
     def __init__(self, theme: Theme) -> None:
         """Empty until `show_comparisons`."""
@@ -54,7 +55,7 @@ class ComparePage(QWidget):
     def _lay_out(self) -> None:
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
         self.choose_button = button("Choose runs…", "Compare other runs", self.choose_asked.emit, flat=False)
-        tip = "Hold all runs against the chosen one (R)"
+        tip = "Hold all runs against the chosen one"
         self.reference_button = button("Make reference", tip, self.standings.ask_reference, flat=False)
         self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
         self.export_button.failed.connect(self.export_failed)
@@ -77,6 +78,7 @@ class ComparePage(QWidget):
             self._traces.back_asked.connect(self.show_summary)
             self._traces.wanted.connect(self.pair_wanted)
             self._traces.left_for.connect(self.left_for)
+            self.traces_made.emit(self._traces)
         return self._traces
 
     @property

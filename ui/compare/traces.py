@@ -20,7 +20,7 @@ STEPS = (
     ("compare-next-region", "Next item of the comparison", "Alt+Right"),
     ("compare-previous-region", "Previous item of the comparison", "Alt+Left"),
 )
-"""Name, words and key; Alt-Down and Alt-Up walk the changes in the diffs inside."""
+"""Name, words and default key; other keys walk the changes in the diffs inside."""
 
 
 class Traces(QWidget):
@@ -39,8 +39,8 @@ class Traces(QWidget):
         self.sides = TraceSide(theme, "Trace in the reference"), TraceSide(theme, "Trace in the other run")
         self.title, self.count = ElidedLabel("title"), label(role="muted")
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
-        self.previous = button("", "Previous item (Alt+Left)", lambda: self.step(-1))
-        self.next = button("", "Next item (Alt+Right)", lambda: self.step(1))
+        self.previous = button("", "Previous item", lambda: self.step(-1))
+        self.next = button("", "Next item", lambda: self.step(1))
         for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words, name)
         both = QSplitter(Qt.Orientation.Horizontal)

@@ -31,7 +31,7 @@ class DescribeCard(QFrame):
         self.text.textChanged.connect(self._offer)
         self.go, self.cancel = QPushButton("Write the code from it"), QPushButton("Cancel")
         self.go.setProperty("role", "primary")
-        self.go.setToolTip("Run the backward pass on these words and test what comes of it (Ctrl+Enter)")
+        self.go.setToolTip("Run the backward pass on these words and test what comes of it (Ctrl+Return)")
         self.cancel.setToolTip("Put this away (Escape)")
         self.go.clicked.connect(self._ask)
         self.cancel.clicked.connect(self.leave)

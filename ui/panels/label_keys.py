@@ -15,7 +15,7 @@ class KeysHelp(QWidget):
     def __init__(self, actions: LabelActions) -> None:
         """Two columns: key and what it does."""
         super().__init__()
-        self._actions = actions
+        self._actions, self.all_keys = actions, ""
         self._lines = [(label(), label(role="muted", wrap=True)) for _ in range(3 + len(actions.steps))]
         grid = QGridLayout(self)
         grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
@@ -36,7 +36,7 @@ class KeysHelp(QWidget):
             (_span(self._actions), "Label with the error mode on that button, and go on"),
             (accepts, "Decide as the first, second, … annotator says"),
             *((keys_of(action), action.text()) for action in self._actions.steps.values()),
-            ("?", "Show or hide these keys; F1 shows all, and lets you choose others"),
+            ("?", f"Show or hide these keys; {self.all_keys or 'the menu'} shows all, and lets you choose others"),
         ]
         for (key, what), (keys, words) in zip(self._lines, told, strict=True):
             key.setText(keys or "–")

@@ -133,8 +133,9 @@ class LabelsPanel(QWidget):
         """Names of modes that the taxonomy has not, by id."""
         self._names = names
 
-    def refresh_keys(self) -> None:
-        """Show the keys as they are now."""
+    def refresh_keys(self, all_keys: str | None = None) -> None:
+        """Show the keys as they are now. `all_keys`: the key that lists all keys of the window, where it changed."""
+        self.keys.all_keys = self.keys.all_keys if all_keys is None else all_keys
         self.side.refresh_keys()
         self.bar.refresh_keys(self.key_actions)
         tip, keys = self.blind.toolTip().partition(" (")[0], keys_of(self.key_actions.steps["blind"])

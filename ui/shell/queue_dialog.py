@@ -47,8 +47,8 @@ class QueueDialog(QDialog):
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.currentRowChanged.connect(self._offer)
         acts = (
-            (self.earlier, "Alt+Up", lambda: self._move(-1), "Begin this run earlier (Alt-Up)"),
-            (self.later, "Alt+Down", lambda: self._move(1), "Begin this run later (Alt-Down)"),
+            (self.earlier, "Alt+Up", lambda: self._move(-1), "Begin this run earlier (Alt+Up)"),
+            (self.later, "Alt+Down", lambda: self._move(1), "Begin this run later (Alt+Down)"),
             (self.remove, "Delete", self._remove, "Take this run out of the queue (Delete)"),
         )
         for button, key, act, tip in acts:

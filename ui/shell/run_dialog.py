@@ -153,7 +153,7 @@ class RunDialog(QDialog):
         self.buttons.button(standard.Ok).setToolTip("Keep these settings for the next run")
         self.run = self.buttons.addButton("Run", QDialogButtonBox.ButtonRole.AcceptRole)
         self.run.setProperty("role", "primary")
-        self.run.setToolTip("Start with these settings; while a run is at work, wait for its end (Ctrl-Return)")
+        self.run.setToolTip("Start with these settings; while a run is at work, wait for its end (Ctrl+Return)")
         self.run.setShortcut("Ctrl+Return")
         self.run.setDefault(True)
         self.buttons.clicked.connect(self._note_button)

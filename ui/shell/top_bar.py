@@ -47,7 +47,7 @@ class TopBar(QWidget):
         self.show_state(RunState.IDLE)
 
     def _menus(self, menu: QMenu, runs: QMenu) -> None:
-        for button, entries, name in ((self.menu_button, menu, "Menu (F10)"), (self.runs_button, runs, "Runs")):
+        for button, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):
             button.setMenu(entries)
             button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
             button.setAccessibleName(name)

@@ -33,7 +33,7 @@ class Tour(QWidget):
     def __init__(self, theme: Theme, steps: Sequence[Step], window: QWidget) -> None:
         """At most four steps, whose widgets are in `window`."""
         super().__init__(window)
-        self._theme, self._steps, self._room, self.at = theme, steps[:MOST], window, 0
+        self._theme, self.steps, self._room, self.at = theme, steps[:MOST], window, 0
         self.setAccessibleName("Tour")
         self.card, self.title, self.text, self.place = QFrame(self), QLabel(), QLabel(), QLabel()
         self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
@@ -68,7 +68,7 @@ class Tour(QWidget):
     def go_on(self) -> None:
         """Show the next step, or end after the last."""
         self.at += 1
-        if self.at < len(self._steps):
+        if self.at < len(self.steps):
             self._show_step()
         else:
             self.end()
@@ -113,14 +113,14 @@ class Tour(QWidget):
         painter.end()
 
     def _about(self) -> QRect:
-        widget = self._steps[min(self.at, len(self._steps) - 1)].about
+        widget = self.steps[min(self.at, len(self.steps) - 1)].about
         return QRect(widget.mapTo(self._room, QPoint(0, 0)), widget.size()).intersected(self.rect())
 
     def _show_step(self) -> None:
-        step, last = self._steps[self.at], self.at == len(self._steps) - 1
+        step, last = self.steps[self.at], self.at == len(self.steps) - 1
         self.title.setText(step.title)
         self.text.setText(step.text)
-        self.place.setText(f"{self.at + 1} of {len(self._steps)}")
+        self.place.setText(f"{self.at + 1} of {len(self.steps)}")
         self.next.setText("Done" if last else "Next")
         self.next.setAccessibleName(f"{step.title}. {step.text} {self.next.text()}")
         self.skip.setVisible(not last)
