@@ -187,6 +187,12 @@ class Commands(QObject):
         selected = window.parts.code.editor.textCursor().selectedText()
         self._search.enter(selected if "\u2029" not in selected else "")
 
+    def close_search(self) -> None:
+        """Close what stays open beside the window."""
+        if self._search is not None and self._search.isVisible():
+            self._search.close()
+            self._window.activateWindow()
+
     def _files(self) -> Sequence[SourceFile]:
         codebase = self._window.project.codebase
         return codebase.files if codebase else ()

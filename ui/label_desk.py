@@ -92,6 +92,8 @@ class LabelDesk(QObject):
         for action in self._window.commands.actions.all():
             if action.objectName() not in WHILE_BLIND:
                 action.setEnabled(not blind)
+        self._window.setAcceptDrops(not blind)
+        self._window.commands.close_search()
         self._parts.show_labels_alone(blind)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -21,6 +21,8 @@ class QueueKind(StrEnum):
     ALL = "All in order"
 
 
+TELLING = frozenset({QueueKind.FAILURES})
+"""Kinds that tell the verdict by being chosen: not to be had while blind."""
 DISPUTED = frozenset({QueueKind.DISAGREEMENTS, QueueKind.ADJUDICATION})
 
 

@@ -14,7 +14,7 @@ from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
 from ui.inspection import Inspection
-from ui.label_queue import Asked, Labelled, LabelQueue, QueueKind, make_queue
+from ui.label_queue import TELLING, Asked, Labelled, LabelQueue, QueueKind, make_queue
 from ui.panels import LabelsPanel
 from ui.panels.label_queue_bar import LabelQueueBar
 from ui.scribe import Scribe
@@ -80,6 +80,11 @@ class Labelling(QObject):
     def taxonomy(self) -> Taxonomy:
         """The error modes in use."""
         return self._panel.taxonomy
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing on show may tell a verdict, a model or a score."""
+        return self._panel.blind.isChecked()
 
     def runs(self) -> list[int]:
         """The runs that are labelled: the one on show, or all of its project."""
@@ -169,11 +174,9 @@ class Labelling(QObject):
         self._panel.set_sample(subject.sample, subject.labels, item=subject.item, description=subject.description)
 
     def _say(self) -> None:
-        queue, kind = self._queue, self._kind()
+        queue = self._queue
         self._panel.set_progress(queue.done, len(queue.samples))
         place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else ""
-        if place and self._panel.blind.isChecked() and kind is QueueKind.FAILURES:
-            place += " · all of these failed: choose Random to be blind to verdicts"
         self._bar.said.setText(place)
 
     # ---- what the annotator says
@@ -208,7 +211,7 @@ class Labelling(QObject):
             self.rebuild()
 
     def _set_blind(self, blind: bool) -> None:
-        self._bar.set_blind(blind)
+        self._bar.set_blind(blind, TELLING, QueueKind.RANDOM)
         self.rebuild()
         self.blind_changed.emit(blind)
 

@@ -211,7 +211,7 @@ class MainWindow(QMainWindow):
     def _show_started(self, run_id: int) -> None:
         """Show the run that began, unless its turn came by itself while the user looks at something else."""
         elsewhere = self.control.database != self.inspection.database
-        if elsewhere or (self.queueing.by_itself and not self.browsing.follow):
+        if elsewhere or self.labelling.blind or (self.queueing.by_itself and not self.browsing.follow):
             return
         self.project.reload()
         self.inspection.choose_run(Wanted(run_id))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,14 +16,16 @@ import pytest
 from factories import fill_store
 from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QWidget
 from store_cases import Filled, filled
 from waiting import wait_until
 
+from core.errors import SandboxError, StoreError
 from core.results import open_reader, open_store
 from core.store.rows import LabelRow, ReconstructionRow
 from core.taxonomy import read_taxonomy
 from ui.appearance import Appearance
+from ui.label_desk import WHILE_BLIND
 from ui.label_queue import Asked, Labelled, QueueKind, make_queue
 from ui.main_window import MainWindow
 from ui.shell.notices import NoticeText
@@ -146,12 +149,74 @@ def test_blind_shows_nothing_but_the_texts_whatever_the_key(window: MainWindow) 
     told = [each.text() for each in window.findChildren(QLabel) if each.isVisible()]
     assert not [text for text in (*told, window.windowTitle()) if run.model_name in text or f"run {run.id}" in text]
     assert not parts.queue.files.isVisible() and not parts.queue.agreement.isVisible()
-    wait_until(lambda: "choose Random" in parts.queue.said.text())
     wait_until(lambda: not parts.labels.held)
     press(Qt.Key.Key_B)
     assert parts.notices.isVisible() and parts.offers.isVisible()
     assert parts.queue.files.isVisible() and window.commands.actions["next-tab"].isEnabled()
     assert parts.regions.isVisible() and parts.bar.isVisible()
+
+
+def on_screen(window: MainWindow) -> list[str]:
+    """All that can be read, hovered over or heard, of every widget in sight but the sample's texts and the modes."""
+    shown = [each for top in QApplication.topLevelWidgets() for each in (top, *top.findChildren(QWidget))]
+    texts = (window.parts.labels.subject, *window.parts.labels.buttons)
+    modes = {child for each in texts for child in (each, *each.findChildren(QWidget))}
+    told = []
+    for each in shown:
+        if each.isVisible() and each not in modes:
+            told += [each.toolTip(), each.accessibleName(), each.accessibleDescription(), each.statusTip()]
+            told += [each.windowTitle(), str(getattr(each, "text", ""))]
+            for name in ("text", "toPlainText", "placeholderText", "currentText", "title"):
+                read = getattr(each, name, None)
+                told.append(str(read()) if callable(read) else "")
+            if isinstance(each, QComboBox):
+                told += [each.itemText(place) for place in range(each.count())]
+    return [text.replace("RTC Inspector", "") for text in told]
+
+
+TELLING = re.compile(
+    r"\bRTC\b|\blift\b|\d [%]|\b(passe[ds]|failed|failures?|timeout|crash|infrastructure)\b", re.IGNORECASE
+)
+
+
+def test_while_blind_nothing_in_sight_tells_verdict_model_or_score(window: MainWindow, case: Filled) -> None:
+    begin(window)
+    run, parts = window.inspection.run, window.parts
+    assert run is not None and [text for text in on_screen(window) if TELLING.search(text)]
+    window.commands.search_project()
+    QTest.keyClick(parts.labels, Qt.Key.Key_B)
+    wait_until(lambda: len(window.labelling._queue.samples) == len(outcomes(case)) and parts.labels.hasFocus())
+    assert {outcomes(case)[sample] for sample in window.labelling._queue.samples} > {"pass", "fail"}
+    assert parts.queue.kind.currentText() == QueueKind.RANDOM and parts.queue.kind.findText(QueueKind.FAILURES) < 0
+    for error in (SandboxError(f"Tests of {run.model_name} failed.", "Look."), StoreError("RTC is locked.", "Wait.")):
+        parts.notices.report(error)
+        assert parts.notices.isVisible()
+    parts.notices.say(NoticeText(f"Run {run.id} has an RTC of 0.5."))
+    assert "perhaps your last label" in parts.notices.problem.text()
+    window.inspection.refresh()
+    for action in window.commands.actions.all():
+        if action.objectName() not in WHILE_BLIND:
+            action.trigger()
+            assert parts.tabs.currentWidget() is parts.desk and QApplication.activeModalWidget() is None
+    for key in (Qt.Key.Key_S, Qt.Key.Key_1, Qt.Key.Key_Left, Qt.Key.Key_U, Qt.Key.Key_Right, Qt.Key.Key_2):
+        wait_until(lambda: not parts.labels.held)
+        QTest.keyClick(parts.labels, key)
+        told = on_screen(window)
+        assert [text for text in told if TELLING.search(text) or run.model_name in text or f"un {run.id}" in text] == []
+    assert labels(case)
+    parts.notices._dismiss()
+    assert not parts.notices.isVisible() and len(parts.notices.notices) == 3
+    QTest.keyClick(parts.labels, Qt.Key.Key_B)
+    assert parts.queue.kind.currentText() == QueueKind.FAILURES
+    assert parts.notices.isVisible() and "has an RTC" in parts.notices.problem.text()
+
+
+def test_a_queue_chosen_while_blind_stays(window: MainWindow) -> None:
+    begin(window)
+    press(Qt.Key.Key_B)
+    window.parts.queue.kind.setCurrentText(QueueKind.ALL)
+    press(Qt.Key.Key_B)
+    assert window.parts.queue.kind.currentText() == QueueKind.ALL
 
 
 def test_disputed_samples_are_decided_and_stay_disputed(window: MainWindow, case: Filled) -> None:

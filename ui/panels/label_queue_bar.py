@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButton, QWidget
 
 from ui.diff.controls import BAR, button, label, row
@@ -37,6 +37,7 @@ class LabelQueueBar(QWidget):
     def __init__(self, kinds: Sequence[str]) -> None:
         """Offer these kinds of queue."""
         super().__init__()
+        self._kinds, self._before = list(kinds), ""
         self.kind, self.scope = _choice(kinds, "Which samples to label"), _choice(SCOPES, "Of which runs")
         self.seed = _number("Seed of the random order", "The same seed gives the same order", 84)
         self.most = _number("How many samples", "With the same seed and size every annotator gets the same ones", 72)
@@ -60,10 +61,22 @@ class LabelQueueBar(QWidget):
         """Whether samples of every run of the project are wanted."""
         return self.scope.currentIndex() == 1
 
-    def set_blind(self, blind: bool) -> None:
-        """Files and agreement name runs and annotators: out of sight while blind."""
+    def set_blind(self, blind: bool, telling: Collection[str], instead: str) -> None:
+        """Put out of sight while blind what names runs and annotators, and the kinds of queue in `telling`.
+
+        Where one of those is chosen, `instead` is meanwhile. It is up to the caller to make another queue.
+        """
         for part in (self.agreement, self.files):
             part.setVisible(not blind)
+        chosen = self.kind.currentText()
+        if blind:
+            self._before, chosen = (chosen, instead) if chosen in telling else ("", chosen)
+        elif self._before and chosen == instead:
+            chosen = self._before
+        with QSignalBlocker(self.kind):
+            self.kind.clear()
+            self.kind.addItems([kind for kind in self._kinds if not (blind and kind in telling)])
+            self.kind.setCurrentText(chosen)
 
     def _files(self) -> QToolButton:
         made = button("Files", "Export labels, or import them", lambda: None)

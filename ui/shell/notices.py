@@ -9,23 +9,27 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
-from core.errors import InspectorError
+from core.errors import InspectorError, StoreError
 from ui.fonts import fixed_font
 from ui.icons import icon
 from ui.theme import SPACE, Theme
 
 KEPT = 50
 """Notices kept; the oldest go first."""
+VEIL = "Something needs your attention; it may tell what is hidden."
+STORE_VEIL = "Something could not be stored, perhaps your last label."
+LIFT = "Leave blind mode to read it."
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeText:
-    """One notice. `details` is for a report of a bug; empty otherwise."""
+    """One notice. `details` is for a report of a bug; empty otherwise. `veil` stands for it while blind."""
 
     problem: str
     remedy: str = ""
     details: str = ""
     bad: bool = False
+    veil: str = VEIL
 
     def as_text(self) -> str:
         """All of it, for the clipboard."""
@@ -34,6 +38,8 @@ class NoticeText:
 
 def from_error(error: BaseException) -> NoticeText:
     """What to say about an exception: its own sentences, or that it is ours to mend."""
+    if isinstance(error, StoreError):
+        return NoticeText(error.problem, error.remedy, bad=True, veil=STORE_VEIL)
     if isinstance(error, InspectorError):
         return NoticeText(error.problem, error.remedy, bad=True)
     details = "".join(traceback.format_exception(error))
@@ -120,7 +126,7 @@ class NoticeBar(QFrame):
             self._show()
 
     def hold(self, held: bool) -> None:
-        """Keep all but problems for later, what is shown too, or show everything again."""
+        """Keep everything for later, what is shown too, or show it again; of a problem it is said that there is one."""
         self._held = held
         self._show()
         self.setVisible(bool(self.notices) and not held)
@@ -134,6 +140,9 @@ class NoticeBar(QFrame):
         self._show()
 
     def _dismiss(self) -> None:
+        if self._held:
+            self.hide()
+            return
         del self.notices[self._at]
         self._at = 0
         self._show()
@@ -145,7 +154,9 @@ class NoticeBar(QFrame):
         self.setVisible(bool(self.notices))
         if not self.notices:
             return
-        notice, several = self.notices[self._at], len(self.notices) > 1
+        notice, several = self.notices[self._at], len(self.notices) > 1 and not self._held
+        if self._held:
+            notice = NoticeText(notice.veil, LIFT, bad=True)
         self.setProperty("role", "notice-bad" if notice.bad else "notice")
         self.style().polish(self)
         self.problem.setText(notice.problem)
@@ -155,5 +166,6 @@ class NoticeBar(QFrame):
         self.details.setPlainText(notice.details)
         for widget in (self.place, self._buttons["previous"], self._buttons["next"]):
             widget.setVisible(several)
+        self._buttons["copy"].setVisible(not self._held)
         self._buttons["details"].setVisible(bool(notice.details))
         self._buttons["details"].setChecked(False)
