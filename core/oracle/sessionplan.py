@@ -63,7 +63,8 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
         "paths": list(_paths(root, interpreter)),
         "pytest_args": list(_arguments(root, options)),
         "targets": [],
-        "memory_mib": settings.memory_mib,
+        "memory_mib": limits.memory_mib,
+        "address_space_mib": limits.address_space_mib,
         "scratch_mib": settings.scratch_mib,
         "coverage_folder": str(lent) if lent else None,
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -151,3 +153,7 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.control("stop")
         assert not Path(self.environment["RTC_DOCKER_DIR"]).exists()
+        # docker-py leaves the socket of a refused connection to the collector, which would blame a later test.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()

@@ -109,10 +109,10 @@ def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening
                 "import unittest, thing\nclass TestOne(unittest.IsolatedAsyncioTestCase):\n"
                 "    async def test_one(self): self.assertEqual(thing.one(), 1)\n"
             ),
-            "test_threads.py": (  # no tracer and no hook of ours may keep one of many threads from starting
+            "test_threads.py": (  # no tracer, hook or limit of ours may keep one of many threads from starting
                 "import threading\ndef test_threads():\n    for _ in range(20):\n"
-                "        barrier = threading.Barrier(11, timeout=5)\n"
-                "        threads = [threading.Thread(target=barrier.wait) for _ in range(10)]\n"
+                "        barrier = threading.Barrier(31, timeout=5)\n"
+                "        threads = [threading.Thread(target=barrier.wait) for _ in range(30)]\n"
                 "        for thread in threads: thread.start()\n        barrier.wait()\n"
                 "        for thread in threads: thread.join()\n"
             ),

@@ -25,10 +25,11 @@ def control(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def virtual_size() -> int:
-    """Bytes of address space this process has mapped."""
+def mapped() -> tuple[int, int]:
+    """Bytes of address space this process has mapped, and those of them that it alone can write."""
     with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        pages = file.read().split()
+    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE"), int(pages[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send:
@@ -54,9 +55,14 @@ def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send
 
 
 def _limit(config: dict[str, Any]) -> None:
-    memory = virtual_size() + int(config["memory_mib"] * (1 << 20))
-    scratch = int(config["scratch_mib"]) << 20
-    for kind, bound in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, scratch)):
+    space, data = mapped()
+    bounds = {
+        resource.RLIMIT_AS: space + (int(config["address_space_mib"]) << 20),
+        resource.RLIMIT_DATA: data + (int(config["memory_mib"]) << 20),
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: int(config["scratch_mib"]) << 20,
+    }
+    for kind, bound in bounds.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(kind, (bound, bound))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:

@@ -118,7 +118,8 @@ class BubblewrapSandbox:
             return []
         words = ["--core=0"]
         if self._groups is None:
-            words += [f"--as={limits.memory_mib << 20}", f"--nproc={limits.processes}"]
+            words += [f"--data={limits.memory_mib << 20}", f"--as={limits.address_space_mib << 20}"]
+            words.append(f"--nproc={limits.processes}")
         return [self._prlimit, *words, "--"]
 
 

@@ -3,8 +3,9 @@
     python guardian.py PLAN
 
 PLAN is JSON: `life`, a descriptor: when its other end closes, be it that the owner asks or that it died, all is ended;
-`memory` and `file_size`, bytes for each process and file; `environment`; `program`, with its arguments. Orphans come to
-this process instead of the system's first one, so that a child which left its session is found too.
+`memory` that can be written, `address_space` and `file_size`, bytes for each process and file; `environment`;
+`program`, with its arguments. Orphans come to this process instead of the system's first one, so that a child which
+left its session is found too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Plan(TypedDict):
 
     life: int
     memory: int
+    address_space: int
     file_size: int
     environment: dict[str, str]
     program: list[str]
@@ -56,7 +58,8 @@ def _become(plan: Plan) -> None:
     try:
         os.setsid()
         for kind, value in (
-            (resource.RLIMIT_AS, plan["memory"]),
+            (resource.RLIMIT_DATA, plan["memory"]),
+            (resource.RLIMIT_AS, plan["address_space"]),
             (resource.RLIMIT_FSIZE, plan["file_size"]),
             (resource.RLIMIT_CORE, 0),
         ):

@@ -9,6 +9,9 @@ from typing import BinaryIO, Protocol
 
 from core.oracle.sandbox.claims import Claim
 
+THREAD_MIB = 72
+"""Address space a thread reserves under glibc: an arena of 64 MiB, and its stack."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -17,6 +20,11 @@ class Limits:
     memory_mib: int
     processes: int
     scratch_mib: int
+
+    @property
+    def address_space_mib(self) -> int:
+        """Bound on each process's address space: every thread reserves what it never touches."""
+        return self.memory_mib + self.processes * THREAD_MIB
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ class Unconfined:
         plan = Plan(
             life=life,
             memory=launch.limits.memory_mib << 20,
+            address_space=launch.limits.address_space_mib << 20,
             file_size=launch.limits.scratch_mib << 20,
             environment=dict(launch.environment),
             program=list(launch.argv),
