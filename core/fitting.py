@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from core.errors import ModelError
-from core.generation import Model, Prompt
+from core.generation import Fits, Model, Prompt
 
 
-class Fits:
-    """Whether a prompt leaves `room` tokens for its answer in the model's window."""
+class Window:
+    """A model's context window; called, it says whether a prompt leaves `room` tokens for its answer."""
 
     def __init__(self, model: Model, room: int) -> None:
         """Ask `model`."""

@@ -62,6 +62,10 @@ class Prompt:
     infill: Infill | None = None
 
 
+Fits = Callable[[Prompt], bool]
+"""Whether a prompt leaves room for its answer in the context window."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One sample to draw. `id` comes back with its tokens and its Generation."""

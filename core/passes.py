@@ -8,8 +8,8 @@ from functools import partial
 from itertools import chain
 
 from core.events import SampleReady, ScoresReady, TextStreamed
-from core.fitting import Fits
-from core.generation import INFILL, Extraction, Generation, Model, Prompt, Request, Role, Sample
+from core.fitting import Window
+from core.generation import INFILL, Extraction, Fits, Generation, Model, Prompt, Request, Role, Sample
 from core.judging import Judging
 from core.run import Pace, Run
 from core.seeds import sample_seed
@@ -76,7 +76,7 @@ class Passes:
         """Backward samples from what a person wrote of x now. Raises Cancelled, ModelError when it does not fit."""
         index = self._free_index(work)
         description = _Description(0, index, reference.text)
-        prompt = self._backward_prompt(work.item, description, self._fits(Role.BACKWARD))
+        prompt = self._backward_prompt(work.item, description, self._window(Role.BACKWARD))
         written = _Description(self._write(work, reference, index), index, reference.text)
         slots = [
             self._slot(work, Role.BACKWARD, at, written, prompt) for at in range(self._run.settings.backward_samples)
@@ -146,7 +146,7 @@ class Passes:
         if not missing:
             return
         trip = self._run.parts.trip
-        prompt, problem = self._fits(Role.FORWARD).prompt(lambda fits: trip.forward_prompt(work.item, fits))
+        prompt, problem = self._window(Role.FORWARD).prompt(lambda fits: trip.forward_prompt(work.item, fits))
         for index in missing:
             yield self._slot(work, Role.FORWARD, index, None, prompt, problem)
 
@@ -157,7 +157,7 @@ class Passes:
             missing = [i for i in range(self._run.settings.backward_samples) if (parent and parent.id, i) not in have]
             if missing:
                 ask = partial(self._backward_prompt, work.item, parent)
-                prompt, problem = self._fits(Role.BACKWARD).prompt(ask)
+                prompt, problem = self._window(Role.BACKWARD).prompt(ask)
                 role = Role.BACKWARD if parent else Role.BASELINE
                 for index in missing:
                     yield self._slot(work, role, index, parent, prompt, problem)
@@ -188,9 +188,9 @@ class Passes:
         settings = self._run.settings
         return settings.forward_max_tokens if role is Role.FORWARD else settings.backward_max_tokens
 
-    def _fits(self, role: Role) -> Fits:
+    def _window(self, role: Role) -> Window:
         model = self._run.parts.forward if role is Role.FORWARD else self._run.parts.backward
-        return Fits(model, self._room(role))
+        return Window(model, self._room(role))
 
     # ---- what comes back
 

@@ -13,12 +13,10 @@ from functools import cache
 from importlib.resources import files
 
 from core.errors import ModelError
-from core.generation import Message, Prompt
+from core.generation import Fits, Message, Prompt
 
 UNINFORMATIVE = "Edit."
 """The utterance eps of the baseline."""
-
-Fits = Callable[[Prompt], bool]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.generation import Infill, Prompt
+from core.generation import Fits, Infill, Prompt
 from core.models.excerpt import Excerpt, Outline, fitting
-from core.models.prompts import Fits, indentation, rest_of_lines, todo_comment, too_large
+from core.models.prompts import indentation, rest_of_lines, todo_comment, too_large
 from core.types import Span
 
 

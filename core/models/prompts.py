@@ -13,7 +13,7 @@ from functools import cache, partial
 from importlib.resources import files
 
 from core.errors import ModelError
-from core.generation import Message, Prompt
+from core.generation import Fits, Message, Prompt
 from core.models.excerpt import Excerpt, Outline, fitting
 from core.types import Span
 
@@ -24,7 +24,6 @@ PLACEHOLDER = "# TODO"
 REGION_ROOM, DESCRIPTION_ROOM = 480, 600
 """Characters that a cut file leaves free at least, so that the cut does not depend on what is asked of its excerpt."""
 
-Fits = Callable[[Prompt], bool]
 Ask = Callable[[Excerpt], Prompt]
 
 

@@ -15,7 +15,7 @@ from sqlite_utils import Database
 
 from core.errors import Bug
 from core.settings import RunSettings
-from core.store import decoding, encoding, paces
+from core.store import decoding, encoding, paces, statements
 from core.store.claims import is_claimed
 from core.store.failures import explained
 from core.store.opening import canonical, open_readable
@@ -106,7 +106,9 @@ class Reader:
     def runs(self, hidden: bool = False) -> list[RunRow]:
         """All runs by id, oldest first; with `hidden`, those taken out of the list instead."""
         with self._snapshot():
-            rows = self._rows(f"{_RUNS} WHERE r.hidden_at IS {'NOT NULL' if hidden else 'NULL'} ORDER BY r.id")
+            rows = self._rows(
+                f"{statements.RUNS} WHERE r.hidden_at IS {'NOT NULL' if hidden else 'NULL'} ORDER BY r.id"
+            )
             return [self._run_row(row) for row in rows]
 
     def run(self, run_id: int) -> RunRow:
@@ -135,20 +137,20 @@ class Reader:
 
     def items(self, run_id: int) -> list[ItemRow]:
         """All items of a run in the order they were drawn, dropped ones included."""
-        rows = self._rows(f"{_ITEMS} WHERE c.run_id = ? ORDER BY c.run_id, c.item_id", run_id)
+        rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ? ORDER BY c.run_id, c.item_id", run_id)
         return [decoding.item_row(row) for row in rows]
 
     def item(self, item_id: int) -> ItemRow:
         """One item. Raises Bug when there is none."""
-        return decoding.item_row(self._one("item", f"{_ITEMS} WHERE c.item_id = ?", item_id))
+        return decoding.item_row(self._one("item", f"{statements.ITEMS} WHERE c.item_id = ?", item_id))
 
     def samples(self, item_id: int) -> list[SampleRow]:
         """The trace of an item: each forward sample followed by its backward samples, baselines last."""
         with self._snapshot():
             scores: dict[int, dict[str, float]] = {}
-            for row in self._rows(_SCORES, item_id):
+            for row in self._rows(statements.SCORES, item_id):
                 scores.setdefault(row["sample_id"], {})[row["metric"]] = row["value"]
-            rows = self._rows(_SAMPLES, item_id)
+            rows = self._rows(statements.SAMPLES, item_id)
         return decoding.in_trace_order([decoding.sample_row(row, scores.get(row["id"], {})) for row in rows])
 
     def existing(self, run_id: int) -> list[ExistingItem]:
@@ -174,16 +176,20 @@ class Reader:
 
     def labels(self, sample_id: int) -> list[LabelRow]:
         """The history of a sample's labels, oldest first."""
-        rows = self._rows(f"{_LABELS} FROM labels l {_TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id", sample_id)
+        rows = self._rows(
+            f"{statements.LABELS} FROM labels l {statements.TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id", sample_id
+        )
         return [decoding.label_row(row) for row in rows]
 
     def current_labels(self, run_id: int) -> list[LabelRow]:
         """The label that holds, for every sample and annotator of a run."""
-        return [decoding.label_row(row) for row in self._rows(_OF_RUN.format("current_labels"), run_id)]
+        return [
+            decoding.label_row(row) for row in self._rows(statements.LABELS_OF_RUN.format("current_labels"), run_id)
+        ]
 
     def adjudications(self, run_id: int) -> list[LabelRow]:
         """The decision that holds, for every sample of a run on which one was made."""
-        return [decoding.label_row(row) for row in self._rows(_OF_RUN.format("adjudications"), run_id)]
+        return [decoding.label_row(row) for row in self._rows(statements.LABELS_OF_RUN.format("adjudications"), run_id)]
 
     def taxonomies(self) -> list[Taxonomy]:
         """The error modes that labels of this database were chosen from, oldest first."""
@@ -192,7 +198,7 @@ class Reader:
 
     def reconstructions(self, run_id: int) -> list[ReconstructionRow]:
         """Every whole reconstruction of a run, in the order its items were drawn."""
-        return [ReconstructionRow(*row.values()) for row in self._rows(_RECONSTRUCTIONS, run_id)]
+        return [ReconstructionRow(*row.values()) for row in self._rows(statements.RECONSTRUCTIONS, run_id)]
 
     def item_of(self, sample_id: int) -> int:
         """The item a sample is of. Raises Bug when there is no such sample."""
@@ -246,7 +252,7 @@ class Reader:
 
     def metrics(self, run_id: int) -> list[str]:
         """Names of the metrics stored for a run, sorted."""
-        return [row["metric"] for row in self._rows(_METRICS, run_id)]
+        return [row["metric"] for row in self._rows(statements.METRICS, run_id)]
 
     # ---- inside
 
@@ -273,7 +279,7 @@ class Reader:
         return known
 
     def _run(self, run_id: int) -> Row:
-        rows = self._rows(f"{_RUNS} WHERE r.id = ?", run_id)
+        rows = self._rows(f"{statements.RUNS} WHERE r.id = ?", run_id)
         if not rows:
             known = [row["id"] for row in self._rows("SELECT id FROM runs ORDER BY id")]
             raise encoding.unknown_run(run_id, known, self._path)
@@ -300,54 +306,3 @@ class Reader:
         """All queries inside see one moment of the file."""
         with self._turn, explained(self._path), self._db.atomic():
             yield
-
-
-_RUNS = """
-    SELECT r.*, p.name AS project_name, p.root AS project_root, p.revision, p.dirty
-    FROM runs r JOIN projects p ON p.id = r.project_id
-"""
-
-_ITEMS = """
-    SELECT i.*, c.state, c.rtc, c.baseline, c.lift, c.passes, c.judged, c.recitation
-    FROM item_scores c JOIN items i ON i.id = c.item_id
-"""
-
-_SAMPLES = """
-    SELECT s.*, v.id AS v_id, v.outcome AS v_outcome, v.seconds AS v_seconds, v.detail AS v_detail,
-        v.output AS v_output, v.oracle AS v_oracle, v.tests_run AS v_tests_run, v.tests_failed AS v_tests_failed
-    FROM samples s
-    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
-    WHERE s.item_id = ?
-"""
-
-_SCORES = """
-    SELECT c.sample_id, c.metric, c.value
-    FROM samples s JOIN scores c ON c.sample_id = s.id
-    WHERE s.item_id = ? AND c.reference_id IS NULL
-    ORDER BY c.sample_id, c.id
-"""
-
-_LABELS = "SELECT l.*, t.version AS taxonomy_version"
-_TAXONOMY = "LEFT JOIN taxonomies t ON t.hash = l.taxonomy_hash"
-_OF_RUN = f"""
-    {_LABELS} FROM items i
-    JOIN samples s ON s.item_id = i.id
-    JOIN {{}} l ON l.sample_id = s.id
-    {_TAXONOMY}
-    WHERE i.run_id = ? ORDER BY l.id
-"""
-
-_RECONSTRUCTIONS = """
-    SELECT s.id AS sample_id, s.item_id, coalesce(v.outcome, '') AS outcome
-    FROM items i
-    JOIN samples s ON s.item_id = i.id AND s.role = 'backward' AND s.error = ''
-    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
-    WHERE i.run_id = ? ORDER BY i.id, s.id
-"""
-
-_METRICS = """
-    SELECT DISTINCT c.metric FROM items i
-    JOIN samples s ON s.item_id = i.id
-    JOIN scores c ON c.sample_id = s.id
-    WHERE i.run_id = ? ORDER BY c.metric
-"""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import ProjectError, UserError
-from core.generation import Extraction, Prompt
+from core.generation import Extraction, Fits, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
@@ -23,7 +23,7 @@ from core.source.edits import Edit, EditSource
 from core.source.edits_file import EditFile
 from core.source.edits_history import MISSING, EditHistory
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Fits, Reference, Report
+from core.trips.protocol import Reference, Report
 from core.types import OLD_LINE, CoverageMap, Item, Outcome, Suite, Verdict
 
 if TYPE_CHECKING:

@@ -6,11 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from core.generation import Extraction, Prompt
+from core.generation import Extraction, Fits, Prompt
 from core.types import Item, Span, Verdict
-
-Fits = Callable[[Prompt], bool]
-"""Whether a prompt leaves room for its answer in the context window."""
 
 Report = Callable[[str, int, int], None]
 """`(stage, done, total)`; raising from it cancels."""

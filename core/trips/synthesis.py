@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.generation import Extraction, Prompt
+from core.generation import Extraction, Fits, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
@@ -23,7 +23,7 @@ from core.source.codebase import content_fingerprint
 from core.trips.ahead import in_order
 from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Fits, Reference, Report
+from core.trips.protocol import Reference, Report
 from core.trips.selected import selected_item
 from core.types import Candidate, Codebase, Item, Oracle, Region, Span, Suite, Verdict
 
