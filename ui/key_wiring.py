@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ui.compare.standings import KEYS as STANDING_KEYS
 from ui.compare.traces import STEPS as REGION_STEPS
-from ui.diff.comparison import STEPS as CHANGE_STEPS
+from ui.diff.frame import STEPS as CHANGE_STEPS
 from ui.keymap import KeyMap
 from ui.window_actions import WindowActions
 from ui.window_parts import WindowParts

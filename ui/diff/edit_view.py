@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
 from core.types import OLD_LINE
-from ui.diff.comparison import Comparison
 from ui.diff.edit_lines import EditLines
+from ui.diff.frame import DiffFrame
 from ui.diff.rows import compare
 from ui.diff.threeway import EditDiff, Made, compare_edit
 from ui.diff.unified import patch
@@ -52,7 +52,7 @@ def edit_lines(edit: ShownEdit) -> tuple[EditLines, EditDiff]:
     return EditLines(diff, (edit.old_line, edit.first_line, edit.first_line), there), diff
 
 
-class EditView(Comparison):
+class EditView(DiffFrame):
     """Everything about one edit and one prediction of it."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from ui.diff.columns import PAIR
-from ui.diff.comparison import Comparison
 from ui.diff.controls import switch
+from ui.diff.frame import DiffFrame
 from ui.diff.pane_lines import PairLines
 from ui.diff.rows import Kind, TextDiff, compare
 from ui.diff.unified import patch
 from ui.theme import Theme
 
 
-class DiffView(Comparison):
+class DiffView(DiffFrame):
     """Everything about one pair of texts."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -20,7 +20,7 @@ STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previo
 Copies = Sequence[tuple[str, Callable[[], str]]]
 
 
-class Comparison(QWidget):
+class DiffFrame(QWidget):
     """Texts beside one another; switches keep their state from one comparison to the next."""
 
     def __init__(
