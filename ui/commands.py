@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu
 
 from core.errors import UserError
 from core.store.rows import RunRow
@@ -21,10 +21,10 @@ from ui.key_wiring import wire_keys
 from ui.places import Places
 from ui.preferences import Preferences
 from ui.shell.queue_dialog import QueueDialog
-from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.search_field import Find
+from ui.starting import Starting
 from ui.window_actions import WindowActions, theme_menu
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Commands(QObject):
         self.actions = WindowActions(window)
         self._projects, self._databases = QMenu("Recent projects", window), QMenu("Recent databases", window)
         self._runs: Sequence[RunRow] = ()
-        self.preferences = Preferences(window)
+        self.preferences, self.starting = Preferences(window), Starting(window)
         self._search: SearchDialog | None = None
         self._fill(menu)
         self._connect()
@@ -136,14 +136,7 @@ class Commands(QObject):
 
     def ask_settings(self) -> None:
         """Let the user change what the next run is started with."""
-        models = self._window.models
-        dialog = RunDialog(self._window.control.settings, self._window, models.headers, models.ask_endpoint)
-        self._window.inspection.ask("paces", lambda reader: reader.paces(), dialog.set_paces)
-        if dialog.exec() == QDialog.DialogCode.Accepted:
-            self._window.control.adopt(dialog.settings())
-            if dialog.starts:
-                self._window.start_run()
-        self._window.inspection.forget("paces")
+        self.starting.ask()
 
     def ask_comparison(self) -> None:
         """List every run, with those selected that can be compared."""

@@ -37,13 +37,22 @@ def environment_for(base: Interpreter, install: Install, folder: Path, notice: N
 
     Raises TargetError.
     """
-    home = folder / install.key(str(base.executable), base.version_text, base.tag)
+    home = _home(base, install, folder)
     with _locked(folder, home.name):
         if not (home / _DONE).is_file():
             _make(home, base, install, notice)
         os.utime(home)
     _sweep(folder, home)
     return describe(home / "bin" / "python")
+
+
+def is_made(base: Interpreter, install: Install, folder: Path) -> bool:
+    """Whether `folder` has an environment that holds what is asked. Raises TargetError."""
+    return (_home(base, install, folder) / _DONE).is_file()
+
+
+def _home(base: Interpreter, install: Install, folder: Path) -> Path:
+    return folder / install.key(str(base.executable), base.version_text, base.tag)
 
 
 def _make(home: Path, base: Interpreter, install: Install, notice: Notice) -> None:

@@ -47,13 +47,17 @@ def test_choosing_editing_gives_its_defaults_and_keeps_the_rest(qapp: QApplicati
 def test_what_is_shown_is_what_the_task_has(qapp: QApplication) -> None:
     dialog = RunDialog(RunSettings())
     dialog.show()
-    assert not dialog.edits.source.isVisible() and dialog.sandbox.isVisible()
+    assert not dialog.edits.source.isVisible() and dialog.judging.sandbox.isVisible()
     choose(dialog, "editing")
-    assert dialog.edits.endings.isVisible() and not dialog.sandbox.isVisible()
+    assert dialog.edits.endings.isVisible() and not dialog.judging.sandbox.isVisible()
     dialog.edits.tests.setChecked(True)
-    assert dialog.sandbox.isVisible()
+    assert dialog.judging.sandbox.isVisible()
     dialog.edits.source.setCurrentIndex(dialog.edits.source.findData("file"))
-    assert dialog.edits.file.isVisible() and not dialog.edits.endings.isVisible() and not dialog.sandbox.isVisible()
+    assert (
+        dialog.edits.file.isVisible()
+        and not dialog.edits.endings.isVisible()
+        and not dialog.judging.sandbox.isVisible()
+    )
 
 
 def test_options_of_edits_come_back_unchanged(qapp: QApplication) -> None:

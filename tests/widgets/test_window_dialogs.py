@@ -10,6 +10,7 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from store_cases import filled
+from waiting import wait_until
 
 from core.events import Progress
 from core.models.discovery import bundled_model
@@ -40,7 +41,7 @@ def test_run_settings_come_back_unchanged(qapp: QApplication) -> None:
 def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) -> None:
     dialog = RunDialog(RunSettings())
     dialog.regions.setValue(20)
-    dialog.python.setText("/opt/python")
+    dialog.judging.python.setText("/opt/python")
     dialog.models.threads.setValue(2)
     settings = dialog.settings()
     assert settings.regions == 20
@@ -52,10 +53,35 @@ def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) ->
 def test_no_sandbox_is_warned_about(qapp: QApplication) -> None:
     dialog = RunDialog(RunSettings())
     dialog.show()
-    assert not dialog.danger.isVisible()
-    dialog.sandbox.setCurrentIndex(dialog.sandbox.findData("none"))
-    assert dialog.danger.isVisible()
+    assert not dialog.judging.danger.isVisible()
+    dialog.judging.sandbox.setCurrentIndex(dialog.judging.sandbox.findData("none"))
+    assert dialog.judging.danger.isVisible()
     assert dialog.settings().oracle.sandbox == "none"
+
+
+def test_requirements_are_installed_where_the_dialog_says_so(qapp: QApplication, tmp_path: Path) -> None:
+    dialog = RunDialog(RunSettings())
+    judging = dialog.judging
+    asked: list[OracleSettings] = []
+    judging.check_asked.connect(asked.append)
+    dialog.show()
+    assert not judging.explained.isVisible() and not judging.file.isVisible()
+    judging.installs.setCurrentIndex(2)
+    assert judging.explained.isVisible() and "without network" in judging.explained.text()
+    dialog._accept()
+    assert "folder of wheels" in dialog.problem.text() and dialog.result() == 0
+    judging.wheels.setText("/wheels")
+    judging.file.setText("/more.txt")
+    wait_until(lambda: bool(asked) and asked[-1].wheels == "/wheels")
+    oracle = dialog.settings().oracle
+    assert asked[-1] == oracle and (oracle.install, oracle.requirements) == (True, "/more.txt")
+    assert RunDialog(dialog.settings()).settings() == dialog.settings()
+    judging.installs.setCurrentIndex(1)
+    assert (dialog.settings().oracle.install, dialog.settings().oracle.wheels) == (True, None)
+    judging.say("python lacks 2 of 3 requirements", bad=True)
+    assert judging.said.isVisible()
+    dialog.task.setCurrentIndex(1)
+    assert not judging.said.isVisible() and not judging.installs.isVisible()
 
 
 def test_only_unfinished_runs_can_be_resumed(qapp: QApplication, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFileDialog, QFormLayout, QLineEdit, QPushButton
 
 from core.settings import EditSettings
-from ui.shell.fields import count, pair
+from ui.shell.fields import FIELD, count, pair
 
 HISTORY, FILE = "history", "file"
 MOST_CHARACTERS, MOST_LINES = 100_000, 2_000
@@ -39,8 +39,9 @@ class EditOptions(QObject):
         self.until = _text(settings.until or "", "Author date until", "YYYY-MM-DD")
         self.characters = count(settings.max_characters, MOST_CHARACTERS, "Characters of a snippet at most")
         self.lines = count(settings.max_lines, MOST_LINES, "Changed lines at most")
-        self.tests = QCheckBox("the tests of each edit's commit, besides exact match")
+        self.tests = QCheckBox("the tests of its commit, too")
         self.tests.setChecked(settings.tests)
+        self.tests.setMinimumHeight(FIELD)
         self.source.currentIndexChanged.connect(self._follow)
         self.tests.toggled.connect(self.changed)
         self._used = True

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QHBoxLayout, QLabel, QLineEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QSpinBox,
+    QWidget,
+)
 
 from ui.theme import SPACE
 
+FIELD = 28
+"""Pixels of a field of one line."""
 Box = TypeVar("Box", bound=QAbstractSpinBox)
 
 
@@ -41,6 +52,31 @@ def pair(left: QWidget, words: str, right: QWidget) -> QWidget:
         line.addWidget(label)
     line.addWidget(right, 1 if words else 0)
     return row
+
+
+def form(title: str) -> QFormLayout:
+    """A form under a heading."""
+    made = QFormLayout()
+    made.setVerticalSpacing(SPACE)
+    made.setHorizontalSpacing(SPACE * 2)
+    made.addRow(heading(title))
+    return made
+
+
+def level_labels(form: QFormLayout) -> None:
+    """Put each label on a level with its field: by itself a form hangs it a little too high."""
+    for row in range(form.rowCount()):
+        item = form.itemAt(row, QFormLayout.ItemRole.LabelRole)
+        label = item.widget() if item is not None else None
+        if isinstance(label, QLabel) and label.text():
+            label.setMinimumHeight(FIELD)
+
+
+def heading(text: str) -> QLabel:
+    """Over the rows of a form that belong together."""
+    made = QLabel(text)
+    made.setProperty("role", "heading")
+    return made
 
 
 def say(label: QLabel, words: str, bad: bool = False) -> None:

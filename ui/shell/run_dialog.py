@@ -13,12 +13,9 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,18 +25,11 @@ from core.settings import RunSettings
 from core.store.rows import PaceRow
 from core.trips.tasks import TASKS, TaskKind, configured, task
 from ui.shell.edit_options import EditOptions
-from ui.shell.fields import count, heat, pair
+from ui.shell.fields import count, form, heat, level_labels, pair
+from ui.shell.judging_options import JudgingOptions
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from ui.shell.run_cost import cost_words
 from ui.theme import SPACE
-
-SANDBOXES = (
-    ("auto", "Docker, else bubblewrap"),
-    ("docker", "Docker"),
-    ("bubblewrap", "bubblewrap"),
-    ("none", "None: target code runs unprotected"),
-)
-DANGER = "Without a sandbox, code that the model writes runs with all your rights: it can read and delete your files."
 
 
 class RunDialog(QDialog):
@@ -71,8 +61,8 @@ class RunDialog(QDialog):
         self.largest = count(region.max_characters, 100_000, "Characters of a region at most")
         self.seed = count(settings.seed, 2**31 - 1, "Seed", lowest=0)
         self.models = ModelOptions(settings, headers, ask_endpoint)
-        self.sandbox, self.python = QComboBox(), QLineEdit(settings.oracle.python or "")
-        self.danger, self.problem, self.cost = QLabel(DANGER), QLabel(), QLabel()
+        self.judging = JudgingOptions(settings.oracle, self)
+        self.problem, self.cost = QLabel(), QLabel()
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self._prepare()
@@ -87,16 +77,9 @@ class RunDialog(QDialog):
         self.task.currentIndexChanged.connect(self._take_task)
         self.edits.changed.connect(self._tell)
         self.edits.changed.connect(self.adjustSize)
-        self.sandbox.setAccessibleName("Sandbox")
-        for value, label in SANDBOXES:
-            self.sandbox.addItem(label, value)
-        self.sandbox.setCurrentIndex(max(self.sandbox.findData(self._settings.oracle.sandbox), 0))
-        self.sandbox.currentIndexChanged.connect(self._tell)
-        self.python.setPlaceholderText("the project's own environment")
-        self.python.setAccessibleName("Interpreter of the project")
-        for warning in (self.danger, self.problem):
-            warning.setProperty("role", "bad")
-            warning.setWordWrap(True)
+        self.judging.changed.connect(self._fit)
+        self.problem.setProperty("role", "bad")
+        self.problem.setWordWrap(True)
         self.problem.hide()
         self.cost.setProperty("role", "muted")
         self.cost.setWordWrap(True)
@@ -117,34 +100,28 @@ class RunDialog(QDialog):
         column.addWidget(self.problem)
         column.addWidget(self.cost)
         column.addWidget(self._buttons())
-        self.setMinimumWidth(900)
+        self.setMinimumWidth(940)
 
     def _sampling(self) -> QFormLayout:
-        self._form = form = _form("WHAT IS SAMPLED")
-        form.addRow("&Task", self.task)
-        form.addRow(" ", self.regions)
+        self._form = rows = form("WHAT IS SAMPLED")
+        rows.addRow("Task", self.task)
+        rows.addRow(" ", self.regions)
         self._sizes = pair(self.smallest, "to", self.largest)
-        form.addRow("Characters", self._sizes)
-        form.addRow("Descriptions each", pair(self.forward, "at temperature", self.forward_heat))
-        form.addRow("Reconstructions each", pair(self.backward, "at temperature", self.backward_heat))
-        form.addRow("Tokens at most", pair(self.forward_most, "for code", self.backward_most))
-        form.addRow("Seed", self.seed)
-        self.edits.add_rows(form)
-        return form
+        rows.addRow("Characters", self._sizes)
+        rows.addRow("Descriptions each", pair(self.forward, "at temperature", self.forward_heat))
+        rows.addRow("Reconstructions each", pair(self.backward, "at temperature", self.backward_heat))
+        rows.addRow("Tokens at most", pair(self.forward_most, "for code", self.backward_most))
+        rows.addRow("Seed", self.seed)
+        self.edits.add_rows(rows)
+        level_labels(rows)
+        return rows
 
-    def _asking(self) -> QVBoxLayout:
-        models, self._judging = _form("WHO IS ASKED"), _form("WHERE TESTS RUN")
+    def _asking(self) -> QFormLayout:
+        models = form("WHO IS ASKED")
         self.models.add_rows(models)
-        self._interpreter_row = self._interpreter()
-        self._judging.addRow("Sandbox", self.sandbox)
-        self._judging.addRow("", self.danger)
-        self._judging.addRow("Interpreter", self._interpreter_row)
-        column = QVBoxLayout()
-        column.setSpacing(SPACE * 2)
-        column.addLayout(models)
-        column.addLayout(self._judging)
-        column.addStretch(1)
-        return column
+        self.judging.add_rows(models)
+        level_labels(models)
+        return models
 
     def _buttons(self) -> QDialogButtonBox:
         standard = QDialogButtonBox.StandardButton
@@ -168,17 +145,6 @@ class RunDialog(QDialog):
         """Say how long it will take, by how fast stored runs went."""
         self._paces = paces
         self._tell()
-
-    def _interpreter(self) -> QWidget:
-        browse = QPushButton("Choose…")
-        browse.setAccessibleName("Choose the project's interpreter")
-        browse.clicked.connect(self._choose_interpreter)
-        return pair(self.python, "", browse)
-
-    def _choose_interpreter(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Interpreter that has the project's dependencies")
-        if path:
-            self.python.setText(path)
 
     @property
     def kind(self) -> TaskKind:
@@ -207,7 +173,7 @@ class RunDialog(QDialog):
     def _accept(self) -> None:
         """Close, unless something must be mended first."""
         options = self._drawn.get(self.kind.draws_from)
-        problem = options.problem() if options else self._size_problem()
+        problem = (options.problem() if options else self._size_problem()) or self.judging.problem()
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         if not problem:
@@ -224,10 +190,7 @@ class RunDialog(QDialog):
         self.cost.setText(cost_words(cost, measured=self._paces is not None))
         options = self._drawn.get(self.kind.draws_from)
         tests_run = options is None or options.runs_tests
-        self._judging.setRowVisible(0, tests_run)
-        for row in (self.sandbox, self._interpreter_row):
-            self._judging.setRowVisible(row, tests_run)
-        self._judging.setRowVisible(self.danger, tests_run and self.sandbox.currentData() == "none")
+        self.judging.use(tests_run)
         self._form.setRowVisible(self._sizes, options is None)
         self._fit()
 
@@ -257,15 +220,5 @@ class RunDialog(QDialog):
             backward_max_tokens=self.backward_most.value(),
             region=replace(old.region, min_characters=self.smallest.value(), max_characters=self.largest.value()),
             seed=self.seed.value(),
-            oracle=replace(old.oracle, sandbox=self.sandbox.currentData(), python=self.python.text().strip() or None),
+            oracle=self.judging.settings(old.oracle),
         )
-
-
-def _form(title: str) -> QFormLayout:
-    form = QFormLayout()
-    form.setVerticalSpacing(SPACE)
-    form.setHorizontalSpacing(SPACE * 2)
-    heading = QLabel(title)
-    heading.setProperty("role", "heading")
-    form.addRow(heading)
-    return form

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 
 from ui.appearance import CHOICES
 from ui.diff.controls import row
-from ui.shell.fields import count
+from ui.shell.fields import count, form, heading, level_labels
+from ui.shell.judging_options import DANGER, SANDBOXES
 from ui.shell.remembered import SCALES, Remembered
-from ui.shell.run_dialog import DANGER, SANDBOXES
 from ui.theme import SPACE
 
 SCALED = "Counts from the next start on."
@@ -95,26 +95,24 @@ class SettingsDialog(QDialog):
         self.annotator.editingFinished.connect(self._take_annotator)
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
-        form.setVerticalSpacing(SPACE)
-        form.setHorizontalSpacing(SPACE * 2)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.addRow(_heading("LOOK"))
-        form.addRow("&Theme", self.theme)
-        form.addRow("&Size of everything", self.scale)
-        form.addRow("", self.scaled)
-        form.addRow("&Code font, points", self.points)
-        form.addRow(_heading("MODELS"))
-        form.addRow("Files and folders", self.models)
-        form.addRow("", self._model_buttons())
-        form.addRow(_heading("RUNS AND LABELS"))
-        form.addRow("Sand&box", self.sandbox)
-        form.addRow("", self.danger)
-        form.addRow("&Your name on labels", self.annotator)
+        rows = form("LOOK")
+        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        rows.addRow("&Theme", self.theme)
+        rows.addRow("&Size of everything", self.scale)
+        rows.addRow("", self.scaled)
+        rows.addRow("&Code font, points", self.points)
+        rows.addRow(heading("MODELS"))
+        rows.addRow("Files and folders", self.models)
+        rows.addRow("", self._model_buttons())
+        rows.addRow(heading("RUNS AND LABELS"))
+        rows.addRow("Sand&box", self.sandbox)
+        rows.addRow("", self.danger)
+        rows.addRow("&Your name on labels", self.annotator)
+        level_labels(rows)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
         column.setSpacing(SPACE * 2)
-        column.addLayout(form)
+        column.addLayout(rows)
         column.addWidget(self._where())
         column.addWidget(self._buttons())
         self.setMinimumWidth(560)
@@ -185,12 +183,6 @@ def _choice(name: str) -> QComboBox:
     box = QComboBox()
     box.setAccessibleName(name)
     return box
-
-
-def _heading(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setProperty("role", "heading")
-    return label
 
 
 def _button(text: str, tip: str, act: Callable[[], object]) -> QPushButton:
