@@ -4,7 +4,7 @@ Same regions, prompts, stop texts, token limits, seeds and threads; the sides ta
 else the machine does falls on all of them. Prints ratios last, as `name=value`.
 
     python benchmarks/passes.py [--regions 4] [--wave 2] [--threads 1] [--model FILE] [--files FILE ...]
-                                [--temperature 0] [--server LLAMA-SERVER] [--seconds 3600]
+                                [--temperature 0] [--server LLAMA-SERVER [--slots 8]] [--seconds 3600]
 
 `--temperature 0` compares greedy texts, and tells for each that differs how far apart the two tokens' logits are.
 """
@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from passes_sides import Engine, Loop, Server, Side, Tally
+from passes_sides import SLOTS, Engine, Loop, Server, Side, Tally
 
 from core.generation import Request
 from core.models.discovery import bundled_model
@@ -66,6 +66,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--files", type=Path, nargs="*", default=[ROOT / "core" / "models" / "textstream.py"])
     parser.add_argument("--sides", nargs="*", choices=("ours", "loop", "server"), help="all, unless named")
     parser.add_argument("--server", type=Path, default=None, help="path of a llama-server to compare with as well")
+    parser.add_argument("--slots", type=int, default=SLOTS, help="of that server: requests it answers side by side")
     options = parser.parse_args()
     options.model = options.model or bundled_model()
     return options
@@ -77,7 +78,7 @@ def _sides(options: argparse.Namespace) -> list[Side]:
         "loop": lambda: Loop(options.model, options.threads),
     }
     if options.server:
-        make["server"] = lambda: Server(options.model, options.threads, options.server)
+        make["server"] = lambda: Server(options.model, options.threads, options.server, options.slots)
     return [make[name]() for name in options.sides or make]
 
 

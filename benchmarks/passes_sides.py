@@ -104,17 +104,18 @@ class Loop:
 
 
 class Server:
-    """llama.cpp's server: as many slots as we have streams, prompts cached, requests sent side by side."""
+    """llama.cpp's server: prompts cached, as many requests side by side as it has slots."""
 
     name = "server"
 
-    def __init__(self, model: Path, threads: int, binary: Path) -> None:
+    def __init__(self, model: Path, threads: int, binary: Path, slots: int = SLOTS) -> None:
         self.tally = Tally()
+        self._slots = slots
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = free.getsockname()[1]
-        slots = ["--parallel", str(SLOTS), "--ctx-size", str(SLOTS * SERVER_WINDOW)]
+        room = ["--parallel", str(slots), "--ctx-size", str(slots * SERVER_WINDOW)]
         place = ["--host", "127.0.0.1", "--port", str(self._port), "--threads", str(threads)]
-        command = [str(binary), "--model", str(model), "--threads-batch", str(threads), *slots, *place]
+        command = [str(binary), "--model", str(model), "--threads-batch", str(threads), *room, *place]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def __enter__(self) -> Self:
@@ -132,7 +133,7 @@ class Server:
 
     def draw(self, requests: Sequence[Request]) -> None:
         cpu, start = processor_seconds(self._process.pid), time.perf_counter()
-        with ThreadPoolExecutor(SLOTS) as pool:
+        with ThreadPoolExecutor(self._slots) as pool:
             answers = list(pool.map(self._ask, requests))
         self.tally.seconds += time.perf_counter() - start
         self.tally.cpu += processor_seconds(self._process.pid) - cpu
