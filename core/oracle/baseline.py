@@ -24,6 +24,7 @@ class Baseline:
         overhead: seconds of a run that belong to no test: start, imports, collection.
         ignored: test files that cannot be collected, relative to the root.
         preload: foreign modules worth importing before the first fork.
+        early: files of the project that pytest imports before it collects: conftests and what they import.
         allowed: what the project does to the framework by itself.
         code_swap: whether the collected suite, forked, gives the same results as a fresh one.
         fresh_only: tests that pass in a fresh process but not in the collected one.
@@ -33,6 +34,7 @@ class Baseline:
     overhead: float
     ignored: tuple[str, ...]
     preload: tuple[str, ...]
+    early: frozenset[str]
     allowed: Allowances
     code_swap: bool
     fresh_only: frozenset[str]
@@ -82,6 +84,7 @@ class Baseline:
             "overhead": self.overhead,
             "ignored": list(self.ignored),
             "preload": list(self.preload),
+            "early": sorted(self.early),
             "changes": sorted(self.allowed.changes),
             "events": sorted(map(list, self.allowed.events)),
             "code_swap": self.code_swap,
@@ -105,6 +108,7 @@ class Baseline:
             float(data["overhead"]),
             tuple(data["ignored"]),
             tuple(data["preload"]),
+            frozenset(data["early"]),
             Allowances(frozenset(data["changes"]), events),
             bool(data["code_swap"]),
             frozenset(data["fresh_only"]),

@@ -41,6 +41,7 @@ class IdentityRun:
     lines: dict[str, list[tuple[str, list[int]]]] = field(default_factory=dict)
     import_lines: dict[str, frozenset[int]] = field(default_factory=dict)
     modules: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
     events: set[tuple[str, str]] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     status: int | None = None
@@ -61,6 +62,8 @@ class IdentityRun:
                 self.import_lines[values[0]] = frozenset(values[1])
             case "modules":
                 self.modules = list(values[0])
+            case "early":
+                self.early = list(values[0])
             case "audit":
                 self.events.add((values[0], values[1]))
             case "evidence":

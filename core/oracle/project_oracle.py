@@ -16,11 +16,13 @@ from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
+from core.oracle.order import fastest_first, promising_first
 from core.oracle.planted import planted_error
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
-from core.oracle.worker import Trial, Worker, fastest_first
+from core.oracle.trial import Trial, lines_of
+from core.oracle.worker import Worker
 from core.settings import OracleSettings
 from core.types import Candidate, Outcome, Suite, Verdict
 
@@ -104,13 +106,14 @@ class ProjectOracle:
         baseline = self._learn(_silent)
         if not self._judges(candidate, tests, baseline):
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate), "", self.name)
-        covering, whole = fastest_first(tests, baseline), tuple(test.node_id for test in baseline.suite.tests)
+        covering = promising_first(candidate, lines_of(candidate), tests, baseline)
+        whole = tuple(test.node_id for test in baseline.suite.tests)
         known = frozenset(tests)
         rest = tuple(test for test in whole if test not in known)
         if not rest or not self._settings.confirm_whole_suite:
             return self._once(Trial(candidate, covering, every_test))
         confirming = Trial(candidate, whole, whole=True)
-        at_once = rest if not every_test and self._memo.get(_key(confirming)) is None else ()
+        at_once = rest if self._memo.get(_key(confirming)) is None else ()
         verdict = self._once(Trial(candidate, covering, every_test, rest=at_once))
         if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
             self._memo.keep(_key(confirming), verdict)
@@ -165,7 +168,7 @@ def _key(trial: Trial) -> tuple[object, ...]:
     if candidate is None:
         return (None, trial.tests)
     digest = hashlib.sha256(candidate.new_text.encode("utf-8", "surrogatepass")).digest()
-    return (candidate.file.path, digest, trial.tests, trial.every_test, trial.whole)
+    return (candidate.file.path, digest, frozenset(trial.tests), trial.every_test, trial.whole)
 
 
 def _split(verdict: Verdict, covering: Set[str]) -> Verdict:

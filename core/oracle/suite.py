@@ -103,7 +103,9 @@ class SuiteRun:
         suite = Suite(tests, excluded, coverage_map(first, trusted), seconds, self._python)
         allowed = _allowances([*plain, *([swap.run] if swap.run is not None else [])])
         modules = tuple(first.modules)
-        return Baseline(suite, overhead, ignored, modules, allowed, swap.run is not None, swap.fresh_only)
+        return Baseline(
+            suite, overhead, ignored, modules, frozenset(first.early), allowed, swap.run is not None, swap.fresh_only
+        )
 
     def _first_run(self, progress: Progress) -> IdentityRun:
         with closing(self._runner.start(self._plan, progress)) as zygote:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.oracle.messages import headline
@@ -59,6 +59,12 @@ class Observation:
         tests = self.all("test")
         return "end" in self and bool(tests) and all(values[1] == "passed" for values in tests)
 
+    def passed(self, tests: Collection[str]) -> bool:
+        """Whether each of `tests` is reported as passed and none as anything else."""
+        outcomes = [(values[0], values[1]) for values in self.all("test")]
+        failed = {test for test, outcome in outcomes if outcome != "passed"}
+        return failed.isdisjoint(tests) and {test for test, _ in outcomes}.issuperset(tests)
+
     def all(self, kind: str) -> list[list[Any]]:
         """The frames of a kind, in order."""
         return self.frames.get(kind, [])
@@ -95,6 +101,16 @@ def conclude(
     results += _unfinished(observed, results, expected, outcome)
     output = observed.output(output_limit, shown, broken_off=outcome is Outcome.CRASH)
     return Verdict(outcome, seconds, results, detail, output, oracle)
+
+
+def merged(verdicts: Sequence[Verdict]) -> Verdict:
+    """Of runs that each went over other tests; all but the last passed."""
+    last = verdicts[-1]
+    if len(verdicts) == 1:
+        return last
+    tests = tuple(test for verdict in verdicts for test in verdict.tests)
+    detail = f"All {len(tests)} tests passed." if last.outcome is Outcome.PASS else last.detail
+    return replace(last, tests=tests, detail=detail, output="".join(verdict.output for verdict in verdicts))
 
 
 def _outcome(
@@ -182,7 +198,7 @@ def _cut_short(observed: Observation, missing: Sequence[str]) -> tuple[Outcome, 
     because = f" ({said[-2 if len(said) > 1 else -1].strip()[:200]})" if said else ""
     if "collected" not in observed:
         return Outcome.IMPORT_ERROR, f"The tests could not be collected{because}."
-    found = set(observed.all("collected")[0][0])
+    found = {node_id for values in observed.all("collected") for node_id in values[0]}
     if not found & set(missing) and len(observed.all("test")) == len(found):
         return Outcome.FAIL, f"{len(missing)} tests are no longer there; the first is {missing[0]}."
     return Outcome.CRASH, f"The test run was broken off before {missing[0]}{because}."

@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from enum import Enum
 
 from core.errors import SandboxError
 from core.oracle.baseline import Baseline, file_of
+from core.oracle.order import first_stage
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
-from core.oracle.verdicts import Observation, conclude
+from core.oracle.trial import Trial
+from core.oracle.verdicts import Observation, conclude, merged
 from core.oracle.zygote import Zygote, ZygoteDied
 from core.settings import OracleSettings
-from core.types import Candidate, Outcome, Verdict
+from core.types import Outcome, Verdict
 
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})
 PROBE_TESTS = 3
-NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One thing to run: a candidate (None: the project as it is) under tests.
+class Stand(Enum):
+    """How far a process has gone on the unmodified project before it forks."""
 
-    Attributes:
-        rest: run after `tests` have passed, where the process at hand has collected them anyway; else left out.
-    """
-
-    candidate: Candidate | None
-    tests: tuple[str, ...]
-    every_test: bool = False
-    whole: bool = False
-    rest: tuple[str, ...] = ()
-
-    def request(self, tests: Sequence[str], total: float) -> dict[str, Any]:
-        """As the zygote wants it."""
-        asked: dict[str, Any] = {
-            "tests": list(tests),
-            "whole": self.whole,
-            "fail_fast": not self.every_test,
-            "total": total,
-        }
-        if self.candidate is not None:
-            file = self.candidate.file
-            asked |= {"path": file.path, "encoding": file.encoding, "original": file.text}
-            asked |= {"text": self.candidate.new_text}
-            asked["first_line"], asked["last_line"] = lines_of(self.candidate)
-        return asked
+    COLLECTED = "collect"
+    CONFIGURED = "configure"
+    BARE = ""
 
 
 class Worker:
@@ -72,7 +50,7 @@ class Worker:
         self._settings = settings
         self._oracle = oracle
         self._closed = closed
-        self._zygotes: dict[bool, Zygote] = {}
+        self._zygotes: dict[Stand, Zygote] = {}
         self._by_file = baseline.by_file()
         self._stands_alone: dict[str, bool] = {}
 
@@ -97,42 +75,67 @@ class Worker:
         return Verdict(Outcome.INFRASTRUCTURE, time.monotonic() - started, (), detail, "", self._oracle)
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
-        observed, tests = self._observe(trial)
-        seconds = time.monotonic() - started
-        limit = self._settings.output_kib << 10
-        shown = frozenset(trial.tests)
-        return conclude(observed, tests, self._baseline.allowed, seconds, self._oracle, limit, shown)
+        limit, shown = self._settings.output_kib << 10, frozenset(trial.tests)
+        verdicts: list[Verdict] = []
+        for observed, tests in self._observed(trial):
+            seconds = time.monotonic() - started
+            verdict = conclude(observed, tests, self._baseline.allowed, seconds, self._oracle, limit, shown)
+            verdicts.append(verdict)
+            if verdict.outcome is not Outcome.PASS:
+                break
+        return merged(verdicts)
 
-    def _observe(self, trial: Trial) -> tuple[Observation, tuple[str, ...]]:
+    def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
-        baseline = self._baseline
-        if baseline.code_swap and trial.candidate is not None and baseline.fresh_only.isdisjoint(trial.tests):
-            tests = trial.tests + (trial.rest if baseline.fresh_only.isdisjoint(trial.rest) else ())
-            observed = Observation.of(self._zygote(collected=True).run(self._request(trial, tests)))
+        fresh_only = self._baseline.fresh_only
+        tests, fresh = _parted(trial.tests, fresh_only)
+        if self._baseline.code_swap and trial.candidate is not None and tests and not (fresh and trial.every_test):
+            rest, fresh_rest = _parted(trial.rest, fresh_only)
+            observed = self._run(Stand.COLLECTED, trial, [tests, rest])
             if "fallback" not in observed:
-                return observed, tests
-        return self._observe_fresh(trial, self._request(trial, trial.tests)), trial.tests
+                yield observed, tests + rest
+                if fresh or fresh_rest:
+                    yield self._observe_fresh(replace(trial, tests=fresh + fresh_rest, rest=()))
+                return
+        yield self._observe_fresh(trial)
 
-    def _request(self, trial: Trial, tests: tuple[str, ...]) -> dict[str, Any]:
-        return trial.request(tests, self._baseline.total_limit(tests, self._settings))
+    def _run(self, stand: Stand, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
+        total = self._baseline.total_limit([test for stage in stages for test in stage], self._settings)
+        return Observation.of(self._zygote(stand).run(trial.request(stages, total)))
 
-    def _observe_fresh(self, trial: Trial, request: Mapping[str, Any]) -> Observation:
-        """Collect only the files of the tests, unless one of them needs the company of others."""
-        zygote = self._zygote(collected=False)
+    def _observe_fresh(self, trial: Trial) -> tuple[Observation, tuple[str, ...]]:
+        """Collect only the files of the tests, unless one of them needs the company of others; with what ran."""
+        stand = self._stand_for(trial)
         files = {file_of(test) for test in trial.tests}
-        if trial.whole or any(self._stands_alone.get(file) is False for file in files):
-            return Observation.of(zygote.run({**request, "whole": True}))
-        observed = Observation.of(zygote.run(request))
-        if "syntax" in observed or observed.green or all(self._stands(file) for file in files):
-            return observed
-        return Observation.of(zygote.run({**request, "whole": True}))
+        if not trial.whole and not any(self._stands_alone.get(file) is False for file in files):
+            observed = self._run(stand, trial, self._stages(trial))
+            if "syntax" in observed or observed.green:
+                return observed, trial.tests + trial.rest
+            if trial.rest and observed.passed(trial.tests):  # files of the rest may need company that they had not
+                return self._observe_fresh(replace(trial, rest=()))
+            if all(self._stands(file, stand) for file in files):
+                return observed, trial.tests
+        return self._run(stand, replace(trial, whole=True), [trial.tests]), trial.tests
 
-    def _stands(self, file: str) -> bool:
+    def _stand_for(self, trial: Trial) -> Stand:
+        """Where a fresh import begins: behind the conftests, if the candidate is not among what they import."""
+        baseline, file = self._baseline, trial.candidate.file.path if trial.candidate is not None else ""
+        if not baseline.code_swap or file in baseline.early or not baseline.fresh_only.isdisjoint(trial.tests):
+            return Stand.BARE
+        return Stand.CONFIGURED if not self._zygote(Stand.CONFIGURED).greeting["trouble"] else Stand.BARE
+
+    def _stages(self, trial: Trial) -> list[tuple[str, ...]]:
+        """The likeliest to fail first, as every file costs its collection."""
+        first = () if trial.every_test else first_stage(trial.tests)
+        others = frozenset(first)
+        return [first, tuple(test for test in trial.tests if test not in others), trial.rest]
+
+    def _stands(self, file: str, stand: Stand) -> bool:
         """Whether a file's tests pass on the unmodified project when only that file is collected; asked once."""
         known = self._stands_alone.get(file)
         if known is None:
             tests = tuple(self._by_file.get(file, ()))
-            known = not tests or self._passes(self._zygote(collected=False), tests)
+            known = not tests or self._passes(self._zygote(stand), tests)
             self._stands_alone[file] = known
         return known
 
@@ -144,18 +147,19 @@ class Worker:
 
     def _passes(self, zygote: Zygote, tests: tuple[str, ...]) -> bool:
         try:
-            observed = Observation.of(zygote.run(self._request(Trial(None, tests), tests)))
+            total = self._baseline.total_limit(tests, self._settings)
+            observed = Observation.of(zygote.run(Trial(None, tests).request([tests], total)))
         except ZygoteDied:
             return False
         return conclude(observed, tests, self._baseline.allowed, 0.0, "", 0).outcome is Outcome.PASS
 
-    def _zygote(self, *, collected: bool) -> Zygote:
-        """The process that holds the collected suite, or the one that imports afresh."""
-        zygote = self._zygotes.get(collected)
+    def _zygote(self, stand: Stand) -> Zygote:
+        """The process that forks from there; started when it is first needed."""
+        zygote = self._zygotes.get(stand)
         if zygote is None:
-            plan = self._plan.with_config(collect=True) if collected else self._plan
+            plan = self._plan.with_config(**{stand.value: True}) if stand.value else self._plan
             zygote = Zygote(self._new_sandbox(), plan, self._baseline.learned(self._settings), self._check_open)
-            self._zygotes[collected] = zygote
+            self._zygotes[stand] = zygote
             if self._closed():
                 self.stop()
                 self._check_open()
@@ -173,14 +177,7 @@ class Worker:
             zygote.close()
 
 
-def lines_of(candidate: Candidate) -> tuple[int, int]:
-    """First and last line (1-based) of the span in the original, as Python counts lines."""
-    text, span = candidate.file.text, candidate.span
-    last = len(NEWLINE.findall(text, 0, max(span.start, span.end - 1)))
-    return len(NEWLINE.findall(text, 0, span.start)) + 1, last + 1
-
-
-def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
-    """Each test once, by its baseline seconds."""
-    seconds = baseline.seconds
-    return tuple(sorted(dict.fromkeys(tests), key=lambda test: (seconds.get(test, 0.0), test)))
+def _parted(tests: tuple[str, ...], fresh_only: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those that may run in the collected suite, and those that may not."""
+    swapped = tuple(test for test in tests if test not in fresh_only)
+    return swapped, tuple(test for test in tests if test in fresh_only)

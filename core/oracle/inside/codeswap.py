@@ -80,10 +80,12 @@ def _holds(node: ast.stmt, first: int, last: int) -> bool:
     return node.lineno <= first and last <= (node.end_lineno or node.lineno)
 
 
-def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> None:
-    """Swap the code of the function around the request's lines. Raises Refusal, SyntaxError; then nothing is changed.
+def locate(
+    functions: Functions, outline: Outline, request: dict[str, Any]
+) -> tuple[Any, list[ast.AST], list[FunctionType]]:
+    """The function around the request's lines, what stands around it, and those made from it. Raises Refusal.
 
-    `request`: path, text, first_line, last_line (of the original), import_lines (by path).
+    `request`: path, first_line, last_line (of the original), import_lines (by path).
     """
     node, around = outline.enclosing(request["first_line"], request["last_line"])
     first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
@@ -94,6 +96,15 @@ def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> Non
     live = functions.of(outline.path, first, node.name)
     if not live:
         raise Refusal("no live function")
+    return node, around, live
+
+
+def swap(functions: Functions, outline: Outline, request: dict[str, Any]) -> None:
+    """Swap the code of the function around the request's lines. Raises Refusal, SyntaxError; then nothing is changed.
+
+    `request`: as for `locate`, and text.
+    """
+    node, around, live = locate(functions, outline, request)
     new = _compiled(outline, request["text"], node, around, live[0].__code__)
     for function in live:
         _check(function.__code__, new)

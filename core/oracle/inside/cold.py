@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,22 +13,29 @@ from . import audit
 from .candidate import take_up
 from .channel import Send
 from .child import describe, flush
+from .configured import Configured, Early
 from .evidence import needs_proof, prove, snapshot
 from .lines import Collector, choose_collector
 from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .sources import install
+from .stages import Stages, files_of
 
 
 class Closing:
     """Gathers the evidence at the session's end."""
 
-    def __init__(self, send: Send, reporter: Reporter, request: dict[str, Any]) -> None:
-        """The request's `bits` say which canaries must fail; `identity`: nothing is changed, tests may fail."""
+    def __init__(
+        self, send: Send, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
+    ) -> None:
+        """The request's `bits` say which canaries must fail; `identity`: nothing is changed, tests may fail.
+
+        `changes` tells what has changed in the framework.
+        """
         self._send = send
         self._reporter = reporter
         self._request = request
-        self._changes = snapshot()
+        self._changes = changes
         self._leave = os._exit
 
     @pytest.hookimpl(trylast=True)
@@ -43,44 +51,61 @@ class Closing:
             self._leave(0)
 
 
-def run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> None:
-    """Run the request in this child; never returns."""
+def run(send: Send, request: dict[str, Any], config: dict[str, Any], configured: Configured | None) -> None:
+    """Run the request in this child; never returns. `configured`: what the zygote has made ready."""
     leave = os._exit
     status = 1
     try:
-        status = _run(send, request, config)
+        status = _run(send, request, config, configured)
     except BaseException as error:
         send("aborted", describe(error))
     flush()
     leave(status)
 
 
-def _run(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
-    if request.get("path") is not None and not take_up(send, request, config, install()):
+def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Configured | None) -> int:
+    finder = ready.finder if ready is not None else install()
+    if request.get("path") is not None and not take_up(send, request, config, finder):
         return 0
-    collector = choose_collector(config) if request.get("trace") else None
-    witness = Witness()
+    if request.get("trace"):
+        return _trace(send, request, config)
+    witness = ready.witness if ready is not None else Witness()
     reporter = Reporter(send, request, witness, config["root"])
-    plugins: list[Any] = [LoadTests(), witness, reporter, Closing(send, reporter, request)]
-    known = set(sys.modules)
-    if collector is not None:
-        plugins.append(collector)
-        collector.start()
-    else:  # a hook in Python would have threads that start at a time fail to install the tracer
-        audit.install(send, config["root"] + os.sep)
-    status = int(pytest.main([*config["pytest_args"], *_files(request, config)], plugins=plugins))
-    if collector is not None:
-        _send_lines(send, collector)
-        send("modules", _foreign(known, config["root"] + os.sep))
+    changes = ready.changes if ready is not None else snapshot()
+    plugins: list[Any] = [reporter, Closing(send, reporter, request, changes)]
+    files = _files(request)
+    if request.get("stages"):
+        plugins.append(Stages(reporter, request["stages"][1:], files))
+    audit.install(send, config["root"] + os.sep)
+    status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)
     return 0
 
 
-def _files(request: dict[str, Any], config: dict[str, Any]) -> list[str]:
-    """Collect only the files of the tests asked for, below the working folder: pytest ends a path at a bracket."""
+def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
+    """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
+    collector, early, witness = choose_collector(config), Early(config["root"]), Witness()
+    reporter = Reporter(send, request, witness, config["root"])
+    closing = Closing(send, reporter, request, snapshot())
+    known = set(sys.modules)
+    collector.start()
+    status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, early, collector])
+    _send_lines(send, collector)
+    send("modules", _foreign(known, config["root"] + os.sep))
+    send("early", early.files)
+    send("exit", status)
+    return 0
+
+
+def _main(config: dict[str, Any], files: list[str] | None, plugins: list[Any]) -> int:
+    return int(pytest.main([*config["pytest_args"], *(config["targets"] if files is None else files)], plugins=plugins))
+
+
+def _files(request: dict[str, Any]) -> list[str] | None:
+    """Of the tests that come first; None for all there are."""
     if request.get("tests") is None or request.get("whole"):
-        return list(config["targets"])
-    return list(dict.fromkeys(node_id.split("::", 1)[0] for node_id in request["tests"]))
+        return None
+    return files_of(request["stages"][0] if request.get("stages") else request["tests"])
 
 
 def _send_lines(send: Send, collector: Collector) -> None:

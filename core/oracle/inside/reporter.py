@@ -37,16 +37,17 @@ class Reporter:
 
     Attributes:
         failed: whether any test or the collection failed so far.
-        items: what was selected, in the order it runs.
-        changes: names of what the tests' modules and classes no longer hold.
+        items: what was selected so far, in the order it runs.
     """
 
     def __init__(self, send: Send, request: dict[str, Any], witness: Witness, root: str) -> None:
-        """`request`: tests (None: all), shuffle (a seed, negative: reversed, or None), fail_fast."""
+        """`request`: stages (lists of tests, one after another), or tests (None: all); shuffle (a seed, negative:
+        reversed, or None); fail_fast.
+        """
         self._send = send
         self._witness = witness
         self._root = root
-        self._tests = request.get("tests")
+        self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
         self._shuffle = request.get("shuffle")
         self._fail_fast = bool(request.get("fail_fast"))
         self._exit = os._exit
@@ -54,9 +55,10 @@ class Reporter:
         self._parts: list[tuple[str, str]] = []
         self._seconds = 0.0
         self._printed = ""
+        self._others: dict[str, list[Any]] = {}
+        self._watches: list[Callable[[], list[str]]] = []
         self.failed = False
         self.items: list[Any] = []
-        self.changes: Callable[[], list[str]] = list
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
@@ -64,19 +66,26 @@ class Reporter:
         yield
         self.select(items)
 
+    def expect(self, tests: list[str]) -> None:
+        """What the next selection is to leave."""
+        self._tests = tests
+
+    def changes(self) -> list[str]:
+        """Names of what the tests' modules and classes no longer hold."""
+        return [name for changes in self._watches for name in changes()]
+
     def select(self, items: list[Any]) -> None:
-        """Reduce `items` in place and report what was found."""
+        """Reduce `items` in place and report what was found; those left out may be selected later."""
         if self._tests is not None:
-            by_id: dict[str, list[Any]] = {}
             for item in items:
-                by_id.setdefault(item.nodeid, []).append(item)
-            items[:] = [item for node_id in self._tests for item in by_id.get(node_id, ())]
+                self._others.setdefault(item.nodeid, []).append(item)
+            items[:] = [item for node_id in self._tests for item in self._others.pop(node_id, ())]
         if self._shuffle is not None and self._shuffle < 0:
             items.reverse()
         elif self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)
-        self.items = items
-        self.changes = watch(items)
+        self.items += items
+        self._watches.append(watch(items))
         self._send("collected", [item.nodeid for item in items])
 
     def pytest_collectreport(self, report: Any) -> None:
@@ -86,6 +95,8 @@ class Reporter:
             self._send(
                 "collect-error", report.nodeid, shorten(relative(str(report.longrepr), self._root), MESSAGE_LIMIT)
             )
+            if self._fail_fast:
+                self._exit(STOPPED)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """The test's clock starts here."""

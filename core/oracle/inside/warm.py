@@ -13,12 +13,13 @@ from . import audit
 from .candidate import REFUSALS, path_of, text_of
 from .channel import Send
 from .child import describe, flush
-from .codeswap import Functions, Outline, Refusal, swap
+from .codeswap import Functions, Outline, Refusal, locate, swap
 from .evidence import needs_proof, prove, snapshot
 from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .screening import screen
 from .sources import install
+from .stages import Stages
 from .subprocesses import serve
 
 
@@ -72,12 +73,24 @@ class Collected:
         self._outlines: dict[str, Outline] = {}
         self._changes = snapshot()
 
-    def prepare(self, request: dict[str, Any]) -> None:
-        """In the zygote: parse the original once for all its candidates."""
+    def refusal(self, request: dict[str, Any]) -> str:
+        """In the zygote, before anything is forked: why a fresh import must judge; empty when it need not.
+
+        The original is parsed once for all its candidates.
+        """
         path = request.get("path")
-        if path is not None and path not in self._outlines:
-            real = os.path.realpath(path_of(request, self._config))
-            self._outlines[path] = Outline(real, request["original"])
+        if path is None:
+            return ""
+        try:
+            if path not in self._outlines:
+                real = os.path.realpath(path_of(request, self._config))
+                self._outlines[path] = Outline(real, request["original"])
+            locate(self._functions, self._outlines[path], request)
+        except Refusal as error:
+            return str(error)
+        except REFUSALS:
+            return "the original does not compile"
+        return ""
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
         """Run the request in this child; never returns."""
@@ -100,6 +113,8 @@ class Collected:
         session.testscollected = len(session.items)
         self._forget_output()
         audit.install(send, self._config["root"] + os.sep)
+        if request.get("stages"):
+            self._pytest.pluginmanager.register(Stages(reporter, request["stages"][1:], None))
         self._pytest.hook.pytest_runtestloop(session=session)
         self._relay.reporter = None
         if needs_proof(reporter.failed, reporter.items, request):

@@ -52,39 +52,50 @@ class Zygote:
         self._child = child
         self._cold = cold
         self._collected: Any = None
+        self._configured: Any = None
         self._learned: dict[str, Any] = {}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
         child.control(child.SET_DUMPABLE, 0)
         child.control(child.SET_CHILD_SUBREAPER, 1)
         os.makedirs(os.environ["HOME"], exist_ok=True)
-        self._trouble = self._collect() if config.get("collect") else self._preload(config.get("preload", []))
+        self._preload(config.get("preload", []))
+        self._trouble = self._prepare()
         self._supervisor = Supervisor(config["wipe"], Wakeup())
 
-    def _preload(self, names: list[str]) -> str:
+    def _preload(self, names: list[str]) -> None:
         """Import foreign modules that the tests will need anyway; a child meets and reports what fails here."""
-        from .memory import remember
-
         for name in names:
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
-        root = self._config["root"]
-        remember([os.path.join(root, path) for path in self._config.get("sources", [])])
-        return ""
 
-    def _collect(self) -> str:
-        """Collect the suite here; says why when that cannot be done."""
-        from .warm import Collected
-
+    def _prepare(self) -> str:
+        """Go as far as was asked; says why when that cannot be done."""
         try:
-            self._collected = Collected(self._config)
+            if self._config.get("collect"):
+                from .warm import Collected
+
+                self._collected = Collected(self._config)
+                return self._threads()
+            from .memory import remember
+
+            root = self._config["root"]
+            remember([os.path.join(root, path) for path in self._config.get("sources", [])])
+            if self._config.get("configure"):
+                from .configured import Configured
+
+                self._configured = Configured(self._config)
+                return self._threads()
+            return ""
         except BaseException as error:
             return self._child.describe(error)
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
+
+    def _threads(self) -> str:
         threads = len(os.listdir("/proc/self/task"))
-        return "" if threads == 1 else "%d threads run after collection" % threads
+        return "" if threads == 1 else "%d threads run before any test" % threads
 
     def serve(self) -> None:
         """Answer requests one after another."""
@@ -107,8 +118,10 @@ class Zygote:
         request["bits"] = [1, *(random.SystemRandom().getrandbits(1) for _ in range(3))]
         stream = bool(request.get("stream"))
         frames: list[list[Any]] = []
-        if self._collected is not None:
-            self._collected.prepare(request)
+        refusal = self._collected.refusal(request) if self._collected is not None else ""
+        if refusal:
+            self._wire.send({"done": request["id"], "frames": [["fallback", refusal]]})
+            return
 
         def listen(kind: str, values: list[Any]) -> None:
             if stream:
@@ -122,7 +135,7 @@ class Zygote:
             if self._collected is not None:
                 self._collected.run(send, request)
             else:
-                self._cold.run(send, request, self._config)
+                self._cold.run(send, request, self._config, self._configured)
 
         ending = self._supervisor.run(body, request, listen)
         self._wire.send({"done": request["id"], "frames": frames, "bits": request["bits"], **ending})

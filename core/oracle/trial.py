@@ -1,0 +1,53 @@
+"""What is to be run: a text under tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.types import Candidate
+
+NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One thing to run: a candidate (None: the project as it is) under tests.
+
+    Attributes:
+        whole: collect every file, not those of the tests alone.
+        rest: run in the same process after `tests` have passed, where that serves; else left out.
+    """
+
+    candidate: Candidate | None
+    tests: tuple[str, ...]
+    every_test: bool = False
+    whole: bool = False
+    rest: tuple[str, ...] = ()
+
+    def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
+        """As the zygote wants it: each stage is run when those before it have passed."""
+        goes = [list(stage) for stage in stages if stage]
+        asked: dict[str, Any] = {
+            "tests": [test for go in goes for test in go],
+            "whole": self.whole,
+            "fail_fast": not self.every_test,
+            "total": total,
+        }
+        if len(goes) > 1:
+            asked["stages"] = goes
+        if self.candidate is not None:
+            file = self.candidate.file
+            asked |= {"path": file.path, "encoding": file.encoding, "original": file.text}
+            asked |= {"text": self.candidate.new_text}
+            asked["first_line"], asked["last_line"] = lines_of(self.candidate)
+        return asked
+
+
+def lines_of(candidate: Candidate) -> tuple[int, int]:
+    """First and last line (1-based) of the span in the original, as Python counts lines."""
+    text, span = candidate.file.text, candidate.span
+    last = len(NEWLINE.findall(text, 0, max(span.start, span.end - 1)))
+    return len(NEWLINE.findall(text, 0, span.start)) + 1, last + 1
