@@ -172,6 +172,8 @@ def _abnormal(observed: Observation) -> tuple[Outcome, str]:
             return Outcome.OUT_OF_MEMORY, text
         early = "collected" not in observed
         return (Outcome.IMPORT_ERROR if early else Outcome.CRASH), f"The test run was broken off{where} by {text}."
+    if "exit" in observed and "collected" not in observed:  # pytest itself gave up, over a conftest
+        return Outcome.IMPORT_ERROR, f"The tests could not be collected{_because(observed)}."
     return Outcome.CRASH, f"The process ended by itself with status {reply['exit']}{where}."
 
 
@@ -194,14 +196,20 @@ def _proven(
 
 def _cut_short(observed: Observation, missing: Sequence[str]) -> tuple[Outcome, str]:
     """Tests that never ran, in a session that ended in good order."""
-    said = [line for line in str(observed.reply["printed"]).splitlines() if line.strip()]
-    because = f" ({said[-2 if len(said) > 1 else -1].strip()[:200]})" if said else ""
     if "collected" not in observed:
-        return Outcome.IMPORT_ERROR, f"The tests could not be collected{because}."
+        return Outcome.IMPORT_ERROR, f"The tests could not be collected{_because(observed)}."
     found = {node_id for values in observed.all("collected") for node_id in values[0]}
     if not found & set(missing) and len(observed.all("test")) == len(found):
         return Outcome.FAIL, f"{len(missing)} tests are no longer there; the first is {missing[0]}."
-    return Outcome.CRASH, f"The test run was broken off before {missing[0]}{because}."
+    return Outcome.CRASH, f"The test run was broken off before {missing[0]}{_because(observed)}."
+
+
+def _because(observed: Observation) -> str:
+    """What pytest printed at the end: the error, if there is one, else the line before its summary."""
+    said = [line for line in str(observed.reply["printed"]).splitlines() if line.strip()]
+    errors = [line.removeprefix("E ") for line in said if line.startswith("E ")]
+    last = errors[-1:] or said[-2:-1] or said
+    return f" ({last[-1].strip()[:200]})" if last else ""
 
 
 def _suspicion(observed: Observation, allowed: Allowances) -> str:

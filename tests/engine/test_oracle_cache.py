@@ -25,7 +25,9 @@ def baseline() -> Baseline:
     coverage = CoverageMap(("t.py::a", "t.py::b"), {"x.py": {3: frozenset({0, 1})}}, {"x.py": frozenset({1, 2})})
     suite = Suite(tests, {"t.py::c": "fails"}, coverage, 1.5, "3.11.7")
     allowed = Allowances(frozenset({"a.b"}), frozenset({("os.fork", "lib.py")}))
-    return Baseline(suite, 0.7, ("bad.py",), ("json",), frozenset({"conftest.py"}), allowed, True, frozenset({"t.py::b"}))
+    return Baseline(
+        suite, 0.7, ("bad.py",), ("json",), frozenset({"conftest.py"}), allowed, True, frozenset({"t.py::b"})
+    )
 
 
 def key(root: Path, settings: OracleSettings | None = None, sandbox: str = "bubblewrap") -> str:

@@ -1,0 +1,35 @@
+"""Which tests run first."""
+
+from __future__ import annotations
+
+from core.oracle.baseline import Baseline
+from core.oracle.order import first_stage, promising_first
+from core.oracle.verdicts import Allowances
+from core.types import Candidate, CoverageMap, SourceFile, Span, Suite, TestCase
+
+
+def baseline() -> Baseline:
+    tests = ("a.py::far", "b.py::near", "b.py::slow", "c.py::other")
+    lines = {"x.py": {5: frozenset({1, 2}), 90: frozenset({0})}, "y.py": {5: frozenset({3})}}
+    cases = tuple(TestCase(test, 2.0 if "slow" in test else 1.0) for test in tests)
+    suite = Suite(cases, {}, CoverageMap(tests, lines, {"x.py": frozenset({2})}), 1.0, "3.11.7")
+    return Baseline(suite, 0.1, (), (), frozenset(), Allowances(), True, frozenset())
+
+
+def candidate() -> Candidate:
+    return Candidate(SourceFile("x.py", "x = 1\ny = 2\n", "utf-8", False), Span(6, 11), "y = 3")
+
+
+def test_tests_near_the_region_lead_and_each_runs_once() -> None:
+    tests = ["c.py::other", "a.py::far", "b.py::slow", "b.py::near", "b.py::near"]
+    assert promising_first(candidate(), (2, 2), tests, baseline()) == (
+        "b.py::near",
+        "b.py::slow",
+        "a.py::far",
+        "c.py::other",
+    )
+
+
+def test_the_first_stage_is_of_the_file_that_most_of_the_leading_tests_are_in() -> None:
+    assert first_stage(["a.py::one", "b.py::one", "b.py::two"]) == ("b.py::one", "b.py::two")
+    assert first_stage([]) == ()
