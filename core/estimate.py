@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from core.cores import share_cores, usable_cores
 from core.settings import RunSettings
-from core.store.rows import PaceRow
+from core.store.rows import TRIAL, PaceRow
 
 NEWEST = 3
 """Runs that are measured by: a machine does not stay what it was."""
@@ -23,6 +23,8 @@ class Estimate:
         seconds, low, high: from the first region drawn to the last verdict, and the range of the runs measured by.
         runs: how many those are.
         like: whether they had the same number of samples a region, and the same limits.
+        measured: samples that this rests on.
+        trial: whether it rests on a trial of one item, since no such run was made.
     """
 
     descriptions: int
@@ -34,6 +36,8 @@ class Estimate:
     high: float | None = None
     runs: int = 0
     like: bool = True
+    measured: int = 0
+    trial: bool = False
 
     @property
     def samples(self) -> int:
@@ -47,7 +51,7 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
     counts = Estimate(regions * forward, regions * forward * backward, regions * backward)
     same = [pace for pace in paces if _asked(pace.settings) == _asked(settings)]
     like = [pace for pace in same if _shape(pace.settings) == _shape(settings)]
-    used = (like or same)[:NEWEST]
+    used = next((found for each in (like, same) for found in _stored_first(each) if found), [])[:NEWEST]
     if not used:
         return counts
     samples = sum(pace.samples for pace in used)
@@ -61,7 +65,15 @@ def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
         high=drawing + counts.samples * max(parts),
         runs=len(used),
         like=bool(like),
+        measured=samples,
+        trial=used[0].run_id == TRIAL,
     )
+
+
+def _stored_first(paces: Sequence[PaceRow]) -> tuple[list[PaceRow], list[PaceRow]]:
+    """Those of stored runs, then trials: a trial counts only where no run of its kind was made."""
+    trials = [pace for pace in paces if pace.run_id == TRIAL]
+    return [pace for pace in paces if pace.run_id != TRIAL], trials[:1]
 
 
 def _asked(settings: RunSettings) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from core.errors import Cancelled
 from core.events import Event, RunFinished, RunStarted, TextStreamed
 from core.results import open_store
 from core.settings import OracleSettings, RunSettings
+from core.store.rows import PaceRow
 from core.types import Item, Span
 from ui.gateway import Gateway
 
@@ -46,6 +47,17 @@ def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
 
         with open_store(database) as store:
             return pipeline.start(settings, project, store, emit, control)
+
+    return job
+
+
+def tried_run(settings: RunSettings, project: Path) -> Job:
+    """How fast such a run would go; the answer is a PaceRow, or None where nothing came in time."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> PaceRow | None:
+        from core import trial
+
+        return trial.try_pace(settings, project, emit, control)
 
     return job
 

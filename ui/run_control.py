@@ -22,6 +22,7 @@ from ui.coordinator import (
     probed,
     probed_alone,
     resumed_run,
+    tried_run,
 )
 from ui.gateway import Gateway
 from ui.shell.notices import NoticeBar, NoticeText
@@ -94,6 +95,10 @@ class RunControl(QObject):
         """Take a stored run up again."""
         self.database = database
         return self.coordinator.begin(resumed_run(run_id, database))
+
+    def measure(self, project: Path, settings: RunSettings) -> bool:
+        """Try how fast such a run would go; False while something else is at work."""
+        return self.coordinator.begin(tried_run(settings, project))
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
         """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,10 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog
 
 from core.errors import InspectorError
-from core.settings import OracleSettings
+from core.events import Progress
+from core.settings import OracleSettings, RunSettings
+from core.store.rows import PaceRow
+from core.trips.tasks import project_of
 from ui.shell.run_dialog import RunDialog
 
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
     from ui.main_window import MainWindow
 
 CHECK = "environment"
+TOO_SLOW = "Not one sample came within a minute: a run of this size takes very long with these models."
 
 
 class Starting(QObject):
@@ -27,20 +32,87 @@ class Starting(QObject):
         """Nothing is open yet."""
         super().__init__(window)
         self._window = window
+        self._dialog: RunDialog | None = None
+        self._paces: Sequence[PaceRow] = ()
+        self._trials: list[PaceRow] = []
+        self._measuring = False
+        control = window.control
+        control.progressed.connect(self._tell_progress)
+        control.coordinator.answered.connect(self._take_pace)
+        control.coordinator.failed.connect(self._fail)
+        control.ended.connect(self._end)
 
     def ask(self) -> None:
         """Let the user change what the next run is started with, and start it."""
         window, models = self._window, self._window.models
         dialog = RunDialog(window.control.settings, window, models.headers, models.ask_endpoint)
-        window.inspection.ask("paces", lambda reader: reader.paces(), dialog.set_paces)
+        self._dialog = dialog
+        window.inspection.ask("paces", lambda reader: reader.paces(), self._set_paces)
+        dialog.measure_asked.connect(self._measure)
+        dialog.stop_asked.connect(window.control.coordinator.stop)
         dialog.judging.check_asked.connect(partial(self._check, dialog))
         dialog.judging.check()
-        if dialog.exec() == QDialog.DialogCode.Accepted:
+        accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        self._dialog = None
+        if self._measuring:
+            window.control.coordinator.stop()
+        if accepted:
             window.control.adopt(dialog.settings())
             if dialog.starts:
                 window.start_run()
         window.inspection.forget("paces")
         window.gateway.cancel(CHECK)
+
+    # ---- how fast it would go
+
+    def _set_paces(self, paces: Sequence[PaceRow]) -> None:
+        self._paces = paces
+        self._show_paces()
+
+    def _show_paces(self) -> None:
+        if self._dialog is not None:
+            self._dialog.set_paces([*self._paces, *self._trials])
+
+    def _measure(self, settings: RunSettings) -> None:
+        """Try one item with these settings."""
+        dialog, window = self._dialog, self._window
+        project = project_of(settings, window.project.root)
+        if dialog is None:
+            return
+        if project is None:
+            dialog.end_measuring("No project is open: open its folder, then measure.")
+        elif window.control.measure(project, settings):
+            self._measuring = True
+            dialog.show_measuring("Measuring…")
+        else:
+            dialog.end_measuring("A run is at work: stop it, or wait for its end, then measure.")
+
+    def _tell_progress(self, progress: Progress) -> None:
+        if self._measuring and self._dialog is not None:
+            self._dialog.show_measuring(f"Measuring: {progress.stage}{_place(progress)}.")
+
+    def _take_pace(self, answer: object) -> None:
+        if not self._measuring:
+            return
+        if isinstance(answer, PaceRow):
+            self._trials.insert(0, answer)
+        elif self._dialog is not None:
+            self._dialog.end_measuring(TOO_SLOW)
+
+    def _fail(self, error: Exception) -> None:
+        if self._measuring and self._dialog is not None and isinstance(error, InspectorError):
+            self._measuring = False
+            self._dialog.end_measuring(f"{error.problem} {error.remedy}")
+
+    def _end(self) -> None:
+        """Tell what came of the trial, if there was one."""
+        if self._measuring:
+            self._measuring = False
+            if self._dialog is not None:
+                self._dialog.end_measuring(self._dialog.problem.text())
+            self._show_paces()
+
+    # ---- what the tests' environment lacks
 
     def _check(self, dialog: RunDialog, settings: OracleSettings) -> None:
         """Say in the dialog what the environment lacks, before any model is asked."""
@@ -58,6 +130,10 @@ class Starting(QObject):
                 self._window.parts.notices.report(error)
 
         self._window.gateway.submit(CHECK, partial(_standing, root, settings), show, fail)
+
+
+def _place(progress: Progress) -> str:
+    return f", {progress.done} of {progress.total}" if progress.total > 1 else ""
 
 
 def _standing(root: Path, settings: OracleSettings) -> Standing:

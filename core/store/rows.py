@@ -228,11 +228,16 @@ class RunningPoint:
     lift: Score
 
 
+TRIAL = 0
+"""In the place of a run's number: a trial, of which nothing was stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class PaceRow:
-    """How fast one stored run went, pauses left out.
+    """How fast one run went, pauses left out.
 
     Attributes:
+        run_id: of the stored run, or TRIAL.
         samples, seconds, tokens: of those regions that say something about it; tokens read and written.
         parts: seconds a sample in up to four consecutive parts of the run, one where it was short.
         drawing: seconds until a region was admitted.

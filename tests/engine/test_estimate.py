@@ -13,7 +13,7 @@ from core.cores import share_cores, usable_cores
 from core.estimate import estimate
 from core.results import open_reader, open_store
 from core.settings import ModelSettings, RunSettings
-from core.store.rows import PaceRow
+from core.store.rows import TRIAL, PaceRow
 
 SETTINGS = RunSettings(model="/m.gguf", regions=10)
 
@@ -51,6 +51,16 @@ def test_runs_that_sampled_otherwise_are_used_only_where_there_is_nothing_better
     other = replace(SETTINGS, forward_samples=1)
     assert not estimate(SETTINGS, [pace(4.0, other)]).like
     assert estimate(SETTINGS, [pace(4.0, other), pace(1.0)]).seconds == pytest.approx(20 + 70)
+
+
+def test_a_trial_counts_only_where_no_run_was_made() -> None:
+    trial = replace(pace(9.0), run_id=TRIAL, samples=7)
+    alone = estimate(SETTINGS, [trial])
+    assert (alone.trial, alone.measured) == (True, 7)
+    both = estimate(SETTINGS, [pace(1.0), trial])
+    assert (both.trial, both.measured, both.seconds) == (False, 70, pytest.approx(20 + 70))
+    otherwise = pace(1.0, replace(SETTINGS, forward_samples=1))
+    assert estimate(SETTINGS, [otherwise, trial]).trial
 
 
 def test_the_pace_of_a_stored_run_adds_up_to_its_time_and_leaves_pauses_out(tmp_path: Path) -> None:

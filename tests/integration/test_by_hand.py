@@ -12,11 +12,13 @@ from projects import write_shop
 from core import describing, pipeline, selection
 from core.control import Control
 from core.errors import ProjectError, UserError
-from core.events import Event, ItemReady, TextStreamed
+from core.estimate import estimate
+from core.events import Event, ItemReady, Progress, TextStreamed
 from core.results import open_store
 from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.store.rows import SampleRow
+from core.store.rows import TRIAL, SampleRow
 from core.store.writer import Store
+from core.trial import try_pace
 from core.types import Item, Span
 
 SETTINGS = RunSettings(
@@ -146,3 +148,13 @@ def test_without_a_run_a_selection_gets_one_of_its_own(finished: Finished) -> No
 
 def ignore(event: Event) -> None:
     """Nobody listens."""
+
+
+def test_a_trial_tells_how_fast_a_run_would_go_and_keeps_nothing(finished: Finished) -> None:
+    said: list[Event] = []
+    found = try_pace(SETTINGS, finished.root, said.append, Control())
+    assert found is not None and (found.run_id, found.samples) == (TRIAL, 3) and found.seconds > 0
+    cost = estimate(replace(SETTINGS, regions=10), [found])
+    assert cost.trial and cost.seconds is not None and cost.tokens is not None
+    assert said and all(isinstance(event, Progress) for event in said)
+    assert len(finished.store.reader.runs()) == 1

@@ -15,7 +15,7 @@ from waiting import wait_until
 from core.events import Progress
 from core.models.discovery import bundled_model
 from core.settings import OracleSettings, RunSettings
-from core.store.rows import PaceRow
+from core.store.rows import TRIAL, PaceRow
 from ui.coordinator import RunState
 from ui.model_list import find_models
 from ui.places import Places
@@ -268,8 +268,37 @@ def test_the_run_dialog_says_how_long_by_stored_runs_or_that_nobody_knows(qapp: 
     assert "About 25 min (20 min to 31 min) and 700,000 tokens, going by the last run" in dialog.cost.text()
     dialog.regions.setValue(10)
     assert "About 3 min (2 min to 3 min) and 70,000 tokens" in dialog.cost.text()
+    assert "the last run with these models (70 samples)" in dialog.cost.text()
     dialog.forward.setValue(2)
     assert "take it as rough" in dialog.cost.text()
+
+
+def test_a_pace_that_nobody_knows_can_be_measured(qapp: QApplication) -> None:
+    dialog = RunDialog(RunSettings(model="/m.gguf", regions=100))
+    dialog.show()
+    assert not dialog.measure.isVisible()
+    dialog.set_paces([])
+    asked: list[RunSettings] = []
+    stopped: list[bool] = []
+    dialog.measure_asked.connect(asked.append)
+    dialog.stop_asked.connect(lambda: stopped.append(True))
+    dialog.measure.click()
+    assert asked == [dialog.settings()] and stopped == []
+    dialog.show_measuring("Measuring: samples, 3 of 7.")
+    assert not dialog.run.isEnabled() and dialog.cost.text() == "Measuring: samples, 3 of 7."
+    dialog.measure.click()
+    assert stopped == [True] and len(asked) == 1
+    dialog.end_measuring("Not one sample came.")
+    assert dialog.problem.isVisible() and dialog.run.isEnabled()
+    trial = PaceRow(TRIAL, dialog.settings(), 7, 14.0, 7_000, (2.0,), 1.2)
+    dialog.set_paces([trial])
+    assert "About 25 min and 700,000 tokens, going by a trial of one region (7 samples): take it as rough" in (
+        dialog.cost.text()
+    )
+    assert dialog.measure.isVisible()
+    stored = PaceRow(3, dialog.settings(), 70, 70.0, 70_000, (1.0,), 1.2)
+    dialog.set_paces([stored, trial])
+    assert "going by the last run" in dialog.cost.text() and not dialog.measure.isVisible()
 
 
 def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from core.estimate import Estimate
+from core.trips.tasks import counted
 from ui.shell.status_line import duration
 
-UNMEASURED = "How long that takes was not measured yet with these models: the first run tells."
+UNMEASURED = (
+    "How long that takes was not measured yet with these models: the first run tells, or a trial of one {noun}."
+)
 
 
-def cost_words(cost: Estimate, measured: bool = True) -> str:
+def cost_words(cost: Estimate, measured: bool = True, noun: str = "region") -> str:
     """Samples; below them tokens and minutes, and what they rest on. `measured`: whether stored runs were looked at."""
     counts = (
         f"{cost.descriptions:,} descriptions, {cost.reconstructions:,} reconstructions and {cost.baselines:,} "
@@ -17,13 +20,21 @@ def cost_words(cost: Estimate, measured: bool = True) -> str:
     if not measured:
         return counts
     if cost.seconds is None or cost.low is None or cost.high is None or cost.tokens is None:
-        return f"{counts}\n{UNMEASURED}"
-    runs = "the last run" if cost.runs == 1 else f"the last {cost.runs} runs"
-    rough = "" if cost.like else ", which sampled otherwise: take it as rough"
+        return f"{counts}\n{UNMEASURED.format(noun=noun)}"
     return (
         f"{counts}\nAbout {duration(cost.seconds)}{_between(cost.low, cost.high)} and {_count(cost.tokens)} tokens, "
-        f"going by {runs} with these models{rough}. Loading them comes on top, and at first the project's own tests."
+        f"going by {_basis(cost, noun)}. Loading the models comes on top, and at first the project's own tests."
     )
+
+
+def _basis(cost: Estimate, noun: str) -> str:
+    """What was measured, and how far to trust it."""
+    samples = counted(cost.measured, "sample")
+    if cost.trial:
+        return f"a trial of one {noun} ({samples}): take it as rough, for {noun}s differ"
+    runs = "the last run" if cost.runs == 1 else f"the last {cost.runs} runs"
+    rough = "" if cost.like else ", which sampled otherwise: take it as rough"
+    return f"{runs} with these models ({samples}){rough}"
 
 
 def _between(low: float, high: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QPushButton,
     QVBoxLayout,
     QWidget,
 )
@@ -33,7 +34,13 @@ from ui.theme import SPACE
 
 
 class RunDialog(QDialog):
-    """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults."""
+    """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults.
+
+    `measure_asked(settings)`: try how fast such a run goes, and say so with `set_paces`; `stop_asked`: no longer.
+    """
+
+    measure_asked = Signal(object)
+    stop_asked = Signal()
 
     def __init__(
         self,
@@ -62,7 +69,8 @@ class RunDialog(QDialog):
         self.seed = count(settings.seed, 2**31 - 1, "Seed", lowest=0)
         self.models = ModelOptions(settings, headers, ask_endpoint)
         self.judging = JudgingOptions(settings.oracle, self)
-        self.problem, self.cost = QLabel(), QLabel()
+        self.problem, self.cost, self.measure = QLabel(), QLabel(), QPushButton()
+        self._measuring = False
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self._prepare()
@@ -84,6 +92,8 @@ class RunDialog(QDialog):
         self.cost.setProperty("role", "muted")
         self.cost.setWordWrap(True)
         self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.measure.setAutoDefault(False)
+        self.measure.clicked.connect(self._measure)
         counts = (self.regions, self.forward, self.backward, self.forward_most, self.backward_most)
         for box in (*counts, self.models.context, self.models.threads):
             box.valueChanged.connect(self._tell)
@@ -98,9 +108,16 @@ class RunDialog(QDialog):
         column.setSpacing(SPACE * 2)
         column.addLayout(columns)
         column.addWidget(self.problem)
-        column.addWidget(self.cost)
+        column.addLayout(self._cost_row())
         column.addWidget(self._buttons())
         self.setMinimumWidth(940)
+
+    def _cost_row(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(SPACE * 2)
+        line.addWidget(self.cost, 1)
+        line.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignTop)
+        return line
 
     def _sampling(self) -> QFormLayout:
         self._form = rows = form("WHAT IS SAMPLED")
@@ -186,13 +203,44 @@ class RunDialog(QDialog):
 
     def _tell(self) -> None:
         """Say what these settings cost, and what is dangerous about them."""
-        cost = estimate(self.settings(), self._paces or ())
-        self.cost.setText(cost_words(cost, measured=self._paces is not None))
+        self._tell_cost()
         options = self._drawn.get(self.kind.draws_from)
         tests_run = options is None or options.runs_tests
         self.judging.use(tests_run)
         self._form.setRowVisible(self._sizes, options is None)
         self._fit()
+
+    def _tell_cost(self) -> None:
+        cost = estimate(self.settings(), self._paces or ())
+        self.cost.setText(cost_words(cost, self._paces is not None, self.kind.noun))
+        self.measure.setText("Stop measuring" if self._measuring else "Measure again" if cost.trial else "Measure")
+        self.measure.setToolTip(f"Try one {self.kind.noun} now, for about a minute at most; nothing of it is kept")
+        self.measure.setAccessibleName("Stop measuring" if self._measuring else "Measure how long such a run takes")
+        rough = cost.seconds is None or cost.trial or not cost.like
+        self.measure.setVisible((self._paces is not None and rough) or self._measuring)
+
+    def _measure(self) -> None:
+        if self._measuring:
+            self.stop_asked.emit()
+        else:
+            self.measure_asked.emit(self.settings())
+
+    def show_measuring(self, words: str) -> None:
+        """Say how far the trial is; no run can be started meanwhile."""
+        self._note_measuring(True)
+        self.cost.setText(words)
+
+    def end_measuring(self, problem: str = "") -> None:
+        """It has ended; `problem` says why it brought nothing."""
+        self._note_measuring(False)
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self._fit()
+
+    def _note_measuring(self, measuring: bool) -> None:
+        self._measuring = measuring
+        self.run.setEnabled(not measuring)
+        self._tell_cost()
 
     def _fit(self) -> None:
         """Be high enough for wrapped lines: a dialog does not see to that itself."""
