@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -18,6 +17,7 @@ from platformdirs import user_cache_path
 from core.errors import TargetError
 from core.oracle.interpreter import Interpreter, describe
 from core.oracle.requirements import Install
+from core.oracle.stoppable import Beat, lock, run_to_end, unheard
 
 PATIENCE = 1800.0
 KEPT_SECONDS = 90 * 24 * 3600
@@ -32,15 +32,17 @@ def environments_folder() -> Path:
     return user_cache_path("rtc-inspector") / "environments"
 
 
-def environment_for(base: Interpreter, install: Install, folder: Path, notice: Notice) -> Interpreter:
+def environment_for(
+    base: Interpreter, install: Install, folder: Path, notice: Notice, beat: Beat = unheard
+) -> Interpreter:
     """The interpreter of an environment that holds what is asked, made unless `folder` has one of the same content.
 
-    Raises TargetError.
+    Raises TargetError, and what `beat` raises; then nothing half made stays.
     """
     home = _home(base, install, folder)
-    with _locked(folder, home.name):
+    with _locked(folder, home.name, beat):
         if not (home / _DONE).is_file():
-            _make(home, base, install, notice)
+            _make(home, base, install, notice, beat)
         os.utime(home)
     _sweep(folder, home)
     return describe(home / "bin" / "python")
@@ -55,15 +57,16 @@ def _home(base: Interpreter, install: Install, folder: Path) -> Path:
     return folder / install.key(str(base.executable), base.version_text, base.tag)
 
 
-def _make(home: Path, base: Interpreter, install: Install, notice: Notice) -> None:
+def _make(home: Path, base: Interpreter, install: Install, notice: Notice, beat: Beat) -> None:
     """Make it in place, for environments cannot be moved; what is not finished is made anew. Raises TargetError."""
     notice(install.said)
     shutil.rmtree(home, ignore_errors=True)
     try:
         # Without site packages, so that no line of a .pth file runs outside the sandbox.
-        _run([str(base.executable), "-I", "-S", "-B", "-m", "venv", "--without-pip", str(home)], "make an environment")
+        venv = [str(base.executable), "-I", "-S", "-B", "-m", "venv", "--without-pip", str(home)]
+        _run(venv, "make an environment", beat)
         pip = [*_pip(base), "--python", str(home / "bin" / "python"), *install.pip_arguments(str(install.wheels))]
-        _run([*pip, *install.wanted.lines], "install what the project requires")
+        _run([*pip, *install.wanted.lines], "install what the project requires", beat)
         (home / _DONE).write_text(json.dumps({"requirements": install.wanted.lines, "from": install.wanted.sources}))
         home.chmod(0o755)
     except BaseException:
@@ -84,9 +87,9 @@ def _pip(base: Interpreter) -> list[str]:
     )
 
 
-def _run(command: Sequence[str], what: str) -> None:
+def _run(command: Sequence[str], what: str, beat: Beat) -> None:
     try:
-        subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
+        run_to_end(command, PATIENCE, beat)
     except subprocess.CalledProcessError as error:
         raise _failed(what, error.stderr or error.stdout) from error
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -104,12 +107,12 @@ def _failed(what: str, said: str) -> TargetError:
 
 
 @contextmanager
-def _locked(folder: Path, name: str) -> Iterator[None]:
-    """One maker at a time. Raises TargetError."""
+def _locked(folder: Path, name: str, beat: Beat) -> Iterator[None]:
+    """One maker at a time. Raises TargetError, and what `beat` raises."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / f"{name}.lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file, beat)
             yield
     except OSError as error:
         raise TargetError(

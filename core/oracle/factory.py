@@ -12,25 +12,30 @@ from core.oracle.environment import environment_for, environments_folder
 from core.oracle.fingerprint import fingerprint
 from core.oracle.image_interpreter import interpreter_of_image
 from core.oracle.interpreter import Interpreter, find_interpreter
-from core.oracle.project_oracle import ProjectOracle
+from core.oracle.project_oracle import Progress, ProjectOracle
 from core.oracle.pytest_options import read_options
 from core.oracle.requirements import Install, read_install
 from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import make_plan
+from core.oracle.stoppable import Beat, unheard
 from core.settings import OracleSettings
 from core.types import Codebase, Oracle
 
 
-def open_oracle(codebase: Codebase, settings: OracleSettings, notice: Callable[[str], None]) -> Oracle:
+def open_oracle(
+    codebase: Codebase, settings: OracleSettings, notice: Callable[[str], None], progress: Progress | None = None
+) -> Oracle:
     """An oracle for the codebase; nothing of the project runs yet. Close it when done.
 
-    Raises TargetError (interpreter missing, not Python, too old) and SandboxError.
+    `progress` is called while requirements are installed. Raises TargetError (interpreter missing, not Python, too
+    old), SandboxError, and what `progress` raises.
     """
     root = codebase.root.resolve()
     install = read_install(root, settings)
-    sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None)
-    interpreter = _interpreter(root, sandbox, settings, install, notice)
+    beat = partial(progress, "installing", 0, 1) if progress is not None else unheard
+    sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, beat)
+    interpreter = _interpreter(root, sandbox, settings, install, notice, beat)
     options = read_options(root)
     if options.dropped:
         notice(f"Left out of the project's pytest options: {' '.join(options.dropped)}")
@@ -42,14 +47,19 @@ def open_oracle(codebase: Codebase, settings: OracleSettings, notice: Callable[[
 
 
 def _interpreter(
-    root: Path, sandbox: Sandbox, settings: OracleSettings, install: Install | None, notice: Callable[[str], None]
+    root: Path,
+    sandbox: Sandbox,
+    settings: OracleSettings,
+    install: Install | None,
+    notice: Callable[[str], None],
+    beat: Beat,
 ) -> Interpreter:
     """The image's own, one with what the project requires, or one that is there. Raises TargetError, SandboxError."""
     if settings.image is not None:
         return interpreter_of_image(sandbox, settings.python)
     if install is not None:
         base = find_interpreter(root, settings.python or sys.executable, notice)
-        return environment_for(base, install, environments_folder(), notice)
+        return environment_for(base, install, environments_folder(), notice, beat)
     return find_interpreter(root, settings.python, notice)
 
 

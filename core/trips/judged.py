@@ -38,7 +38,7 @@ def open_named(project: Path, notify: Notify) -> Codebase:
 
 def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
     """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
-    oracle = open_oracle(codebase, settings, notify)
+    oracle = open_oracle(codebase, settings, notify, report)
     stack.callback(oracle.close)
     suite = oracle.suite(report)
     _name("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")

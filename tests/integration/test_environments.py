@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from local_wheels import PROJECT, make_wheels
 from oracle_projects import Opened, write
 
-from core.errors import TargetError
+from core.errors import Cancelled, TargetError
 from core.oracle import environment
 from core.oracle.factory import open_oracle
 from core.settings import OracleSettings
+from core.source.codebase import open_codebase
 from core.types import Outcome
 
 
@@ -44,3 +48,42 @@ def test_a_requirement_without_a_wheel_is_said(tmp_path: Path, monkeypatch: pyte
     assert "--wheels" in caught.value.remedy
     assert not list((tmp_path / "cache" / "rtc-inspector" / "environments").glob("*/")), "half an environment stayed"
     assert OracleSettings().install is False
+
+
+def test_a_stop_ends_pip_and_leaves_nothing_half_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    asked: list[float] = []
+
+    def report(stage: str, done: int, total: int) -> None:
+        asked.append(time.monotonic())
+        if stage == "installing" and silent.accepted.is_set():
+            raise Cancelled
+
+    with SilentIndex() as silent:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.port}/simple")
+        codebase = open_codebase(write(tmp_path / "project", PROJECT))
+        with pytest.raises(Cancelled):
+            open_oracle(codebase, OracleSettings(sandbox="bubblewrap", install=True), print, report)
+    assert time.monotonic() - asked[-1] < 1.0
+    assert not list((tmp_path / "cache" / "rtc-inspector" / "environments").glob("*/")), "half an environment stayed"
+
+
+class SilentIndex:
+    """Takes a connection and never answers."""
+
+    def __enter__(self) -> SilentIndex:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._server.getsockname()[1]
+        self.accepted = threading.Event()
+        self._thread = threading.Thread(target=self._accept)
+        self._thread.start()
+        return self
+
+    def _accept(self) -> None:
+        self._connection, _ = self._server.accept()
+        self.accepted.set()
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join(10.0)
+        self._connection.close()
+        self._server.close()

@@ -34,6 +34,7 @@ class BubblewrapSandbox:
     name = "bubblewrap"
     image_digest = ""
     scratch = SCRATCH
+    others: tuple[str, ...] = ()
 
     def __init__(self) -> None:
         """Find bwrap and how to bound what runs inside. Raises SandboxError when bwrap is missing."""

@@ -9,6 +9,7 @@ from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Sandbox, SandboxStatus
 from core.oracle.sandbox.self_check import self_check
+from core.oracle.stoppable import Beat, unheard
 
 NAMES = ("docker", "bubblewrap", "none")
 
@@ -19,19 +20,24 @@ _BARE = (
 
 
 def choose_sandbox(
-    name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None
+    name: str,
+    image: str | None,
+    notice: Callable[[str], None],
+    install: Install | None = None,
+    beat: Beat = unheard,
 ) -> Sandbox:
     """The sandbox called `name`, tried out; `auto` takes Docker when an engine works, else bubblewrap.
 
     `image`: a Docker image or a tar of a file system; None shows the host's own system folders. `install`: what is put
-    on top of that image. `notice` hears what the user should know. Raises SandboxError.
+    on top of that image, which `beat` can stop. `notice` hears what the user should know. Raises SandboxError, and what
+    `beat` raises.
     """
     if name != "auto":
-        return _opened(name, image, notice, install)
+        return _opened(name, image, notice, install, beat)
     reasons = []
     for candidate in ("docker", "bubblewrap") if image is None else ("docker",):
         try:
-            return _opened(candidate, image, notice, install)
+            return _opened(candidate, image, notice, install, beat)
         except SandboxError as error:
             reasons.append(error)
     if image is not None:
@@ -53,17 +59,23 @@ def _status(name: str, image: str | None) -> SandboxStatus:
         sandbox = _opened(name, image, notices.append)
     except SandboxError as error:
         return SandboxStatus(name, False, error.problem, error.remedy)
-    others = "; ".join(getattr(sandbox, "others", ()))
+    others = "; ".join(sandbox.others)
     return SandboxStatus(name, True, sandbox.detail + (f"; DOCKER_HOST could name {others}" if others else ""), "")
 
 
-def _opened(name: str, image: str | None, notice: Callable[[str], None], install: Install | None = None) -> Sandbox:
+def _opened(
+    name: str,
+    image: str | None,
+    notice: Callable[[str], None],
+    install: Install | None = None,
+    beat: Beat = unheard,
+) -> Sandbox:
     """Make and try the sandbox called `name`. Raises SandboxError."""
     if name not in NAMES:
         raise SandboxError(f"There is no sandbox called {name}.", f"Choose one of auto, {', '.join(NAMES)}.")
     if image is not None and name != "docker":
         raise SandboxError(f"The sandbox {name} cannot use an image.", "Use `--sandbox docker`, or give no image.")
-    sandbox = _made(name, image, notice, install)
+    sandbox = _made(name, image, notice, install, beat)
     if image is None and name != "none":
         self_check(sandbox)
     if name == "none":
@@ -73,12 +85,12 @@ def _opened(name: str, image: str | None, notice: Callable[[str], None], install
     return sandbox
 
 
-def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None) -> Sandbox:
+def _made(name: str, image: str | None, notice: Callable[[str], None], install: Install | None, beat: Beat) -> Sandbox:
     """Imported here, one at a time: docker-py takes a while to import, and not every user has it at hand."""
     if name == "docker":
         from core.oracle.sandbox.docker_sandbox import DockerSandbox
 
-        return DockerSandbox(image, install, notice)
+        return DockerSandbox(image, install, notice, beat)
     if name == "bubblewrap":
         from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 

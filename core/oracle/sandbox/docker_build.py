@@ -7,7 +7,7 @@ import json
 import re
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, cast
 
 from docker import APIClient
@@ -17,6 +17,7 @@ from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.docker_engine import FAILURES
 from core.oracle.sandbox.docker_image import Image, inspect
+from core.oracle.stoppable import Beat, each_step
 
 BUILD_TIMEOUT = 1800.0
 _REPOSITORY = "rtc-inspector/project"
@@ -25,9 +26,10 @@ _FOLDER = "/opt/rtc-inspector"
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None]) -> Image:
-    """`base` with what is to be installed, by its own pip; built once for the same content. Raises SandboxError.
+def built_image(client: APIClient, base: Image, install: Install, notice: Callable[[str], None], beat: Beat) -> Image:
+    """`base` with what is to be installed, by its own pip; built once for the same content.
 
+    Raises SandboxError, and what `beat` raises: then the engine ends the build when it next has something to say.
     Nothing is pulled. The network is there only when no folder of wheels is given.
     """
     name = f"{_REPOSITORY}:{install.key(base.digest, install.python)}"
@@ -38,7 +40,7 @@ def built_image(client: APIClient, base: Image, install: Install, notice: Callab
             notice(install.said)
             with tempfile.TemporaryFile() as context:
                 _write(context, base, install)
-                _build(client, context, name, offline=install.wheels is not None)
+                _build(client, context, name, beat, offline=install.wheels is not None)
             return Image(name, inspect(client, name)["Id"])
     except FAILURES as error:
         raise _failed(base, str(error)) from error
@@ -63,20 +65,24 @@ def _add(tar: tarfile.TarFile, name: str, text: str) -> None:
     tar.addfile(entry, io.BytesIO(text.encode()))
 
 
-def _build(client: APIClient, context: IO[bytes], name: str, *, offline: bool) -> None:
-    """Raises SandboxError with what the build said, or one of `FAILURES`."""
-    steps = client.build(
-        fileobj=context,
-        custom_context=True,
-        tag=name,
-        rm=True,
-        forcerm=True,
-        pull=False,
-        decode=True,
-        network_mode="none" if offline else None,
-    )
+def _build(client: APIClient, context: IO[bytes], name: str, beat: Beat, *, offline: bool) -> None:
+    """Raises SandboxError with what the build said, or one of `FAILURES`, and what `beat` raises."""
+
+    def steps() -> Iterator[Mapping[str, Any]]:
+        found = client.build(
+            fileobj=context,
+            custom_context=True,
+            tag=name,
+            rm=True,
+            forcerm=True,
+            pull=False,
+            decode=True,
+            network_mode="none" if offline else None,
+        )
+        return cast(Iterator[Mapping[str, Any]], found)
+
     said = []
-    for step in cast(Iterable[Mapping[str, Any]], steps):
+    for step in each_step(steps, beat):
         plain = _COLOUR.sub("", str(step.get("stream", "")))
         said += [line for line in plain.splitlines() if line.startswith("ERROR")]
         if "error" in step:

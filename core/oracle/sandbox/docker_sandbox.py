@@ -21,6 +21,7 @@ from core.oracle.sandbox.docker_process import ContainerProcess
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
 from core.oracle.sandbox.protocol import Launch, Process
+from core.oracle.stoppable import Beat, unheard
 
 
 class DockerSandbox:
@@ -38,15 +39,16 @@ class DockerSandbox:
         image: str | None = None,
         install: Install | None = None,
         notice: Callable[[str], None] = lambda text: None,
+        beat: Beat = unheard,
     ) -> None:
-        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError.
+        """Find an engine, remove what killed runs left, provide the image. Raises SandboxError, and what `beat` raises.
 
-        `install`: what is put on top of `image`; `notice` hears of it.
+        `install`: what is put on top of `image`; `notice` hears of it, and `beat` can stop it.
         """
         self._engine: Engine = find_engine()
         self._given, self._install, self._notice = image, install, notice
         self._system = host_system() if image is None else HostSystem((), ())
-        self._image = self._provide(image)
+        self._image = self._provide(image, beat)
         self.image_digest = self._image.digest
         self.claims = ALL - frozenset(self._lacking())
 
@@ -74,8 +76,8 @@ class DockerSandbox:
             # Its filter of system calls lets user namespaces through, where Docker's does not.
             yield Claim.NO_NAMESPACES
 
-    def _provide(self, image: str | None) -> Image:
-        """The image to use. Raises SandboxError."""
+    def _provide(self, image: str | None, beat: Beat = unheard) -> Image:
+        """The image to use. Raises SandboxError, and what `beat` raises."""
         patience = BUILD_TIMEOUT if self._install is not None else CALL_TIMEOUT
         try:
             with closing(self._engine.client(patience)) as client:
@@ -83,7 +85,9 @@ class DockerSandbox:
                 if image is None:
                     return skeleton_image(client, self._system, self._user(Path("/")))
                 given = given_image(client, image)
-                return given if self._install is None else built_image(client, given, self._install, self._notice)
+                if self._install is None:
+                    return given
+                return built_image(client, given, self._install, self._notice, beat)
         except FAILURES as error:
             raise _failed(self._engine, error) from error
 

@@ -90,6 +90,10 @@ class Sandbox(Protocol):
     def detail(self) -> str:
         """What it is and what it does not bound, for a person."""
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """Engines that could be used instead, for a person; none where there are no engines."""
+
     def start(self, launch: Launch) -> Process:
         """Start a process inside. Raises SandboxError."""
 

@@ -46,6 +46,7 @@ class Unconfined:
 
     name = "none"
     image_digest = ""
+    others: tuple[str, ...] = ()
     claims = frozenset({Claim.BOUNDED_MEMORY_EACH, Claim.ENDS_WHOLE})
 
     def __init__(self) -> None:
