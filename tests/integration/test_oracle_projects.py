@@ -144,6 +144,30 @@ def test_load_tests_is_honoured(tmp_path: Path, opening: Open) -> None:
     assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
 
 
+def test_load_tests_of_a_package_finds_modules_of_unusual_names(tmp_path: Path, opening: Open) -> None:
+    case = "import unittest, thing\nclass Case(unittest.TestCase):\n    def test(self): assert thing.{}() == 1\n"
+    write(
+        tmp_path,
+        {
+            "thing.py": "def one():\n    return 1\n\n\ndef two():\n    return 1 + 0\n",
+            "suite/__init__.py": (
+                "import os\n\n\ndef load_tests(loader, tests, pattern):\n    here = os.path.dirname(__file__)\n"
+                "    tests.addTests(loader.discover(here, pattern=pattern))\n"
+                "    tests.addTests(loader.discover(here, pattern='check_*.py'))\n    return tests\n"
+            ),
+            "suite/check_two.py": case.format("two"),
+            "suite/test_one.py": case.format("one"),
+        },
+    )
+    project = opening(tmp_path)
+    assert sorted(project.tests) == [
+        "suite/__init__.py::load_tests::suite.check_two.Case.test",
+        "suite/test_one.py::Case::test",
+    ]
+    assert judged(project, "thing.py", "return 1 + 0", "return 2") is Outcome.FAIL
+    assert judged(project, "thing.py", "def two():", "def two(_=0):") is Outcome.PASS
+
+
 def test_a_module_that_is_reloaded_is_the_candidate_again(tmp_path: Path, opening: Open) -> None:
     write(
         tmp_path,
