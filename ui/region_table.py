@@ -65,8 +65,8 @@ class RegionTable(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Qt: the file's name takes the room that the figures leave."""
         super().resizeEvent(event)
-        room = self.width() - sum(WIDTHS.values()) - self.table.verticalScrollBar().sizeHint().width()
-        self.table.horizontalHeader().resizeSection(FILE, max(room, NARROWEST_FILE))
+        room = self.width() - self.table.verticalScrollBar().sizeHint().width()
+        self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room))
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""
@@ -169,3 +169,13 @@ class RegionTable(QWidget):
         if current.isValid() and not self._quiet:
             self._current = self.regions.shown[current.row()].id
             self.item_chosen.emit(self._current)
+
+
+def _room_for_file(width: int) -> int:
+    """What the whole columns that fit beside it leave: none is cut, and the others are scrolled to."""
+    room = width - WIDTHS[STATE]
+    for each in (LINE, RTC, LIFT, PASSES, RECITATION, TESTS):
+        if room - WIDTHS[each] < NARROWEST_FILE:
+            break
+        room -= WIDTHS[each]
+    return max(room, NARROWEST_FILE)

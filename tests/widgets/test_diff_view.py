@@ -232,7 +232,7 @@ def test_a_line_of_the_file_can_be_shown(panel: DiffPanel) -> None:
 
 def test_notes_and_summary_say_what_the_rows_cannot(panel: DiffPanel) -> None:
     panel.set_pair("a = 'x'\n", 'a = "x"', "", "x.py")
-    assert panel.view.summary.text() == "Same syntax tree: 1 changed"
+    assert panel.view.summary.text() == "Same syntax tree: 1 line changed"
     assert "Only the original ends with a line break." in panel.view.note.text()
     panel.set_pair("a", "a", "", "x.py")
     assert panel.view.summary.text() == "Identical"

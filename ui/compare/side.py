@@ -34,6 +34,7 @@ class TraceSide(QWidget):
         self.show_there = button("Show in the code", tip, self._leave)
         self.roundtrip, self.diff = RoundTripPanel(theme), DiffPanel(theme, unified=True)
         self.roundtrip.describe.hide()
+        self.diff.view.title.hide()  # no room, and the heading below says it too
         self.roundtrip.sample_selected.connect(self._show_code)
         body = QSplitter(Qt.Orientation.Vertical)
         body.setHandleWidth(1)

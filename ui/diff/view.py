@@ -73,5 +73,6 @@ def _summary(diff: TextDiff) -> str:
     if diff.equal:
         return "Identical"
     counts = [(diff.count(kind), kind.value) for kind in (Kind.CHANGED, Kind.DELETED, Kind.INSERTED)]
-    lines = ", ".join(f"{count:,} {word}" for count, word in counts if count)
-    return f"Same syntax tree: {lines}" if diff.same_tree else f"{lines} lines"
+    said = [f"{count:,} {word}" for count, word in counts if count]
+    lines = ", ".join(said).replace(" ", " line " if said[:1] and said[0].startswith("1 ") else " lines ", 1)
+    return f"Same syntax tree: {lines}" if diff.same_tree else lines

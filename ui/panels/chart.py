@@ -54,7 +54,7 @@ class RunningChart(QWidget):
         self._names = {each: label() for each in (self.rtc, self.lift)}
         self.set_noun("region")
         head = row(margins=(SPACE + 4, SPACE, SPACE + 4, 0))
-        head.addLayout(Flow(tuple(self._names.values()), 16), 3)
+        head.addLayout(Flow(tuple(self._names.values()), 16), 2)
         head.addWidget(self._said, 1)
         column(head, self._plot, owner=self)
         self.set_theme(theme)

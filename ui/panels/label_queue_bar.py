@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButt
 
 from ui.diff.controls import BAR, button, label, row
 from ui.diff.elided import ElidedLabel
+from ui.shell.fields import indent
 
 FORMATS = (
     ("JSON lines…", "jsonl"),
@@ -108,6 +109,7 @@ def _number(name: str, tip: str, width: int) -> QSpinBox:
     made.setKeyboardTracking(False)
     made.setAccessibleName(name)
     made.lineEdit().setAccessibleName(name)
+    indent(made)
     made.setToolTip(tip)
     made.setFixedWidth(width)
     return made

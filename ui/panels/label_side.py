@@ -42,7 +42,7 @@ class LabelSide(QWidget):
         who = row(self.annotator, self.advance, self.blind, margins=(0, SPACE // 2, 0, 0))
         who.setStretch(0, 1)
         whole = QVBoxLayout(self)
-        whole.setContentsMargins(SPACE, 0, SPACE, SPACE)
+        whole.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
         whole.setSpacing(3)
         whole.addLayout(self._modes)
         whole.addWidget(self.note)

@@ -31,7 +31,7 @@ def provenance(run: RunRow) -> Groups:
     forward, backward = _mapping(models.get("forward", models)), _mapping(models.get("backward", {}))
     groups = [("Run", _run(run)), ("Code and tests", _code(run)), ("Forward model", _pairs(forward))]
     groups.append(("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)))
-    groups.append(("Settings", _pairs(flat)))
+    groups.append(("Settings", _pairs(_said(flat, run))))
     unused = {kind.draws_from for kind in TASKS.values()} - {task.draws_from for task in _task(run)}
     used = ((name, value) for name, value in nested.items() if name not in unused)
     groups += [(_TITLES.get(name, _words(name)), _pairs(value)) for name, value in used]
@@ -51,27 +51,37 @@ def _task(run: RunRow) -> list[TaskKind]:
     return [TASKS[run.task]] if run.task in TASKS else list(TASKS.values())
 
 
+def _said(settings: Mapping[str, Any], run: RunRow) -> dict[str, Any]:
+    """What is sampled is called by its name."""
+    return {f"{noun(run.task)}s" if name == "regions" else name: value for name, value in settings.items()}
+
+
 def _absent(name: str, value: Any) -> bool:
     """Whether this is a server that the run had not."""
     return name in _SERVERS and value is None
 
 
 def _run(run: RunRow) -> tuple[tuple[str, str], ...]:
-    counts = f"{run.items_complete} complete, {run.items_admitted} admitted, {run.items_dropped} dropped"
+    counts = f"{run.items_complete} of {run.items_admitted}, {run.items_dropped} dropped"
     pairs = [
         ("number", str(run.id)),
         ("name", run.name),
         ("status", run.status),
         ("task", run.task),
         ("seed", str(run.seed)),
-        ("started", run.started_at),
-        ("ended", run.ended_at or "–"),
+        ("started", _second(run.started_at)),
+        ("ended", _second(run.ended_at or "–")),
         (f"{noun(run.task)}s", counts),
         ("samples", f"{run.samples:,}"),
         ("RTC Inspector", run.app_version),
         ("notes", run.notes),
     ]
     return tuple((name, value) for name, value in pairs if value)
+
+
+def _second(time: str) -> str:
+    """A stored time (UTC), to the second."""
+    return time[:19].replace("T", " ")
 
 
 def _code(run: RunRow) -> tuple[tuple[str, str], ...]:

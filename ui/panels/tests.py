@@ -64,6 +64,7 @@ class TestsPanel(QWidget):
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
         self.table = table("Tests of this verdict")
         self.table.setModel(self._sorted)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         widths(self.table, 110, 0, 80, 0)

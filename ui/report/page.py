@@ -16,7 +16,7 @@ from core.errors import UserError
 from core.metrics.statistics import auc, point_biserial
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, Score
-from core.trips.tasks import task
+from core.trips.tasks import TASKS, task
 from resources import text as resource
 from ui.report.drawings import running_chart, spread_chart
 from ui.report.traces import Trip, edit_rows, trips
@@ -159,8 +159,12 @@ def provenance(run: RunRow) -> list[tuple[str, str]]:
     for role in ("forward", "backward"):
         for name, value in models[role].items():
             entries.append((f"{role} {name.replace('_', ' ')}", str(value)))
+    kind = task(run.task)
+    unused = {each.draws_from for each in TASKS.values()} - {kind.draws_from}
     for name, value in json.loads(run.config_json).items():
-        entries.append((name.replace("_", " "), json.dumps(value)))
+        if name not in unused:
+            said = kind.nouns if name == "regions" else name.replace("_", " ")
+            entries.append((said, json.dumps(value)))
     return entries
 
 

@@ -57,6 +57,7 @@ class AgreementDialog(QDialog):
         column.setSpacing(SPACE)
         for part in (self.head, self.counts, self.modes, self.pairs, scale):
             column.addWidget(part, int(part in (self.modes, self.pairs)))
+        column.addStretch(0)
         column.addLayout(row(None, self.copy, close))
         self.resize(760, 560)
 

@@ -22,7 +22,7 @@ from core.models.served import Served
 from core.settings import EndpointSettings
 from core.trips.tasks import counted
 from ui.gateway import Gateway
-from ui.shell.fields import count, pair, say
+from ui.shell.fields import count, level_labels, pair, say
 from ui.theme import SPACE
 
 WORDS = (
@@ -78,6 +78,7 @@ class EndpointDialog(QDialog):
         form.addRow("Model", pair(self.model, "", self.list))
         form.addRow("Requests at a time", self.concurrency)
         form.addRow("Tries each", pair(self.attempts, "seconds each", self.timeout))
+        level_labels(form)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
         column.setSpacing(SPACE * 2)

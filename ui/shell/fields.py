@@ -59,7 +59,7 @@ def form(title: str) -> QFormLayout:
     made = QFormLayout()
     made.setVerticalSpacing(SPACE)
     made.setHorizontalSpacing(SPACE * 2)
-    made.addRow(heading(title))
+    made.addRow(heading(title, first=True))
     return made
 
 
@@ -72,9 +72,10 @@ def level_labels(form: QFormLayout) -> None:
             label.setMinimumHeight(FIELD)
 
 
-def heading(text: str) -> QLabel:
-    """Over the rows of a form that belong together."""
+def heading(text: str, first: bool = False) -> QLabel:
+    """Over the rows of a form that belong together, a little apart from those above."""
     made = QLabel(text)
+    made.setContentsMargins(0, 0 if first else SPACE, 0, 0)
     made.setProperty("role", "heading")
     return made
 
@@ -90,7 +91,12 @@ def say(label: QLabel, words: str, bad: bool = False) -> None:
 def _named(box: Box, name: str) -> Box:
     """Name a field, and indent its text as in the other fields."""
     box.setAccessibleName(name)
+    indent(box)
+    return box
+
+
+def indent(box: QAbstractSpinBox) -> None:
+    """Let a number begin where the text of other fields does; a style sheet does not reach it."""
     field = box.findChild(QLineEdit)
     if field is not None:
         field.setTextMargins(SPACE - 2, 0, 0, 0)
-    return box

@@ -91,6 +91,7 @@ class RunDialog(QDialog):
         self.problem.hide()
         self.cost.setProperty("role", "muted")
         self.cost.setWordWrap(True)
+        self.cost.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.measure.setAutoDefault(False)
         self.measure.clicked.connect(self._measure)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from core.store.rows import RunRow
+from ui.shell.fields import level_labels
 from ui.theme import SPACE
 
 
@@ -29,9 +30,9 @@ class RunNotes(QWidget):
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(SPACE)
-        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         form.addRow("&Name", self.name)
         form.addRow("No&tes", self.notes)
+        level_labels(form)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Enter keeps what was typed and must not open the run (called by Qt)."""

@@ -19,16 +19,15 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QHBoxLayout,
-    QHeaderView,
     QLineEdit,
     QPushButton,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from core.store.rows import RunRow
 from ui.diff.controls import bind
+from ui.panels.tables import table, widths
 from ui.region_state import number
 from ui.shell.run_notes import RunNotes
 from ui.shell.status_line import score
@@ -37,6 +36,8 @@ from ui.theme import SPACE
 Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()
 HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "RTC", "Lift", "Started")
+WIDTHS = (44, 0, 120, 0, 88, 64, 132, 60, 128)
+"""Pixels of the columns; those of 0 share what room is left."""
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
 
@@ -106,9 +107,8 @@ class RunModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _cells(run)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return (
-                f"{run.project_root}\nseed {run.seed} · {run.sandbox} · version {run.app_version}\n{run.notes}".strip()
-            )
+            made = f"seed {run.seed} · {run.sandbox} · version {run.app_version}"
+            return "\n".join((_cells(run)[index.column()], run.project_root, made, run.notes)).strip()
         return None
 
 
@@ -135,7 +135,7 @@ class RunsDialog(QDialog):
         self._may_resume = may_resume
         self._listed, self._deleted = list(runs), list[RunRow]()
         self.words = QLineEdit(placeholderText="Filter by name, project, model or status")
-        self.table, self.runs = QTableView(), RunModel(self)
+        self.table, self.runs = table("Runs"), RunModel(self)
         self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
         self.compare_button = QPushButton("Compare")
         self.delete_button, self.undo_button = QPushButton("Delete"), QPushButton("Undo delete")
@@ -170,18 +170,10 @@ class RunsDialog(QDialog):
         self.words.setClearButtonEnabled(True)
         self.words.textChanged.connect(self._filter)
         table = self.table
-        table.setAccessibleName("Runs")
         table.setModel(self.runs)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(28)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(HEADINGS.index("Model"), QHeaderView.ResizeMode.Stretch)
+        table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        widths(table, *WIDTHS)
         table.selectionModel().currentRowChanged.connect(self._offer)
         table.selectionModel().selectionChanged.connect(self._offer)
         table.doubleClicked.connect(self._open)
@@ -221,7 +213,7 @@ class RunsDialog(QDialog):
         column.addWidget(self.table, 1)
         column.addWidget(self.notes)
         column.addLayout(buttons)
-        self.resize(1020, 540)
+        self.resize(1120, 540)
 
     def _filter(self, words: str) -> None:
         self.runs.set_words(words)

@@ -87,6 +87,7 @@ class StatusLine(QWidget):
         """Show a run's figures."""
         self.summary.setText(run_summary(run))
         self.state.setText(run.status if run else "")
+        self.state.setVisible(run is not None)
         good = {"finished": "good", "running": "muted"}
         self.state.setProperty("role", good.get(run.status, "warn") if run else "muted")
         self.state.style().polish(self.state)
