@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
-from ui.fonts import interface_font
+from ui.fonts import INTERFACE_POINTS, interface_font
 from ui.stylesheet import palette, stylesheet
 from ui.theme import DARK, LIGHT, Theme
 
@@ -31,6 +31,7 @@ class Appearance(QObject):
         if app.style().objectName() != "fusion":
             app.setStyle("Fusion")
         app.setFont(interface_font())
+        self._growth = 1.0
         self.theme = self._wanted()
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._follow)
@@ -46,6 +47,13 @@ class Appearance(QObject):
             raise ValueError(choice)
         self._choice = choice
         self._follow()
+
+    def grow(self, growth: float) -> None:
+        """Write everything so many times as large as when the window was opened; what surrounds it stays."""
+        if growth != self._growth:
+            self._growth = growth
+            self._app.setFont(interface_font(INTERFACE_POINTS * growth))
+            self._apply()
 
     @contextmanager
     def laid_aside(self) -> Iterator[None]:
@@ -70,7 +78,7 @@ class Appearance(QObject):
 
     def _apply(self) -> None:
         """Style the application; one that looks so already is left alone, since restyling visits every widget."""
-        style = stylesheet(self.theme)
+        style = stylesheet(self.theme, self._growth)
         if self._app.styleSheet() != style:
             self._app.setPalette(palette(self.theme))
             self._app.setStyleSheet(style)

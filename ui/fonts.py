@@ -28,6 +28,9 @@ FIXED = (
 )
 
 
+INTERFACE_POINTS = 9.0
+
+
 def _first(wanted: Sequence[str], fallback: QFontDatabase.SystemFont) -> QFont:
     """The first installed family of `wanted`, else the platform's."""
     installed = set(QFontDatabase.families())
@@ -35,7 +38,7 @@ def _first(wanted: Sequence[str], fallback: QFontDatabase.SystemFont) -> QFont:
     return QFont(family) if family else QFontDatabase.systemFont(fallback)
 
 
-def interface_font(points: float = 9.0) -> QFont:
+def interface_font(points: float = INTERFACE_POINTS) -> QFont:
     """For labels, lists and buttons."""
     font = _first(INTERFACE, QFontDatabase.SystemFont.GeneralFont)
     font.setPointSizeF(points)

@@ -24,6 +24,7 @@ class Preferences(QObject):
         super().__init__(window)
         self._window = window
         self.tour: Tour | None = None
+        self._scale = window.remembered.scale
         self._points = window.remembered.code_points or fixed_font().pointSizeF()
         if window.remembered.code_points:
             self.size_code(self._points)
@@ -34,6 +35,7 @@ class Preferences(QObject):
         now = Now(window.control.settings.oracle.sandbox, round(self._points))
         dialog = SettingsDialog(window.remembered, now, window)
         dialog.theme_chosen.connect(self.choose_theme)
+        dialog.scale_chosen.connect(self.choose_scale)
         dialog.code_sized.connect(self.size_code)
         dialog.sandbox_chosen.connect(self._choose_sandbox)
         dialog.annotator_named.connect(window.labelling.rename)
@@ -47,6 +49,10 @@ class Preferences(QObject):
         """One of `system`, `light`, `dark`, from now on."""
         self._window.remembered.theme = choice
         self._window.appearance.choose(choice)
+
+    def choose_scale(self, scale: int) -> None:
+        """Text of that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
+        self._window.appearance.grow(scale / self._scale)
 
     def scale_code(self, step: float) -> None:
         """Larger or smaller code."""

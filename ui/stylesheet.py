@@ -16,9 +16,12 @@ from ui.colour import mix
 from ui.icons import icon_path
 from ui.theme import Theme
 
+SMALL, LARGE = 8, 11
+"""Points of captions and of titles."""
 
-def stylesheet(theme: Theme) -> str:
-    """The application's style sheet in this theme."""
+
+def stylesheet(theme: Theme, growth: float = 1.0) -> str:
+    """The application's style sheet in this theme. `growth` of texts that have a size of their own."""
     template = files("resources").joinpath("themes", "window.qss").read_text("utf-8")
     roles = [each.name for each in fields(theme) if each.name not in {"name", "tokens"}]
     return Template(template).substitute(
@@ -27,6 +30,8 @@ def stylesheet(theme: Theme) -> str:
         disabled=mix(theme.muted, theme.surface, 0.6),
         accent_hover=mix(theme.text, theme.accent, 0.12),
         notice=theme.changed,
+        small=f"{SMALL * growth:.1f}",
+        large=f"{LARGE * growth:.1f}",
         chevron=icon_path(f"chevron-{theme.name}"),
         chevron_up=icon_path(f"chevron-up-{theme.name}"),
     )

@@ -54,7 +54,12 @@ def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, reme
         assert isinstance(dialog, SettingsDialog)
         seen.append(dialog)
         choose(dialog, "theme", "dark")
+        before = dialog.theme.font().pointSizeF()
         choose(dialog, "scale", 150)
+        assert dialog.theme.font().pointSizeF() == before * 1.5
+        choose(dialog, "scale", 100)
+        assert dialog.theme.font().pointSizeF() == before
+        remembered.scale = 150
         choose(dialog, "sandbox", "none")
         assert dialog.danger.isVisible() and dialog.scaled.isVisible()
         dialog.points.setValue(14)

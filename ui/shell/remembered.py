@@ -38,7 +38,7 @@ class Remembered:
 
     @property
     def scale(self) -> int:
-        """Size of everything, in per cent; counts from the next start on."""
+        """Size of everything, in per cent: taken up when the window opens."""
         value = self._text("scale")
         return int(value) if value.isdecimal() and int(value) in SCALES else 100
 

@@ -28,7 +28,7 @@ from ui.shell.judging_options import DANGER, SANDBOXES
 from ui.shell.remembered import SCALES, Remembered
 from ui.theme import SPACE
 
-SCALED = "Counts from the next start on."
+SCALED = "Text follows at once, all else from the next start on."
 SMALLEST, LARGEST = 6, 28
 """Points of the code font."""
 
@@ -42,9 +42,10 @@ class Now:
 
 
 class SettingsDialog(QDialog):
-    """Tells what was changed: theme, points of code, sandbox, name, `models_changed`; and asks for keys or tour."""
+    """Tells what was changed: theme, scale, points of code, sandbox, name, models; and asks for keys or the tour."""
 
     theme_chosen = Signal(str)
+    scale_chosen = Signal(int)
     code_sized = Signal(int)
     sandbox_chosen = Signal(str)
     annotator_named = Signal(str)
@@ -81,7 +82,6 @@ class SettingsDialog(QDialog):
         self.danger.setWordWrap(True)
         self.danger.setVisible(now.sandbox == "none")
         self.scaled.setProperty("role", "muted")
-        self.scaled.hide()
         self.annotator.setAccessibleName("Name that labels are stored under")
         self.models.setAccessibleName("Model files and folders to look through")
         self.models.setMaximumHeight(96)
@@ -147,7 +147,7 @@ class SettingsDialog(QDialog):
 
     def _take_scale(self) -> None:
         self._remembered.scale = self.scale.currentData()
-        self.scaled.show()
+        self.scale_chosen.emit(self.scale.currentData())
 
     def _take_sandbox(self) -> None:
         self.danger.setVisible(self.sandbox.currentData() == "none")
