@@ -25,6 +25,7 @@ class Baseline:
         ignored: test files that cannot be collected, relative to the root.
         preload: foreign modules worth importing before the first fork.
         early: files of the project that pytest imports before it collects: conftests and what they import.
+        writable: folders of the project in which its tests make files, below the root.
         allowed: what the project does to the framework by itself.
         code_swap: whether the collected suite, forked, gives the same results as a fresh one.
         fresh_only: tests that pass in a fresh process but not in the collected one.
@@ -35,6 +36,7 @@ class Baseline:
     ignored: tuple[str, ...]
     preload: tuple[str, ...]
     early: frozenset[str]
+    writable: tuple[str, ...]
     allowed: Allowances
     code_swap: bool
     fresh_only: frozenset[str]
@@ -85,6 +87,7 @@ class Baseline:
             "ignored": list(self.ignored),
             "preload": list(self.preload),
             "early": sorted(self.early),
+            "writable": list(self.writable),
             "changes": sorted(self.allowed.changes),
             "events": sorted(map(list, self.allowed.events)),
             "code_swap": self.code_swap,
@@ -109,6 +112,7 @@ class Baseline:
             tuple(data["ignored"]),
             tuple(data["preload"]),
             frozenset(data["early"]),
+            tuple(map(str, data["writable"])),
             Allowances(frozenset(data["changes"]), events),
             bool(data["code_swap"]),
             frozenset(data["fresh_only"]),

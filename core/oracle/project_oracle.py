@@ -18,6 +18,7 @@ from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
 from core.oracle.order import fastest_first, promising_first
 from core.oracle.planted import planted_error
+from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
@@ -48,6 +49,7 @@ class ProjectOracle:
         self.image_digest = sandbox.image_digest
         shared = sandbox.name == "none"  # then tests that run at a time meet each other's files and ports
         self._together = in_turn if shared or len(os.sched_getaffinity(0)) < 2 else both
+        self._protected = Claim.READ_ONLY in sandbox.claims
         self._new_sandbox = new_sandbox
         self._interpreter = interpreter
         self._plan = plan
@@ -89,11 +91,14 @@ class ProjectOracle:
         settings, interpreter = self._settings, self._interpreter
         root = Path(self._plan.config["root"])
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
-        run = SuiteRun(runner, self._plan, settings, self._notice, interpreter.version_text, self._together)
+        protected = root if self._protected else None
+        version = interpreter.version_text
+        run = SuiteRun(runner, self._plan, settings, self._notice, version, self._together, protected)
         return run.learn(progress)
 
     def _hire(self, baseline: Baseline) -> None:
-        plan = ready_plan(self._plan, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
+        opened = self._plan.with_writable(Path(self._plan.config["root"], name) for name in baseline.writable)
+        plan = ready_plan(opened, baseline.ignored, baseline.preload, baseline.suite.coverage.import_lines)
         for _ in range(max(1, self._settings.workers or 1)):
             worker = Worker(self._new_sandbox, plan, baseline, self._settings, self.name, self._closed.is_set)
             self._workers.append(worker)

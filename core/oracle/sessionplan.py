@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -43,10 +43,15 @@ class SessionPlan:
         """The same launch with another first message."""
         return replace(self, config={**self.config, **changes})
 
+    def with_writable(self, folders: Iterable[Path]) -> SessionPlan:
+        """With folders of the project in which tests may make files."""
+        return replace(self, launch=replace(self.launch, writable=tuple(folders)))
+
     def placed(self, scratch: str) -> SessionPlan:
         """For a sandbox whose writable folder is `scratch`."""
         environment = {**self.launch.environment, "HOME": f"{scratch}/home", "TMPDIR": scratch}
         wiped = [scratch, "/dev/shm"] if scratch == "/tmp" else [scratch]
+        wiped += map(str, self.launch.writable)
         return replace(self, launch=replace(self.launch, environment=environment)).with_config(wipe=wiped)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from core.errors import ProjectError
@@ -15,6 +16,7 @@ from core.oracle.identity_runner import IdentityRunner
 from core.oracle.isolation import Apart
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
+from core.oracle.writing import folders_written
 from core.oracle.zygote import Zygote
 from core.settings import OracleSettings
 from core.types import Suite, TestCase
@@ -64,14 +66,16 @@ class SuiteRun:
         notice: Callable[[str], None],
         python: str,
         together: Together,
+        root: Path | None,
     ) -> None:
-        """Nothing is started yet. `python`: the version to record."""
+        """Nothing is started yet. `python`: the version to record. `root`: of a project that cannot be written to."""
         self._runner = runner
         self._plan = plan
         self._settings = settings
         self._notice = notice
         self._python = python
         self._together = together
+        self._root = root
 
     def learn(self, progress: Progress) -> Baseline:
         """Run the suite as often as it takes: once traced, then those tests again that there is time for.
@@ -79,12 +83,12 @@ class SuiteRun:
         Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
         """
         progress("check", 0, 1)
-        first = self._first_run(progress)
+        first, opened = self._first_run(progress)
         if not first.passed:
             raise _none_pass(untrusted([first]))
         again = affordable(first, self._settings.repeat_seconds)
         ignored = tuple(dict.fromkeys(where for where, _ in first.errors if where))
-        plan = ready_plan(self._plan, ignored, first.modules, first.import_lines)
+        plan = ready_plan(self._plan.with_writable(opened), ignored, first.modules, first.import_lines)
         with closing(self._runner.start(plan, progress)) as fresh:
             plain, forked = self._together(
                 partial(self._plain_runs, fresh, again, len(again) == len(first.passed)),
@@ -104,16 +108,33 @@ class SuiteRun:
         allowed = _allowances([*plain, *([swap.run] if swap.run is not None else [])])
         modules = tuple(first.modules)
         return Baseline(
-            suite, overhead, ignored, modules, frozenset(first.early), allowed, swap.run is not None, swap.fresh_only
+            suite,
+            overhead,
+            ignored,
+            modules,
+            frozenset(first.early),
+            tuple(str(folder.relative_to(self._root)) for folder in opened if self._root is not None),
+            allowed,
+            swap.run is not None,
+            swap.fresh_only,
         )
 
-    def _first_run(self, progress: Progress) -> IdentityRun:
-        with closing(self._runner.start(self._plan, progress)) as zygote:
-            run = self._runner.run(zygote, "tests with coverage", progress, trace=True)
+    def _first_run(self, progress: Progress) -> tuple[IdentityRun, tuple[Path, ...]]:
+        """With coverage; once more where tests make files in the project, with those folders open for that."""
+        run = self._traced(self._plan, progress)
+        opened = folders_written(run, self._root) if self._root is not None else ()
+        if opened and self._root is not None:
+            names = ", ".join(str(folder.relative_to(self._root)) for folder in opened)
+            self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
+            run = self._traced(self._plan.with_writable(opened), progress)
         if run.errors:
             names = ", ".join(where for where, _ in run.errors[:3])
             self._notice(f"{len(run.errors)} test files cannot be imported and are left out: {names}.")
-        return run
+        return run, opened
+
+    def _traced(self, plan: SessionPlan, progress: Progress) -> IdentityRun:
+        with closing(self._runner.start(plan, progress)) as zygote:
+            return self._runner.run(zygote, "tests with coverage", progress, trace=True)
 
     def _plain_runs(self, zygote: Zygote, tests: Sequence[str], every: bool, progress: Progress) -> list[IdentityRun]:
         """In other orders, untraced: their times are the baseline. `every`: no passing test is left out."""

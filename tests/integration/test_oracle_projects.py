@@ -280,3 +280,49 @@ def test_a_second_opening_does_not_run_the_suite(tmp_path: Path, monkeypatch: py
     changed.oracle.close()
     assert not changed.suite.cached
     shutil.rmtree(tmp_path / "cache")
+
+
+WRITER = """import pathlib, sqlite3, tempfile, thing
+
+HERE = pathlib.Path(__file__).parent
+
+
+def test_beside_itself():
+    (HERE / "out").mkdir()
+    (HERE / "out" / "one.txt").write_text(str(thing.one()))
+    assert (HERE / "out" / "one.txt").read_text() == "1"
+
+
+def test_where_it_runs():
+    with open("one.txt", "x") as file:
+        file.write(str(thing.one()))
+    assert thing.one() == 1 and not pathlib.Path("left.txt").exists()
+
+
+def test_database():
+    connection = sqlite3.connect("one.db")
+    connection.execute("create table one (n)")
+    assert thing.one() == 1
+
+
+def test_what_is_there_stays():
+    pathlib.Path("thing.py").write_text("")
+"""
+
+
+@pytest.mark.parametrize("sandbox", ["bubblewrap", pytest.param("docker", marks=pytest.mark.docker)])
+def test_tests_make_files_in_the_project_that_nobody_else_sees(
+    tmp_path: Path, opening: Open, sandbox: str, request: pytest.FixtureRequest
+) -> None:
+    if sandbox == "docker":
+        request.getfixturevalue("docker_engine")
+    text = "def one():\n    return 1\n"
+    write(tmp_path, {"thing.py": text, "tests/test_write.py": WRITER})
+    project = opening(tmp_path, sandbox=sandbox)
+    assert len(project.tests) == 3 and "test_what_is_there_stays" in next(iter(project.suite.excluded))
+    leaves = "open('left.txt', 'w').close(); return 1"
+    for new, outcome in ((leaves, Outcome.FAIL), ("return 2", Outcome.FAIL), ("return 3 - 2", Outcome.PASS)):
+        assert judged(project, "thing.py", "return 1", new) is outcome
+    assert (tmp_path / "thing.py").read_text() == text
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["test_write.py", "thing.py"]
+    assert any("Tests make files in ., tests" in notice for notice in project.notices)

@@ -42,6 +42,11 @@ FILES = {
         "from kit import late\n\n\ndef test_rate(service):\n    assert late.RATE < 3 and service == 'early'\n\n\n"
         "def test_large():\n    assert late.twice(100) == 200\n"
     ),
+    "kit/cases.py": "SIZE = 3\n",
+    "tests/test_cases.py": (
+        "import unittest\nfrom kit import cases\n\n\nclass Case(unittest.TestCase):\n"
+        "    def test_size(self):\n        assert cases.SIZE == 3\n"
+    ),
     "tests/test_other.py": "from kit import other\n\n\ndef test_name():\n    assert other.name() == 'other'\n",
 }
 
@@ -54,11 +59,11 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 
 
 def test_all_tests_of_several_files_run_with_one_set_up_of_the_session(opened: Opened) -> None:
-    assert len(opened.suite.tests) == 5 and not opened.suite.excluded
+    assert len(opened.suite.tests) == 6 and not opened.suite.excluded
     candidate = opened.candidate("kit/late.py", "RATE = 2", "RATE = 1 + 1")
     verdict = opened.oracle.judge(candidate, opened.covering("kit/late.py", 5))
     assert verdict.outcome is Outcome.PASS, verdict.detail
-    assert len(verdict.tests) == 3 and "whole suite of 5" in verdict.detail
+    assert len(verdict.tests) == 3 and "whole suite of 6" in verdict.detail
 
 
 @pytest.mark.parametrize(
@@ -75,6 +80,12 @@ def test_all_tests_of_several_files_run_with_one_set_up_of_the_session(opened: O
 def test_what_runs_at_import_is_judged_right(opened: Opened, path: str, old: str, new: str, outcome: Outcome) -> None:
     verdict = opened.oracle.judge(opened.candidate(path, old, new), opened.tests)
     assert verdict.outcome is outcome, verdict.detail
+
+
+def test_a_case_of_unittest_before_any_function_is_no_change_of_the_framework(opened: Opened) -> None:
+    covering = [test for test in opened.tests if "test_cases" in test]
+    verdict = opened.oracle.judge(opened.candidate("kit/cases.py", "SIZE = 3", "SIZE = 2 + 1"), covering)
+    assert verdict.outcome is Outcome.PASS, verdict.detail
 
 
 def test_a_later_file_breaks_what_the_covering_tests_pass(opened: Opened) -> None:

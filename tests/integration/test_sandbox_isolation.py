@@ -6,6 +6,7 @@ import json
 import socket
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,46 @@ print(done)
     after = (project / "module.py").stat()
     assert (before.st_mtime_ns, before.st_mode) == (after.st_mtime_ns, after.st_mode)
     assert sorted(path.name for path in project.iterdir()) == ["module.py"]
+
+
+def test_a_writable_folder_takes_new_files_and_keeps_what_it_holds(sandbox: Sandbox, project: Path) -> None:
+    needs(sandbox, Claim.READ_ONLY)
+    (project / "sub").mkdir()
+    (project / "sub" / "deep.py").write_text("DEEP = 1\n")
+    code = """
+import os, sys
+root = sys.argv[1]
+tries = [
+    lambda: open("module.py", "w"),
+    lambda: os.unlink("module.py"),
+    lambda: os.rename("module.py", "other.py"),
+    lambda: os.replace("new.txt", "module.py"),
+    lambda: open("sub/more.txt", "w"),
+    lambda: os.rename("sub", "gone"),
+    lambda: os.rename(root, root + "-gone"),
+    lambda: open(os.path.dirname(root) + "/beside.txt", "w"),
+]
+open("new.txt", "w").write("new")
+done = []
+for number, attempt in enumerate(tries):
+    try:
+        attempt()
+        done.append(number)
+    except OSError:
+        pass
+try:
+    with open("large", "wb") as file:
+        for _ in range(64):
+            file.write(bytes(1 << 20))
+    done.append("unbounded")
+except OSError:
+    pass
+print(done, sorted(os.listdir(".")), open("module.py").read().strip(), open("sub/deep.py").read().strip())
+"""
+    what = launch(code, readonly=[project], arguments=[str(project)], cwd=str(project))
+    found = said(sandbox, replace(what, writable=(project,)))
+    assert found == "[] ['large', 'module.py', 'new.txt', 'sub'] ANSWER = 42 DEEP = 1"
+    assert sorted(path.name for path in project.iterdir()) == ["module.py", "sub"]
 
 
 def test_only_the_scratch_space_is_writable(sandbox: Sandbox, project: Path) -> None:

@@ -15,6 +15,8 @@ from _pytest.runner import runtestprotocol
 
 from .channel import Send
 
+NOTES = ("_pytest_diamond_inheritance_warning_shown",)
+"""What pytest notes on a class of its own at the first item, base or derived class first as the files come."""
 FRAMEWORK = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "_rtc_inspector_inside")
 
 
@@ -37,7 +39,9 @@ class _Owner:
         return [name + "." + key for key in changed + added]
 
     def _shadows(self, key: str) -> bool:
-        """Whether a new name hides an inherited or a built-in one."""
+        """Whether a new name hides an inherited or a built-in one; pytest's own notes are known."""
+        if key in NOTES:
+            return False
         if isinstance(self._owner, type):
             return any(key in vars(base) for base in self._owner.__mro__[1:])
         return hasattr(builtins, key) and not key.startswith("__")

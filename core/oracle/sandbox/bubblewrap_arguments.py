@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.oracle.sandbox.host_system import SCRATCH, SHARED_MEMORY, HostSystem, shared_memory_mib
 from core.oracle.sandbox.inside_user import User
+from core.oracle.sandbox.openings import entries
 from core.oracle.sandbox.protocol import Launch
 
 # The same whoever runs us, so that a run does not depend on it.
@@ -66,6 +67,7 @@ def arguments(
     words += _folders([*system.mounts, *(Path(name) for _, name in accounts)])
     words += _system(system, accounts)
     words += _readonly(shown)
+    words += _writable(launch)
     words += ["--clearenv"]
     words += [word for name, value in launch.environment.items() for word in ("--setenv", name, value)]
     # The root and /dev are temporary file systems too, without a bound on their size.
@@ -107,6 +109,14 @@ def _readonly(shown: Sequence[Path]) -> Iterator[str]:
         yield from ("--ro-bind", str(path), str(path))
     for folder in locked:
         yield from ("--remount-ro", str(folder))
+
+
+def _writable(launch: Launch) -> Iterator[str]:
+    """Own file systems over folders shown before, with what those hold mounted one by one: a mount stays in place."""
+    for folder in sorted(launch.writable):
+        yield from _tmpfs(str(folder), launch.limits.scratch_mib << 20, "1777")
+        for path in entries(folder):
+            yield from ("--ro-bind", str(path), str(path))
 
 
 def _folders(paths: Iterable[Path]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from docker.types import LogConfig, Mount, Ulimit
 from core.oracle.sandbox.docker_engine import Engine
 from core.oracle.sandbox.host_system import SCRATCH, shared_memory_mib
 from core.oracle.sandbox.inside_user import User
+from core.oracle.sandbox.openings import entries
 from core.oracle.sandbox.protocol import Launch
 
 LABEL = "rtc-inspector"
@@ -26,7 +27,7 @@ def create_container(
     host_config = client.create_host_config(
         network_mode="none",
         read_only=True,
-        mounts=[_bind(path) for path in _with_submounts(shown)],
+        mounts=[*_writable(launch), *(_bind(path) for path in _with_submounts(_around_writable(shown, launch)))],
         cap_drop=["ALL"],
         security_opt=list(_security()),
         auto_remove=engine.removes,
@@ -101,6 +102,19 @@ def _bind(path: Path) -> Mount:
     mount = Mount(target=str(path), source=str(path), type="bind", read_only=True)
     mount["BindOptions"] = {"NonRecursive": True}
     return mount
+
+
+def _writable(launch: Launch) -> Iterator[Mount]:
+    """Own file systems in the place of folders of the host."""
+    for folder in launch.writable:
+        size = launch.limits.scratch_mib << 20
+        yield Mount(target=str(folder), source=None, type="tmpfs", tmpfs_size=size, tmpfs_mode=0o1777)
+
+
+def _around_writable(shown: Sequence[Path], launch: Launch) -> list[Path]:
+    """`shown`, with what a writable folder holds in its place: a mount each, for a mount stays where it is."""
+    paths = [*shown, *(path for folder in launch.writable for path in entries(folder))]
+    return [path for path in dict.fromkeys(paths) if path not in launch.writable]
 
 
 def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
