@@ -17,6 +17,7 @@ from core.store.labels import write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
 from core.store.writer import Store
 from core.trips.tasks import counted
+from ui.file_names import ask_where
 from ui.inspection import Inspection
 from ui.labelling import Labelling
 from ui.scribe import Scribe
@@ -54,9 +55,9 @@ class LabelFiles(QObject):
             return
         proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{_said(runs)}.{ending}"
         kinds = f"Labels (*.{ending.rpartition('.')[2]})"
-        name, _ = QFileDialog.getSaveFileName(self._window, "Export labels", proposed, kinds)
-        if name:
-            self.export(runs, Path(name) if Path(name).suffix else Path(f"{name}.{ending}"), ending)
+        path = ask_where(self._window, "Export labels", proposed, kinds, ending)
+        if path is not None:
+            self.export(runs, path, ending)
 
     def export(self, runs: Sequence[int], path: Path, ending: str) -> None:
         """Write the labels of these runs; a notice says how many there were."""

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.comparison.compare import compare_runs
 from core.errors import UserError
 from core.store.reader import Reader
+from ui.file_names import ask_where
 from ui.inspection import COMPARISON, Inspection
 from ui.shell.notices import NoticeBar, NoticeText
 
@@ -50,10 +51,7 @@ class Reporting(QObject):
         self._notices.say(NoticeText(f"The report is written: {path}", "Any browser opens it; it needs no network."))
 
     def _ask(self, title: str, name: str) -> Path | None:
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, name, "Web pages (*.html)")
-        if not chosen:
-            return None
-        return Path(chosen) if Path(chosen).suffix else Path(f"{chosen}.html")
+        return ask_where(self._window, title, name, "Web pages (*.html)", "html")
 
 
 def _report(run_id: int, path: Path, reader: Reader) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from ui.theme import SPACE
 
@@ -44,6 +44,16 @@ def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True)
     made.setToolTip(tip)
     made.setAccessibleName(tip)
     made.setProperty("role", "flat" if flat else "")
+    made.clicked.connect(lambda: run())
+    return made
+
+
+def push(text: str, tip: str, run: Callable[[], object]) -> QPushButton:
+    """A dialog's button that Enter does not press from elsewhere; `tip` is also what screen readers say."""
+    made = QPushButton(text)
+    made.setToolTip(tip)
+    made.setAccessibleName(tip or text)
+    made.setAutoDefault(False)
     made.clicked.connect(lambda: run())
     return made
 

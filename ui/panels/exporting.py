@@ -7,9 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from ui.diff.controls import to_clipboard
+from ui.file_names import ask_where
 
 SCALE = 2
 """Pixels of a picture for each on screen."""
@@ -66,12 +67,9 @@ class ExportButton(QToolButton):
 
     def _ask(self, kind: str, ending: str) -> None:
         """Ask for a file name and write there."""
-        name, _ = QFileDialog.getSaveFileName(
-            self, f"Export {self._name}", f"{self._name}.{ending}", f"{kind} (*.{ending})"
-        )
-        if not name:
+        path = ask_where(self, f"Export {self._name}", f"{self._name}.{ending}", f"{kind} (*.{ending})", ending)
+        if path is None:
             return
-        path = Path(name) if Path(name).suffix else Path(f"{name}.{ending}")
         try:
             self.export(path)
         except OSError as error:

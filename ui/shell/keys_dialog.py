@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -22,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import UserError
-from ui.diff.controls import bind
+from ui.diff.controls import bind, push
 from ui.keymap import Binding, KeyMap
 from ui.shell.fields import say
 from ui.shell.key_field import KeyField
@@ -85,18 +84,12 @@ class KeysDialog(QDialog):
         self.field.left.connect(self._leave)
 
     def _make_buttons(self) -> None:
-        def made(text: str, run: Callable[[], object]) -> QPushButton:
-            button = QPushButton(text)
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda: run())
-            return button
-
-        self.change = made("Change…", self._begin)
-        self.add = made("Add…", lambda: self._begin(adding=True))
-        self.clear = made("No key", self._clear)
-        self.reset = made("Default", self._reset)
-        self.reset_all = made("All defaults", self._reset_all)
-        self.close_button = made("Close", self.reject)
+        self.change = push("Change…", "", self._begin)
+        self.add = push("Add…", "", lambda: self._begin(adding=True))
+        self.clear = push("No key", "", self._clear)
+        self.reset = push("Default", "", self._reset)
+        self.reset_all = push("All defaults", "", self._reset_all)
+        self.close_button = push("Close", "", self.reject)
 
     def _lay_out(self) -> None:
         self.said.setWordWrap(True)

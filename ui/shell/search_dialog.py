@@ -7,16 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QLineEdit,
     QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
@@ -26,14 +23,13 @@ from core.types import SourceFile
 from ui.code.project_search import Hit, Hits, search
 from ui.fonts import fixed_font
 from ui.gateway import Gateway
+from ui.shell.found_row import FoundRow, Index, step_in
 from ui.theme import SPACE, Theme
 
-Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()
 KEY = "project search"
 REST = 120
 """Milliseconds without a key until the search begins."""
-ROW = 26
 HIT = Qt.ItemDataRole.UserRole
 
 
@@ -59,41 +55,30 @@ class _Found(QAbstractListModel):
         return hit if role == HIT else None
 
 
-class _Row(QStyledItemDelegate):
+class _Row(FoundRow):
     """The line with its match marked, and where it stands at the right."""
 
+    height, inset = 26, SPACE
+    detail_share, detail_end = 0.4, Qt.TextElideMode.ElideLeft
+
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.theme, self._font = theme, fixed_font(9)
+        super().__init__(theme, parent)
+        self._font = fixed_font(9)
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
-        return QSize(0, ROW)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def detail(self, index: Index) -> str:
         hit: Hit = index.data(HIT)
-        chosen, theme = bool(option.state & QStyle.StateFlag.State_Selected), self.theme
-        painter.save()
-        painter.fillRect(option.rect, QColor(theme.selection if chosen else theme.surface))
-        inside = option.rect.adjusted(SPACE, 0, -SPACE, 0)
-        middle = Qt.AlignmentFlag.AlignVCenter
-        metrics = painter.fontMetrics()
-        place = metrics.elidedText(f"{hit.path}:{hit.line + 1}", Qt.TextElideMode.ElideLeft, inside.width() * 2 // 5)
-        painter.setPen(QColor(theme.muted))
-        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignRight, place)
-        inside.setRight(inside.right() - metrics.horizontalAdvance(place) - 2 * SPACE)
-        self._code(painter, inside, hit)
-        painter.restore()
+        return f"{hit.path}:{hit.line + 1}"
 
-    def _code(self, painter: QPainter, inside: QRect, hit: Hit) -> None:
+    def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
+        hit: Hit = index.data(HIT)
         painter.setFont(self._font)
-        painter.setClipRect(inside)
+        painter.setClipRect(room)
         metrics = painter.fontMetrics()
-        left = inside.left() + metrics.horizontalAdvance(hit.shown[: hit.start])
+        left = room.left() + metrics.horizontalAdvance(hit.shown[: hit.start])
         width = metrics.horizontalAdvance(hit.shown[hit.start : hit.start + hit.size])
-        mark = QRect(left, inside.top() + 4, width, inside.height() - 8)
+        mark = QRect(left, room.top() + 4, width, room.height() - 8)
         painter.fillRect(mark, QColor(self.theme.changed))
-        painter.setPen(QColor(self.theme.text))
-        painter.drawText(inside, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, hit.shown)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, hit.shown)
 
 
 class SearchDialog(QDialog):
@@ -156,7 +141,7 @@ class SearchDialog(QDialog):
         """Arrows choose and Enter goes there while the words keep the focus; Escape closes (called by Qt)."""
         step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 12, Qt.Key.Key_PageUp: -12}
         if event.key() in step:
-            self._step(step[Qt.Key(event.key())])
+            step_in(self.list, step[Qt.Key(event.key())], around=False)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._go(self.list.currentIndex())
         else:
@@ -187,12 +172,6 @@ class SearchDialog(QDialog):
         more = "More than " if hits.more else ""
         where = f"{more}{counted(count, 'place')} in {counted(files, 'file')}"
         self.said.setText(where if count else "Nowhere")
-
-    def _step(self, step: int) -> None:
-        count = self.found.rowCount()
-        if count:
-            row = min(max(self.list.currentIndex().row() + step, 0), count - 1)
-            self.list.setCurrentIndex(self.found.index(row))
 
     def _go(self, index: Index) -> None:
         if index.isValid():

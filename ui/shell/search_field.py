@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
     QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QVBoxLayout,
     QWidget,
 )
 
 from ui.icons import icon
+from ui.shell.found_row import FoundRow, Index, step_in
 from ui.theme import SPACE, Theme
 
 MOST = 12
 """Entries shown at a time."""
 ICON = 16
-Index = QModelIndex | QPersistentModelIndex
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
 NONE = QModelIndex()
 
@@ -62,31 +59,11 @@ class _Targets(QAbstractListModel):
         return (target.detail or target.kind) if role == DETAIL_ROLE else None
 
 
-class _Row(QStyledItemDelegate):
+class _Row(FoundRow):
     """Title at the left, kind at the right."""
 
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self.theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
-        return QSize(0, 28)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        painter.save()
-        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.fillRect(option.rect, QColor(self.theme.selection if chosen else self.theme.surface))
-        inside = option.rect.adjusted(12, 0, -12, 0)
-        metrics, middle = painter.fontMetrics(), Qt.AlignmentFlag.AlignVCenter
-        right = Qt.TextElideMode.ElideRight
-        detail = metrics.elidedText(str(index.data(DETAIL_ROLE)), right, inside.width() // 2)
-        painter.setPen(QColor(self.theme.muted))
-        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignRight, detail)
-        room = inside.width() - metrics.horizontalAdvance(detail) - 16
-        title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room)
-        painter.setPen(QColor(self.theme.text))
-        painter.drawText(inside, middle | Qt.AlignmentFlag.AlignLeft, title)
-        painter.restore()
+    def detail(self, index: Index) -> str:
+        return str(index.data(DETAIL_ROLE))
 
 
 class SearchField(QLineEdit):
@@ -166,7 +143,7 @@ class SearchField(QLineEdit):
         """Qt: arrows choose, Enter goes, Escape leaves."""
         key = event.key()
         if key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
-            self._step(1 if key == Qt.Key.Key_Down else -1)
+            step_in(self.list, 1 if key == Qt.Key.Key_Down else -1, around=True)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._go(self.list.currentIndex())
         elif key == Qt.Key.Key_Escape:
@@ -182,15 +159,9 @@ class SearchField(QLineEdit):
             return
         self.list.setCurrentIndex(self._model.index(0))
         width = max(self.width(), 440)
-        self.popup.resize(width, count * 28 + SPACE + 2)
+        self.popup.resize(width, count * FoundRow.height + SPACE + 2)
         corner = self.mapToGlobal(QPoint(self.width() - width, self.height() + 4))
         self.popup.move(corner)
-
-    def _step(self, step: int) -> None:
-        count = len(self._model.shown)
-        if count:
-            row = (self.list.currentIndex().row() + step) % count
-            self.list.setCurrentIndex(self._model.index(row))
 
     def _go(self, index: Index) -> None:
         if index.isValid() and index.row() < len(self._model.shown):

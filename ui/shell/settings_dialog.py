@@ -16,13 +16,12 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from ui.appearance import CHOICES
-from ui.diff.controls import row
+from ui.diff.controls import push, row
 from ui.shell.fields import count, form, heading, level_labels
 from ui.shell.judging_options import DANGER, SANDBOXES
 from ui.shell.remembered import SCALES, Remembered
@@ -120,9 +119,9 @@ class SettingsDialog(QDialog):
     def _model_buttons(self) -> QWidget:
         holder = QWidget()
         file, folder, remove = (
-            _button("Add file…", "Add a model file", lambda: self._add_model(_ask_file)),
-            _button("Add folder…", "Add a folder to look through for models", lambda: self._add_model(_ask_folder)),
-            _button("Remove", "Look there no more", self._remove_model),
+            push("Add file…", "Add a model file", lambda: self._add_model(_ask_file)),
+            push("Add folder…", "Add a folder to look through for models", lambda: self._add_model(_ask_folder)),
+            push("Remove", "Look there no more", self._remove_model),
         )
         row(file, folder, remove, None, owner=holder)
         return holder
@@ -140,7 +139,7 @@ class SettingsDialog(QDialog):
             ("Keys…", "Show every key", self.keys_asked),
             ("Tour", "Show the tour of the window again", self.tour_asked),
         ):
-            button = _button(text, tip, asked.emit)
+            button = push(text, tip, asked.emit)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.HelpRole)
         buttons.rejected.connect(self.reject)
         return buttons
@@ -183,12 +182,3 @@ def _choice(name: str) -> QComboBox:
     box = QComboBox()
     box.setAccessibleName(name)
     return box
-
-
-def _button(text: str, tip: str, act: Callable[[], object]) -> QPushButton:
-    button = QPushButton(text)
-    button.setToolTip(tip)
-    button.setAccessibleName(tip)
-    button.setAutoDefault(False)
-    button.clicked.connect(lambda: act())
-    return button

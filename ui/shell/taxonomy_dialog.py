@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,14 +18,13 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
-from ui.diff.controls import bind
+from ui.diff.controls import bind, push, row
 from ui.shell.fields import say
 from ui.theme import SPACE
 
@@ -77,17 +76,15 @@ class TaxonomyDialog(QDialog):
             bind(self.list, key, run, words)
 
     def _make_buttons(self) -> None:
-        self.add = _button("Add", "Add a mode (Insert)", self._add)
-        self.retire = _button("Retire", "Offer it no longer; its labels keep it (Delete)", self._retire)
-        self.up = _button("Up", "Earlier, with the digit before (Alt+Up)", lambda: self._move(-1))
-        self.down = _button("Down", "Later, with the digit after (Alt+Down)", lambda: self._move(1))
-        self.bundled = _button(
-            "Bundled ones", "The modes that came with RTC Inspector; others are retired", self._reset
-        )
-        self.take = _button("Import…", "Take the modes of a file; those it has not are retired", self._ask_import)
-        self.give = _button("Export…", "Write the modes to a file", self._ask_export)
-        self.leave = _button("Cancel", "Keep the modes as they were (Esc)", self.reject)
-        self.save = _button("Save", "Use these modes from now on (Ctrl+Return)", self._save)
+        self.add = push("Add", "Add a mode (Insert)", self._add)
+        self.retire = push("Retire", "Offer it no longer; its labels keep it (Delete)", self._retire)
+        self.up = push("Up", "Earlier, with the digit before (Alt+Up)", lambda: self._move(-1))
+        self.down = push("Down", "Later, with the digit after (Alt+Down)", lambda: self._move(1))
+        self.bundled = push("Bundled ones", "The modes that came with RTC Inspector; others are retired", self._reset)
+        self.take = push("Import…", "Take the modes of a file; those it has not are retired", self._ask_import)
+        self.give = push("Export…", "Write the modes to a file", self._ask_export)
+        self.leave = push("Cancel", "Keep the modes as they were (Esc)", self.reject)
+        self.save = push("Save", "Use these modes from now on (Ctrl+Return)", self._save)
         self.save.setProperty("role", "primary")
         bind(self, "Ctrl+Return Ctrl+Enter", self._save, "Save")
 
@@ -103,7 +100,7 @@ class TaxonomyDialog(QDialog):
         right.addWidget(self.said)
         left = QVBoxLayout()
         left.addWidget(self.list, 1)
-        left.addLayout(_row(self.add, self.retire, self.up, self.down))
+        left.addLayout(row(self.add, self.retire, self.up, self.down))
         both = QHBoxLayout()
         both.setSpacing(SPACE * 2)
         both.addLayout(left, 2)
@@ -113,7 +110,7 @@ class TaxonomyDialog(QDialog):
         column.setSpacing(SPACE * 2)
         column.addLayout(both, 1)
         column.addWidget(self.version)
-        column.addLayout(_row(self.take, self.give, self.bundled, None, self.leave, self.save))
+        column.addLayout(row(self.take, self.give, self.bundled, None, self.leave, self.save))
         self.resize(860, 520)
 
     # ---- what is shown
@@ -250,22 +247,4 @@ def _named(modes: Sequence[ErrorMode], before: Taxonomy) -> list[ErrorMode]:
             mode = replace(mode, id=fresh_id(mode.name, taken))
             taken.add(mode.id)
         made.append(replace(mode, name=mode.name.strip(), about=mode.about.strip()))
-    return made
-
-
-def _button(text: str, tip: str, run: Callable[[], object]) -> QPushButton:
-    made = QPushButton(text)
-    made.setToolTip(tip)
-    made.setAutoDefault(False)
-    made.clicked.connect(lambda: run())
-    return made
-
-
-def _row(*parts: QWidget | None) -> QHBoxLayout:
-    made = QHBoxLayout()
-    for part in parts:
-        if part is None:
-            made.addStretch(1)
-        else:
-            made.addWidget(part)
     return made

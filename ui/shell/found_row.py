@@ -1,0 +1,66 @@
+"""How the lists of what was searched for are drawn and walked: what was found at the left, where it is at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from ui.theme import Theme
+
+Index = QModelIndex | QPersistentModelIndex
+BETWEEN = 16
+"""Pixels between the two parts."""
+
+
+class FoundRow(QStyledItemDelegate):
+    """One row. A subclass says what stands at the right, and may draw the left part itself.
+
+    Attributes:
+        height: pixels of a row, `inset` at its ends.
+        detail_share: of the width, at most, for the right part, which loses its `detail_end` where it is too long.
+    """
+
+    height, inset = 28, 12
+    detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        """Draw in `theme`, which may be changed."""
+        super().__init__(parent)
+        self.theme = theme
+
+    def detail(self, index: Index) -> str:
+        """What stands at the right."""
+        raise NotImplementedError
+
+    def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
+        """Draw the left part: the item's text, which loses its beginning where it is too long."""
+        title = painter.fontMetrics().elidedText(str(index.data()), Qt.TextElideMode.ElideLeft, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, title)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        """Qt: rows of one height, as wide as the list."""
+        return QSize(0, self.height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: both parts, on the selection's colour where it is chosen."""
+        painter.save()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.fillRect(option.rect, QColor(self.theme.selection if chosen else self.theme.surface))
+        room, metrics = option.rect.adjusted(self.inset, 0, -self.inset, 0), painter.fontMetrics()
+        detail = metrics.elidedText(self.detail(index), self.detail_end, int(room.width() * self.detail_share))
+        painter.setPen(QColor(self.theme.muted))
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
+        room.setRight(room.right() - metrics.horizontalAdvance(detail) - BETWEEN)
+        painter.setPen(QColor(self.theme.text))
+        self.draw_title(painter, room, index)
+        painter.restore()
+
+
+def step_in(view: QListView, step: int, *, around: bool) -> None:
+    """Choose the row `step` further; `around`: from the last to the first, else no further than the ends."""
+    count = view.model().rowCount() if view.model() is not None else 0
+    if count:
+        row = view.currentIndex().row() + step
+        row = row % count if around else min(max(row, 0), count - 1)
+        view.setCurrentIndex(view.model().index(row, 0))
