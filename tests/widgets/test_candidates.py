@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
@@ -16,11 +17,14 @@ from core.considered import Considered, Fate, considered
 from core.regions import kept_coverage
 from core.settings import RegionSettings
 from core.source.codebase import content_fingerprint
-from core.types import CoverageMap, SourceFile
+from core.types import CoverageMap, Region, SourceFile, Span
+from ui.code.block_painter import Canvas
+from ui.code.candidate_layer import CandidateBlock, paint_candidates
 from ui.code.candidates import Sampling
 from ui.code.view import CodeView
+from ui.colour import contrast
 from ui.gateway import Gateway
-from ui.theme import LIGHT
+from ui.theme import DARK, LIGHT, Theme
 
 PATH = "shop/module_000.py"
 
@@ -130,3 +134,17 @@ def test_a_task_without_regions_offers_no_candidates(view: CodeView) -> None:
     assert view.header.candidates.isVisible()
     view.candidates.set_sampling(None)
     assert not view.header.candidates.isVisible()
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+def test_text_stays_readable_over_any_number_of_candidates(qapp: QApplication, theme: Theme) -> None:
+    image = QImage(200, 40, QImage.Format.Format_RGB32)
+    image.fill(theme.surface)
+    candidate = Considered(Region("a.py", Span(0, 40), 1, 1, "x" * 40), Fate.LEFT, 0.1, "")
+    painter = QPainter(image)
+    canvas = Canvas(0.0, 10.0, 20.0, 8.0, 200.0)
+    paint_candidates(painter, canvas, [CandidateBlock(0, 1, 0, candidate)] * 30, range(2), theme, drawn=(1,))
+    painter.end()
+    filled, spared = (image.pixelColor(100, y).name() for y in (10, 30))
+    assert filled != theme.surface and spared == theme.surface
+    assert min(contrast(colour, filled) for colour in theme.tokens.values()) >= 4.5

@@ -1,8 +1,12 @@
-"""Draws what a run could have drawn: thin dotted frames, the darker where the more of them lie over each other."""
+"""Draws what a run could have drawn: thin dotted frames, the darker where the more of them lie over each other.
+
+Only so dark that text stays readable, and not at all below the run's own regions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
@@ -18,6 +22,8 @@ from ui.theme import Theme
 LISTED = 6
 """Candidates of one line that the card names."""
 FILLING, OUTLINE = 0.06, 0.45
+DEEPEST = 4
+"""Fillings over each other; from there on it grows no darker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +48,38 @@ def _block(each: Considered, source: SourceText) -> CandidateBlock:
 
 
 def paint_candidates(
-    painter: QPainter, canvas: Canvas, blocks: Sequence[CandidateBlock], lines: range, theme: Theme
+    painter: QPainter,
+    canvas: Canvas,
+    blocks: Sequence[CandidateBlock],
+    lines: range,
+    theme: Theme,
+    drawn: Collection[int] = (),
 ) -> None:
-    """Draw those in view."""
+    """Draw those in view. `drawn`: lines of the run's own regions."""
+    depth = Counter(dict.fromkeys(drawn, DEEPEST))
     for block in blocks:
         if block.first >= lines.stop or block.last < lines.start:
             continue
         covered = block.considered.fate is not Fate.UNCOVERED
         colour = QColor(theme.accent if covered else theme.region_dropped)
-        outline, filling = QColor(colour), QColor(colour)
-        outline.setAlphaF(OUTLINE)
-        filling.setAlphaF(FILLING if covered else 0.0)
-        painter.setPen(QPen(outline, 1.0, Qt.PenStyle.DotLine))
-        painter.setBrush(filling)
+        if covered:
+            _fill(painter, canvas, block, lines, colour, depth)
+        colour.setAlphaF(OUTLINE)
+        painter.setPen(QPen(colour, 1.0, Qt.PenStyle.DotLine))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(canvas.lines_rect(block.first, block.last, block.indent).adjusted(1.5, 1.5, -1.5, -1.5))
+
+
+def _fill(
+    painter: QPainter, canvas: Canvas, block: CandidateBlock, lines: range, colour: QColor, depth: Counter[int]
+) -> None:
+    """Line by line, where it is not dark enough yet."""
+    filling = QColor(colour)
+    filling.setAlphaF(FILLING)
+    for line in range(max(block.first, lines.start), min(block.last + 1, lines.stop)):
+        if depth[line] < DEEPEST:
+            painter.fillRect(canvas.lines_rect(line, line, block.indent).adjusted(1.5, 0, -1.5, 0), filling)
+        depth[line] += 1
 
 
 def card_words(blocks: Sequence[CandidateBlock], line: int) -> tuple[str, str]:

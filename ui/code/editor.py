@@ -167,7 +167,8 @@ class CodeEditor(QPlainTextEdit):
         canvas, blocks = self.canvas(), self.visible_blocks()
         painter = QPainter(self.viewport())
         if self._candidates:
-            paint_candidates(painter, canvas, self._candidates, self.visible_lines(), self.theme)
+            drawn = {line for block in blocks for line in range(block.first, block.last + 1)}
+            paint_candidates(painter, canvas, self._candidates, self.visible_lines(), self.theme, drawn)
         for block in blocks:
             paint_block(painter, canvas, block, self.theme, block.item.id == self._selected)
         if self._outlined:

@@ -13,9 +13,10 @@ UNMEASURED = (
 
 def cost_words(cost: Estimate, measured: bool = True, noun: str = "region") -> str:
     """Samples; below them tokens and minutes, and what they rest on. `measured`: whether stored runs were looked at."""
+    judged = counted(cost.reconstructions + cost.baselines, "candidate")
     counts = (
-        f"{cost.descriptions:,} descriptions, {cost.reconstructions:,} reconstructions and {cost.baselines:,} "
-        f"baselines; {cost.reconstructions + cost.baselines:,} candidates to judge."
+        f"{counted(cost.descriptions, 'description')}, {counted(cost.reconstructions, 'reconstruction')} and "
+        f"{counted(cost.baselines, 'baseline')}; {judged} to judge."
     )
     if not measured:
         return counts

@@ -71,6 +71,7 @@ class StatusLine(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedSize(120, 4)
         self.bar.hide()
+        self.state.hide()
         self.queue.setProperty("role", "in-line")
         self.queue.setToolTip("Look at the queue of runs")
         self.queue.clicked.connect(self.queue_asked)

@@ -129,7 +129,8 @@ class Tour(QWidget):
 
     def _stand(self) -> None:
         """Beside what the step is about, wherever there is room; inside it where there is none."""
-        self.card.setFixedHeight(self.card.layout().heightForWidth(WIDTH))  # type: ignore[union-attr]
+        height = self.card.layout().heightForWidth(WIDTH)  # type: ignore[union-attr]
+        self.card.setFixedHeight(height + SPACE // 2)  # the frame is not in it
         about, room, size = self._about(), self.rect(), self.card.size()
         if about.right() + SPACE + size.width() < room.right():
             corner = QPoint(about.right() + SPACE, about.top() + SPACE)
