@@ -287,7 +287,13 @@ class Inspection(QObject):
             self._gateway.failed.emit(error)
 
     def _read_trace(self, item_id: int) -> None:
-        self.ask("trace", partial(read_trace, item_id), self.trace_changed.emit)
+        self.ask("trace", partial(read_trace, item_id), self._show_trace)
+
+    def _show_trace(self, trace: Trace) -> None:
+        """A region of a run that ended is as unfinished here as it is in the list."""
+        known = self._by_id.get(trace.item.id)
+        ended = known is not None and known.state == UNFINISHED and trace.item.state == "running"
+        self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)
 
 
 def _run_id(overview: Overview | None) -> int | None:

@@ -102,6 +102,7 @@ def test_what_another_writer_commits_is_seen(inspection: Inspection, tmp_path: P
         store.finish_run(run_id, "finished", [])
         wait_until(lambda: heard[-1].run is not None and heard[-1].run.status == "finished")
     assert heard[-1].items[2].state == "unfinished"
+    wait_until(lambda: traces[-1] is not None and traces[-1].item.state == "unfinished", what="for the trace to agree")
     inspection.work_on(heard[-1].items[2].id)
     wait_until(lambda: heard[-1].items[2].state == "running", what="for a region tried in a run that ended")
     inspection.work_on(None)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import RunningPoint, Score
+from core.trips.tasks import counted
 from ui.diff.controls import column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.flow import Flow
@@ -157,7 +158,7 @@ class RunningChart(QWidget):
         self._cursor.setPos(point.items)
         self._names[self.rtc].setText(f"━━ RTC {in_words(point.rtc)}")
         self._names[self.lift].setText(f"╍╍ lift {in_words(point.lift, '+')}")
-        self._said.setText(f"after {point.items} {self._noun}s")
+        self._said.setText(f"after {counted(point.items, self._noun)}")
 
     def _activate(self) -> None:
         if self._at is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
@@ -12,8 +13,12 @@ from ui.diff.controls import column, label
 from ui.diff.edit_view import TITLES, edit_lines, shown_edit
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import compare
+from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
 from ui.theme import SPACE, Theme
+
+MOST_WORDS, LEAST_WORDS = 0.35, 40
+"""Share of the height that a description may take, and pixels that it may take in any case."""
 
 
 class LabelSubject(QWidget):
@@ -30,14 +35,16 @@ class LabelSubject(QWidget):
         self.columns.set_wrap(True)
         self._theme = theme
         self.original = TextBox("Original", wrap=False)
-        self._column = column(self.description, self.original, self.columns, owner=self)
+        self._words = CardScroll(self.description)
+        self._column = column(self._words, self.original, self.columns, owner=self)
         self._column.setStretch(1, 1)
 
     def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
         """Show a sample of an item; `description` is the one a reconstruction was made from."""
         describes = sample.role == "forward"
         self.description.setText(sample.text if describes else description)
-        self.description.setVisible(bool(self.description.text()))
+        self._words.setVisible(bool(self.description.text()))
+        self._make_room()
         self.original.setVisible(describes)
         self.columns.setVisible(not describes)
         if item.old_text is not None:
@@ -53,6 +60,16 @@ class LabelSubject(QWidget):
         python = item.path.endswith((".py", ".pyi"))
         diff = compare(restored(before, indent), restored(sample.text, indent), python=python)
         self.columns.show_diff(diff, item.path, (item.start_line, item.start_line))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another width wraps the description otherwise (called by Qt)."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """As high as the description, which scrolls where it would take the code's place."""
+        most = max(int(self.height() * MOST_WORDS), LEAST_WORDS)
+        self._words.setFixedHeight(min(max(self.description.heightForWidth(self.width()), 0), most))
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""

@@ -12,9 +12,10 @@ from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
 from ui.panels.flow import Flow
+from ui.region_state import UNFINISHED
 from ui.theme import SPACE, Theme
 
-_STATES = {"waiting": "… waiting", "running": "▸ running", "dropped": "○ dropped"}
+_STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
 
 
 class RoundTripHeader(QWidget):
