@@ -37,11 +37,16 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder, "settings.ini")), QSettings.Format.IniFormat)
-        window = _open(app, Remembered(settings), options.database, options.run)
+        remembered = Remembered(settings)
+        remembered.annotator = "Ann"
+        window = _open(app, remembered, options.database, options.run)
         for theme in ("light", "dark"):
             window.appearance.choose(theme)
             for name, tab in TABS.items():
+                window.reset_layout()
                 window.parts.tabs.setCurrentIndex(tab)
+                if name == "labels":
+                    window.parts.make_room_for_tabs()
                 _settle(app)
                 _save(window, options.out / f"{name}-{theme}.png")
             _compare(app, window, options.out, theme)
