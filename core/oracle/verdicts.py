@@ -13,6 +13,8 @@ from core.types import Outcome, TestResult, Verdict
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 
 
+LIE = "equals other values too"
+"""Audit event, with the test's file and line: a value that a test compares says the same of any other."""
 ENDING = ("os.kill", "os.killpg")
 """Audit events that depend on whether a process has ended by itself."""
 
@@ -233,6 +235,9 @@ def _introspection(observed: Observation, allowed: Allowances) -> str:
     if names:
         return f"The code looks into its judge; the original does not use: {', '.join(names[:5])}."
     events = [(event, file) for event, file in observed.all("audit") if not allowed.covers(event, file)]
+    lies = [site for event, site in events if event == LIE]
+    if lies:
+        return f"A value that is compared at {lies[0]} equals other values too."
     if events:
         return f"The code looked into its judge: {events[0][0]} from {events[0][1]}."
     return ""

@@ -10,6 +10,7 @@ from enum import Enum
 from core.errors import SandboxError
 from core.oracle.baseline import Baseline, file_of
 from core.oracle.order import first_stage
+from core.oracle.hidden import HiddenFailures
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.trial import Trial
@@ -53,6 +54,7 @@ class Worker:
         self._zygotes: dict[Stand, Zygote] = {}
         self._by_file = baseline.by_file()
         self._stands_alone: dict[str, bool] = {}
+        self._hidden = HiddenFailures(baseline, self._observe_doomed)
 
     def judge(self, trial: Trial) -> Verdict:
         """A verdict; INFRASTRUCTURE when our own processes failed twice."""
@@ -83,7 +85,22 @@ class Worker:
             verdicts.append(verdict)
             if verdict.outcome is not Outcome.PASS:
                 break
-        return merged(verdicts)
+        verdict = merged(verdicts)
+        hidden = self._hidden.of(trial) if verdict.outcome is Outcome.PASS and not trial.whole else ""
+        if not hidden:
+            return verdict
+        detail = f"It hides failures: {hidden} passed although it was made to fail."
+        return replace(verdict, outcome=Outcome.TAMPERED, detail=detail)
+
+    def _observe_doomed(self, trial: Trial) -> Observation:
+        """In one go, whatever fails."""
+        fresh_only, files = self._baseline.fresh_only, {file_of(test) for test in trial.tests}
+        if self._baseline.code_swap and trial.candidate is not None and fresh_only.isdisjoint(trial.tests):
+            observed = self._run(Stand.COLLECTED, trial, [trial.tests])
+            if "fallback" not in observed:
+                return observed
+        together = trial.whole or any(self._stands_alone.get(file) is False for file in files)
+        return self._run(self._stand_for(trial), replace(trial, whole=together), [trial.tests])
 
     def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""

@@ -31,7 +31,9 @@ ALWAYS = (
     "ctypes.call_function",
 )
 DEPTH = 8
-REVEALING = ("inspect.py", "traceback.py")
+FRAMES = ("cr_frame", "gi_frame", "ag_frame", "tb_frame")
+REVEALING = ("inspect.py", "traceback.py", "asyncio/base_tasks.py")
+"""Library files that hand out frames, or what is in them."""
 
 
 def is_test(path: object) -> bool:
@@ -53,6 +55,12 @@ def install(send: Send, root: str) -> None:
 
     def revealing(filename: str) -> bool:
         return own(filename) or filename.endswith(REVEALING)
+
+    def hands_out(frame: Any) -> bool:
+        """Whether a library function returns the frame to whom called it: `logging.currentframe` does."""
+        caller = frame.f_back
+        named = frame.f_code.co_name in ("currentframe", "<lambda>")
+        return named and caller is not None and own(caller.f_code.co_filename)
 
     def reader(frame: Any) -> Any:
         """The frame that wanted the file, behind the standard library's own."""
@@ -80,9 +88,9 @@ def install(send: Send, root: str) -> None:
             filename = frame.f_code.co_filename
             if event.startswith("object."):
                 name = event + ":" + str(arguments[1])
-                if not own(filename):
+                if not own(filename) and not (filename.endswith(REVEALING[-1:]) and arguments[1] in FRAMES):
                     return
-            elif not listed and not revealing(filename):
+            elif not listed and not revealing(filename) and not hands_out(frame):
                 return
             if (name, filename) not in seen:
                 seen.add((name, filename))

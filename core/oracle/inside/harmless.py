@@ -17,7 +17,11 @@ version metadata requires packages_distributions PackageNotFoundError
 _RESOURCES = """
 files as_file open_text open_binary read_text read_binary path contents is_resource
 """
+_GC = """
+collect enable disable isenabled get_count get_stats get_threshold set_threshold
+"""
 USES = {
+    ("gc",): frozenset(_GC.split()),
     ("inspect",): frozenset(_INSPECT.split()),
     ("importlib", "metadata"): frozenset(_METADATA.split()),
     ("importlib", "resources"): frozenset(_RESOURCES.split()),

@@ -1,10 +1,9 @@
-"""Leave nothing of a candidate behind: processes, files, memory segments."""
+"""Leave no process of a candidate behind."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import time
 
@@ -73,46 +72,3 @@ def kill_everything() -> bool:
             return True
         time.sleep(0.001)
     return False
-
-
-class Scratch:
-    """The writable folders, to be made again as they were at the start."""
-
-    def __init__(self, folders: list[str]) -> None:
-        """What lies in `folders` now (a project mounted below one of them) is not ours to remove."""
-        self._kept = {folder: set(_names(folder)) for folder in folders}
-
-    def wipe(self) -> None:
-        """Empty the folders; links are removed, never followed."""
-        for folder, kept in self._kept.items():
-            with contextlib.suppress(OSError):
-                for entry in os.scandir(folder):
-                    if entry.name not in kept:
-                        _remove(entry)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
-def _remove(entry: os.DirEntry[str]) -> None:
-    if not entry.is_dir(follow_symlinks=False):
-        with contextlib.suppress(OSError):
-            os.unlink(entry.path)
-        return
-    shutil.rmtree(entry.path, ignore_errors=True)
-    if os.path.isdir(entry.path):
-        _open_up(entry.path)
-        shutil.rmtree(entry.path, ignore_errors=True)
-
-
-def _open_up(folder: str) -> None:
-    """Make folders that their maker locked removable."""
-    os.chmod(folder, 0o700)
-    for parent, names, _ in os.walk(folder):
-        for path in (os.path.join(parent, name) for name in names):
-            if not os.path.islink(path):
-                os.chmod(path, 0o700)

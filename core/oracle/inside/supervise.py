@@ -10,7 +10,8 @@ import time
 from typing import Any, Callable
 
 from .channel import FrameReader
-from .reap import Scratch, kill_everything
+from .reap import kill_everything
+from .scratch import Scratch
 
 JUDGE_BYTES = 16 << 20
 TRACE_BYTES = 1 << 30
@@ -61,9 +62,9 @@ class Output:
 class Supervisor:
     """Runs children one at a time."""
 
-    def __init__(self, folders: list[str], wakeup: Wakeup) -> None:
-        """`folders` are emptied after each child."""
-        self._scratch = Scratch(folders)
+    def __init__(self, scratch: Scratch, wakeup: Wakeup) -> None:
+        """`scratch` is restored after each child."""
+        self._scratch = scratch
         self._wakeup = wakeup
 
     def run(self, body: Body, request: dict[str, Any], listen: Listener) -> dict[str, Any]:
@@ -88,7 +89,7 @@ class Supervisor:
             os.close(report)
             os.close(output)
             watch.clean = kill_everything()
-            self._scratch.wipe()
+            self._scratch.restore()
 
 
 class _Watch:

@@ -12,6 +12,8 @@ import signal
 import sys
 from typing import Any
 
+from .scratch import Scratch
+from .standing import standing
 from .supervise import Supervisor, Wakeup
 from .wire import Wire
 
@@ -45,12 +47,13 @@ class Zygote:
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import child, cold
+        from . import child, cold, comparisons
 
         self._wire = wire
         self._config = config
         self._child = child
         self._cold = cold
+        self._comparisons = comparisons.install()
         self._collected: Any = None
         self._configured: Any = None
         self._learned: dict[str, Any] = {}
@@ -61,7 +64,10 @@ class Zygote:
         os.makedirs(os.environ["HOME"], exist_ok=True)
         self._preload(config.get("preload", []))
         self._trouble = self._prepare()
-        self._supervisor = Supervisor(config["wipe"], Wakeup())
+        scratch = Scratch(config["wipe"])
+        if (config.get("collect") or config.get("configure")) and not scratch.guarded:
+            self._trouble = self._trouble or "too much is left in the temporary folder before any test"
+        self._supervisor = Supervisor(scratch, Wakeup())
 
     def _preload(self, names: list[str]) -> None:
         """Import foreign modules that the tests will need anyway; a child meets and reports what fails here."""
@@ -105,7 +111,8 @@ class Zygote:
         ready = {"ready": True, "python": platform.python_version(), "pytest": pytest.__version__}
         threads = len(os.listdir("/proc/self/task"))
         self._wire.send({**ready, "threads": threads, "trouble": self._trouble})
-        while True:
+        usual = standing()
+        while standing() == usual:  # else whoever did that is judged, and a new process goes on
             request = self._wire.receive()
             if request is None:
                 return
@@ -132,6 +139,7 @@ class Zygote:
         def body(report: int, output: int, nonce: str) -> None:
             self._wire.close()
             send = self._child.settle(report, output, nonce, self._config)
+            self._comparisons.listen(send)
             if self._collected is not None:
                 self._collected.run(send, request)
             else:

@@ -1,0 +1,141 @@
+"""The writable folders, made again as they were before each candidate."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from typing import Tuple
+
+MOST_BYTES = 16 << 20
+"""Of files that were there at the start, to be kept in memory."""
+
+Entry = Tuple[str, int, bytes]
+"""Path, mode, and the bytes of a file or the target of a link."""
+
+
+class Scratch:
+    """Some folders, and what lay in them at the start.
+
+    Attributes:
+        guarded: whether all of it can be made again; else what is too much is left in place, as candidates leave it.
+    """
+
+    def __init__(self, folders: list[str]) -> None:
+        """Remember what lies in `folders` now. What is mounted below them (a project, say) is not ours to remove."""
+        mounts = _mounts()
+        self.guarded = True
+        self._left: dict[str, set[str]] = {}
+        self._entries: list[Entry] = []
+        for folder in folders:
+            self._left[folder] = _held(folder, mounts)
+            try:
+                self._entries += _read(folder, self._left[folder], MOST_BYTES - self._size())
+            except OverflowError:
+                self.guarded = False
+                self._left[folder] = set(_names(folder))
+
+    def _size(self) -> int:
+        return sum(len(data) for _, _, data in self._entries)
+
+    def restore(self) -> None:
+        """Empty the folders, links removed and never followed, and put back what was there."""
+        for folder, left in self._left.items():
+            for name in _names(folder):
+                if name not in left:
+                    remove(folder, name)
+        for path, mode, data in self._entries:
+            with contextlib.suppress(OSError):
+                _make(path, mode, data)
+
+
+def remove(folder: str, name: str) -> None:
+    """Delete an entry of `folder`, however deep it goes and whatever its maker locked.
+
+    Folders within it are moved up before they are emptied, so that no path grows long and nothing recurses.
+    """
+    pending = [os.path.join(folder, name)]
+    while pending:
+        path = pending.pop()
+        with contextlib.suppress(OSError):
+            if os.path.islink(path) or not os.path.isdir(path):
+                os.unlink(path)
+                continue
+            os.chmod(path, 0o700)
+            with os.scandir(path) as entries:
+                below = list(entries)
+            for entry in below:
+                pending += _cleared(folder, entry)
+            os.rmdir(path)
+
+
+def _cleared(folder: str, entry: os.DirEntry[str]) -> list[str]:
+    """Delete what is no folder; move up what is one."""
+    with contextlib.suppress(OSError):
+        if not entry.is_dir(follow_symlinks=False):
+            os.unlink(entry.path)
+            return []
+        os.chmod(entry.path, 0o700)
+        moved = os.path.join(folder, ".removed-" + os.urandom(8).hex())
+        os.rename(entry.path, moved)
+        return [moved]
+    return []
+
+
+def _mounts() -> list[str]:
+    """Where something is mounted."""
+    with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
+        points = [line.split()[4] for line in file]
+        return [os.fsdecode(point.replace(b"\\040", b" ").replace(b"\\134", b"\\")) for point in points]
+    return []
+
+
+def _held(folder: str, mounts: list[str]) -> set[str]:
+    """Entries of `folder` that are mounts or have some below them."""
+    start = folder.rstrip("/") + "/"
+    return {point[len(start) :].split("/", 1)[0] for point in mounts if point.startswith(start)}
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _read(folder: str, left: set[str], most: int) -> list[Entry]:
+    """All that lies in the folder, parents first. Raises OverflowError beyond `most` bytes."""
+    found = []
+    for parent, folders, files in os.walk(folder):
+        if parent == folder:
+            folders[:] = [name for name in folders if name not in left]
+            files = [name for name in files if name not in left]
+        for name in folders + files:
+            entry = _entry(os.path.join(parent, name), most)
+            most -= len(entry[2])
+            found.append(entry)
+    return found
+
+
+def _entry(path: str, most: int) -> Entry:
+    about = os.lstat(path)
+    if stat.S_ISLNK(about.st_mode):
+        return path, about.st_mode, os.fsencode(os.readlink(path))
+    if not stat.S_ISREG(about.st_mode):
+        return path, about.st_mode, b""
+    if about.st_size > most:
+        raise OverflowError(path)
+    with open(path, "rb") as file:
+        return path, about.st_mode, file.read()
+
+
+def _make(path: str, mode: int, data: bytes) -> None:
+    if stat.S_ISLNK(mode):
+        os.symlink(os.fsdecode(data), path)
+    elif stat.S_ISDIR(mode):
+        os.mkdir(path)
+        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRWXU)
+    elif stat.S_ISREG(mode):
+        with open(path, "xb") as file:
+            file.write(data)
+        os.chmod(path, stat.S_IMODE(mode))
