@@ -9,8 +9,8 @@ from enum import Enum
 
 from core.errors import SandboxError
 from core.oracle.baseline import Baseline, file_of
-from core.oracle.order import first_stage
 from core.oracle.hidden import HiddenFailures
+from core.oracle.order import first_stage
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.trial import Trial
