@@ -161,7 +161,7 @@ def test_ordinary_code_is_not_suspicious(text: str) -> None:
 
 
 HARMFUL = [
-    "import gc\n",
+    "from gc import get_stats as s, unfreeze\n",
     "from sys import modules\n",
     "x = os.sys.modules\n",
     "x = getattr(sys, '_getf' + 'rame')\n",
@@ -191,7 +191,7 @@ HARMFUL = [
     "x = ''.join(reversed('seludom'))\n",
     "x = chr(95) + chr(95) + 'eq' + '__'\n",
     "x = b'_pytest'.decode()\n",
-    "import ｇｃ\n",
+    "import ｇｃ\n\nｇｃ.unfreeze()\n",
 ]
 
 
