@@ -52,7 +52,7 @@ def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open
                 "@pytest.mark.xfail\ndef test_expected(): assert 0\n"
                 "def test_first(): SEEN.append(1)\n"
                 "def test_second(): assert SEEN\n"
-                "def test_writes(): open(os.path.join(os.path.dirname(__file__), 'x'), 'w')\n"
+                "def test_writes(): open(os.path.join(os.path.dirname(__file__), 'thing.py'), 'a')\n"
             ),
         },
     )
@@ -64,7 +64,7 @@ def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open
     assert "expected to fail" in reasons["test_expected"]
     assert "different orders" in reasons["test_second"]
     assert "test_writes" in reasons
-    assert not (tmp_path / "x").exists()
+    assert (tmp_path / "thing.py").read_text() == "def one():\n    return 1\n"
 
 
 def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, opening: Open) -> None:
