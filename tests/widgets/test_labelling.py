@@ -158,7 +158,7 @@ def test_blind_shows_nothing_but_the_texts_whatever_the_key(window: MainWindow) 
 
 def on_screen(window: MainWindow) -> list[str]:
     """All that can be read, hovered over or heard, of every widget in sight but the sample's texts and the modes."""
-    shown = [each for top in QApplication.topLevelWidgets() for each in (top, *top.findChildren(QWidget))]
+    shown = [window, *window.findChildren(QWidget)]  # dialogs and lists that drop down are among them
     texts = (window.parts.labels.subject, *window.parts.labels.buttons)
     modes = {child for each in texts for child in (each, *each.findChildren(QWidget))}
     told = []

@@ -28,13 +28,14 @@ class PairList(QWidget):
         self.pairs = PairModel(theme, self)
         self.words = QLineEdit(placeholderText="Filter by file or code")
         self.alike = switch("All", "Also what both runs do equally well")
-        self.count = label(role="caption")
+        self.count, self.none = label(role="caption"), label(role="muted", wrap=True)
+        self.none.setContentsMargins(SPACE, 0, SPACE, SPACE)
         self.table = table("Where the runs disagree")
         self._heat = HeatDelegate(theme, self)
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build()
         head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)
-        column(head, self.table, owner=self)
+        column(head, self.none, self.table, owner=self)
 
     def _build(self) -> None:
         self.words.setAccessibleName("Filter by file or code")
@@ -93,6 +94,9 @@ class PairList(QWidget):
     def _count(self) -> None:
         number = len(self.pairs.shown)
         self.count.setText(f"{number:,} {'in both' if self.alike.isChecked() else 'differ'}")
+        filtered = bool(self.words.text().strip())
+        self.none.setText("Nothing matches these words." if filtered else "Both runs do equally well everywhere.")
+        self.none.setVisible(not number)
 
     def _open(self, index: QModelIndex | None = None) -> None:
         at = self.table.currentIndex().row()
