@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -25,11 +26,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 @pytest.fixture
-def table(qapp: QApplication, run: Filled) -> RegionTable:
+def table(qapp: QApplication, run: Filled) -> Iterator[RegionTable]:
     made = RegionTable(LIGHT)
     made.resize(520, 400)
     made.set_items(run.items())
-    return made
+    yield made
+    made.close()  # the pointer would find it above the windows of later tests
 
 
 def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
@@ -139,5 +141,17 @@ def test_a_hundred_thousand_rows_sort_and_filter_quickly(qapp: QApplication, run
     table.regions.set_filter(RegionFilter("module_99"))
     table.grab()
     filtering = time.perf_counter() - began
+    table.close()
     assert len(table.regions.shown) > 500
     assert filtering < 1.0
+
+
+def test_no_column_is_cut_at_any_width(table: RegionTable) -> None:
+    table.show()
+    for width in range(300, 640, 17):
+        table.resize(width, 400)
+        QApplication.processEvents()
+        header, edge = table.table.horizontalHeader(), width - table.table.verticalScrollBar().sizeHint().width()
+        sections = range(header.count())
+        ends = [header.sectionViewportPosition(each) + header.sectionSize(each) for each in sections]
+        assert edge in ends or ends[-1] < edge, width
