@@ -33,14 +33,18 @@ FILES = {
     "kit/late.py": "RATE = 2\n\n\ndef twice(n):\n    return n * RATE\n",
     "kit/other.py": "def name():\n    return 'other'\n",
     "conftest.py": CONFTEST,
+    "tests/conftest.py": (
+        "import pytest\nmade = []\n\n\n@pytest.fixture(scope='session', autouse=True)\ndef inner():\n"
+        "    made.append(1)\n    return made\n"
+    ),
     "tests/test_late.py": (
         "import pytest\nfrom kit import late\n\n\n@pytest.fixture\ndef number(number):\n    return number + 1\n\n\n"
         "def test_twice(number):\n    assert late.twice(number) == 4\n\n\n"
-        "def test_none(number):\n    assert late.twice(0) == 0 and number == 2\n"
+        "def test_none(number, inner):\n    assert late.twice(0) == 0 and number == 2 and inner == [1]\n"
     ),
     "tests/test_more.py": (
         "from kit import late\n\n\ndef test_rate(service):\n    assert late.RATE < 3 and service == 'early'\n\n\n"
-        "def test_large():\n    assert late.twice(100) == 200\n"
+        "def test_large(inner):\n    assert late.twice(100) == 200 and inner == [1]\n"
     ),
     "kit/cases.py": "SIZE = 3\n",
     "tests/test_cases.py": (

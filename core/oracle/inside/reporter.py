@@ -119,7 +119,7 @@ class Reporter:
                 self._parts.append(("failed", report.longreprtext))
             return
         self._seconds += report.duration
-        self._parts.append((outcome_of(report), report.longreprtext if not report.passed else ""))
+        self._parts.append((outcome_of(report), _said(report)))
         if report.when == "teardown" or not report.passed:
             self._keep_output(report)
 
@@ -142,6 +142,14 @@ class Reporter:
             self.failed = True
             if self._fail_fast:
                 self._exit(STOPPED)
+
+
+def _said(report: Any) -> str:
+    """Why it did not pass; of a skipped test the reason alone, without the place."""
+    if report.passed:
+        return ""
+    skipped = report.longrepr[2] if isinstance(report.longrepr, tuple) and len(report.longrepr) == 3 else None
+    return str(skipped).replace("Skipped: ", "", 1) if skipped is not None else str(report.longreprtext)
 
 
 def outcome_of(report: Any) -> str:

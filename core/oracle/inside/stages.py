@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -28,6 +29,15 @@ class Stages:
         self._reporter = reporter
         self._later = list(later)
         self._seen = None if seen is None else set(seen)
+        self._folders: dict[Any, Any] = {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_make_collect_report(self, collector: Any) -> Iterator[None]:
+        """A folder met again has the fixtures of its conftest: pytest 9.1 and later give them to the node met first."""
+        yield
+        known = self._folders.setdefault((type(collector), getattr(collector, "path", None)), collector)
+        if known is not collector:
+            _share_fixtures(collector.session._fixturemanager, known, collector)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -49,6 +59,16 @@ class Stages:
         self._seen.update(new)
         session.config.args = new
         session.config.hook.pytest_collection(session=session)
+
+
+def _share_fixtures(manager: Any, known: Any, new: Any) -> None:
+    """Nothing to do for versions that find fixtures by the names of nodes."""
+    for by_node in getattr(manager, "_arg2node2fixturedefs", {}).values():
+        if known in by_node:
+            by_node.setdefault(new, by_node[known])
+    autouse = getattr(manager, "_node_autousenames", {})
+    if known in autouse:
+        autouse.setdefault(new, autouse[known])
 
 
 def files_of(tests: list[str]) -> list[str]:

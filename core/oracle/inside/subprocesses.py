@@ -19,9 +19,11 @@ _finder = _module.CandidateFinder()
 with open({text!r}, "rb") as _file:
     _finder.place({path!r}, _file.read())
 sys.meta_path.insert(0, _finder)
-del sys.modules["sitecustomize"]
+_module = sys.modules.pop("sitecustomize")
 _spec = importlib.util.find_spec("sitecustomize")
-if _spec is not None:
+if _spec is None:  # the import that runs this wants to find something
+    sys.modules["sitecustomize"] = _module
+else:
     sys.modules["sitecustomize"] = _module = importlib.util.module_from_spec(_spec)
     _spec.loader.exec_module(_module)
 """
