@@ -14,7 +14,7 @@ class Pair:
     """One item as both runs have it; judged in both. Made by `paired`.
 
     Attributes:
-        difference: RTC of the second less that of the first.
+        difference: RTC of the second minus that of the first.
         lift_difference: the same of lift; None until both have one.
     """
 

@@ -27,7 +27,7 @@ def verdict(comparison: Comparison) -> str:
     first, second = comparison.first, comparison.second
     over = counted(rtc.items, noun)
     if not rtc.decided or rtc.score.value is None:
-        between = f"RTC of run {second.id} less that of run {first.id} is {bounded(rtc.score)}"
+        between = f"RTC of run {second.id} minus that of run {first.id} is {bounded(rtc.score)}"
         return f"Undecided: over {over} {between}; {needed(rtc, noun)}."
     better, worse = (second, first) if rtc.score.value > 0 else (first, second)
     by = bounded(rtc.score if better is second else turned(rtc.score), sign="")

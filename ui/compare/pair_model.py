@@ -22,8 +22,8 @@ TIPS = (
     "File and first line",
     "Share of reconstructions that pass, in the reference",
     "Share of reconstructions that pass, in the other run",
-    "RTC of the other run less that of the reference",
-    "Lift of the other run less that of the reference",
+    "RTC of the other run minus that of the reference",
+    "Lift of the other run minus that of the reference",
 )
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 _KEYS: tuple[Callable[[Pair], Any], ...] = (
