@@ -22,6 +22,8 @@ from core.types import Outcome, Verdict
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})
 PROBE_TESTS = 3
+STAGED_SECONDS = 2.0
+"""What trying out stages may take of tests."""
 
 
 class Stand(Enum):
@@ -55,6 +57,7 @@ class Worker:
         self._by_file = baseline.by_file()
         self._stands_alone: dict[str, bool] = {}
         self._hidden = HiddenFailures(baseline, self._observe_doomed)
+        self._in_stages: bool | None = None
 
     def judge(self, trial: Trial) -> Verdict:
         """A verdict; INFRASTRUCTURE when our own processes failed twice."""
@@ -125,11 +128,14 @@ class Worker:
         stand = self._stand_for(trial)
         files = {file_of(test) for test in trial.tests}
         if not trial.whole and not any(self._stands_alone.get(file) is False for file in files):
-            observed = self._run(stand, trial, self._stages(trial))
+            stages = self._stages(trial)
+            observed, ran = self._run(stand, trial, stages), tuple(test for stage in stages for test in stage)
             if "syntax" in observed or observed.green:
-                return observed, trial.tests + trial.rest
-            if trial.rest and observed.passed(trial.tests):  # files of the rest may need company that they had not
-                return self._observe_fresh(replace(trial, rest=()))
+                return observed, ran
+            if len(ran) > len(trial.tests) and observed.passed(trial.tests):
+                return self._observe_fresh(replace(trial, rest=()))  # files of the rest may need more company
+            if len(stages) > 1 and observed.passed(stages[0]) and not self._serves_in_stages(stand):
+                return self._observe_fresh(trial)
             if all(self._stands(file, stand) for file in files):
                 return observed, trial.tests
         return self._run(stand, replace(trial, whole=True), [trial.tests]), trial.tests
@@ -143,10 +149,25 @@ class Worker:
         return Stand.CONFIGURED if not self._zygote(Stand.CONFIGURED).greeting["trouble"] else Stand.BARE
 
     def _stages(self, trial: Trial) -> list[tuple[str, ...]]:
-        """The likeliest to fail first, as every file costs its collection."""
+        """The likeliest to fail first, as every file costs its collection; one stage where several do not serve."""
+        if self._in_stages is False:
+            return [trial.tests]
         first = () if trial.every_test else first_stage(trial.tests)
         others = frozenset(first)
-        return [first, tuple(test for test in trial.tests if test not in others), trial.rest]
+        stages = [first, tuple(test for test in trial.tests if test not in others), trial.rest]
+        return [stage for stage in stages if stage]
+
+    def _serves_in_stages(self, stand: Stand) -> bool:
+        """Whether fast tests of the unmodified project pass when they are run in stages; asked once."""
+        if self._in_stages is None:
+            left, some = STAGED_SECONDS, list[str]()
+            for test in sorted(self._baseline.suite.tests, key=lambda test: test.seconds):
+                left -= test.seconds
+                if left > 0 and self._stands_alone.get(file_of(test.node_id)) is not False:
+                    some.append(test.node_id)
+            trial = Trial(None, tuple(some))
+            self._in_stages = self._run(stand, trial, self._stages(trial)).passed(some)
+        return self._in_stages
 
     def _stands(self, file: str, stand: Stand) -> bool:
         """Whether a file's tests pass on the unmodified project when only that file is collected; asked once."""

@@ -33,9 +33,11 @@ FILES = {
     "kit/late.py": "RATE = 2\n\n\ndef twice(n):\n    return n * RATE\n",
     "kit/other.py": "def name():\n    return 'other'\n",
     "conftest.py": CONFTEST,
+    "tests/__init__.py": "",
     "tests/conftest.py": (
         "import pytest\nmade = []\n\n\n@pytest.fixture(scope='session', autouse=True)\ndef inner():\n"
-        "    made.append(1)\n    return made\n"
+        "    made.append(1)\n    return made\n\n\n@pytest.fixture(params=[1, 2])\ndef count(request):\n"
+        "    return request.param\n"
     ),
     "tests/test_late.py": (
         "import pytest\nfrom kit import late\n\n\n@pytest.fixture\ndef number(number):\n    return number + 1\n\n\n"
@@ -44,7 +46,7 @@ FILES = {
     ),
     "tests/test_more.py": (
         "from kit import late\n\n\ndef test_rate(service):\n    assert late.RATE < 3 and service == 'early'\n\n\n"
-        "def test_large(inner):\n    assert late.twice(100) == 200 and inner == [1]\n"
+        "def test_large(count, inner):\n    assert late.twice(100) == 200 and count and inner == [1]\n"
     ),
     "kit/cases.py": "SIZE = 3\n",
     "tests/test_cases.py": (
@@ -63,11 +65,11 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 
 
 def test_all_tests_of_several_files_run_with_one_set_up_of_the_session(opened: Opened) -> None:
-    assert len(opened.suite.tests) == 6 and not opened.suite.excluded
+    assert len(opened.suite.tests) == 7 and not opened.suite.excluded
     candidate = opened.candidate("kit/late.py", "RATE = 2", "RATE = 1 + 1")
     verdict = opened.oracle.judge(candidate, opened.covering("kit/late.py", 5))
     assert verdict.outcome is Outcome.PASS, verdict.detail
-    assert len(verdict.tests) == 3 and "whole suite of 6" in verdict.detail
+    assert len(verdict.tests) == 4 and "whole suite of 7" in verdict.detail
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
     plugins: list[Any] = [reporter, Closing(send, reporter, request, changes)]
     files = _files(request)
     if request.get("stages"):
-        plugins.append(Stages(reporter, request["stages"][1:], files))
+        plugins.append(Stages(reporter, request["stages"], collected=False))
     audit.install(send, config["root"] + os.sep)
     status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)
@@ -102,10 +102,10 @@ def _main(config: dict[str, Any], files: list[str] | None, plugins: list[Any]) -
 
 
 def _files(request: dict[str, Any]) -> list[str] | None:
-    """Of the tests that come first; None for all there are."""
+    """Of the tests asked for; None for all there are."""
     if request.get("tests") is None or request.get("whole"):
         return None
-    return files_of(request["stages"][0] if request.get("stages") else request["tests"])
+    return files_of(request["tests"])
 
 
 def _send_lines(send: Send, collector: Collector) -> None:

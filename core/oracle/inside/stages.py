@@ -1,4 +1,4 @@
-"""Run the tests in several goes, each of which is collected only when those before it have passed."""
+"""Run the tests in several goes; files are imported for a go only when those before it have passed."""
 
 from __future__ import annotations
 
@@ -22,22 +22,39 @@ class Between(pytest.Item):
 
 
 class Stages:
-    """A plugin that runs what was selected, then collects and runs the rest in the same process."""
+    """A plugin that runs what was selected, then imports and runs the rest in the same process.
 
-    def __init__(self, reporter: Reporter, later: list[list[str]], seen: list[str] | None) -> None:
-        """`later`: tests of each further go. `seen`: files that are collected to begin with; None for all."""
+    pytest finds the files of all goes at once, conftests included, for folders found twice would not share fixtures;
+    but the nodes of files that are not needed yet are held back.
+    """
+
+    def __init__(self, reporter: Reporter, stages: list[list[str]], *, collected: bool) -> None:
+        """`stages`: tests of each go. `collected`: whether the session has all items already."""
         self._reporter = reporter
-        self._later = list(later)
-        self._seen = None if seen is None else set(seen)
-        self._folders: dict[Any, Any] = {}
+        self._later = stages[1:]
+        self._wanted = frozenset(files_of(stages[0]))
+        self._held: dict[str, list[Any]] = {}
+        self._collected = collected
+        self._found = False
 
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_make_collect_report(self, collector: Any) -> Iterator[None]:
-        """A folder met again has the fixtures of its conftest: pytest 9.1 and later give them to the node met first."""
-        yield
-        known = self._folders.setdefault((type(collector), getattr(collector, "path", None)), collector)
-        if known is not collector:
-            _share_fixtures(collector.session._fixturemanager, known, collector)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: Any) -> bool | None:
+        """Before pytest's own, which goes on the first time and not again."""
+        if self._found:
+            self._import(session)
+            return True
+        self._found = True
+        usual = session.genitems
+
+        def genitems(node: Any) -> Iterator[Any]:
+            file = node.nodeid.split("::", 1)[0]
+            if isinstance(node, pytest.File) and file not in self._wanted:
+                self._held.setdefault(file, []).append(node)
+                return
+            yield from usual(node)
+
+        session.genitems = genitems
+        return None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -45,30 +62,24 @@ class Stages:
         between = Between.from_parent(session, name="between")
         _run(session, between if self._later else None)
         while self._later and not self._reporter.failed:
-            self._collect(session, self._later.pop(0))
+            tests = self._later.pop(0)
+            self._reporter.expect(tests)
+            self._wanted |= frozenset(files_of(tests))
+            if self._collected:
+                session.items = []
+                self._reporter.select(session.items)
+            else:
+                session.config.hook.pytest_collection(session=session)
             _run(session, between if self._later else None)
         return True
 
-    def _collect(self, session: Any, tests: list[str]) -> None:
-        """Select `tests`; no file is collected twice, for its fixtures would then hide one another."""
-        self._reporter.expect(tests)
-        new = [] if self._seen is None else [file for file in files_of(tests) if file not in self._seen]
-        if self._seen is None or not new:
-            self._reporter.select(session.items)
-            return
-        self._seen.update(new)
-        session.config.args = new
-        session.config.hook.pytest_collection(session=session)
-
-
-def _share_fixtures(manager: Any, known: Any, new: Any) -> None:
-    """Nothing to do for versions that find fixtures by the names of nodes."""
-    for by_node in getattr(manager, "_arg2node2fixturedefs", {}).values():
-        if known in by_node:
-            by_node.setdefault(new, by_node[known])
-    autouse = getattr(manager, "_node_autousenames", {})
-    if known in autouse:
-        autouse.setdefault(new, autouse[known])
+    def _import(self, session: Any) -> None:
+        """Select the tests of this go, from files that are imported now and from those before."""
+        nodes = [node for file in [*self._held] if file in self._wanted for node in self._held.pop(file)]
+        session.items = [item for node in nodes for item in session.genitems(node)]
+        hook = session.config.hook
+        hook.pytest_collection_modifyitems(session=session, config=session.config, items=session.items)
+        hook.pytest_collection_finish(session=session)
 
 
 def files_of(tests: list[str]) -> list[str]:

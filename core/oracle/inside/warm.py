@@ -114,7 +114,7 @@ class Collected:
         self._forget_output()
         audit.install(send, self._config["root"] + os.sep)
         if request.get("stages"):
-            self._pytest.pluginmanager.register(Stages(reporter, request["stages"][1:], None))
+            self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
         self._pytest.hook.pytest_runtestloop(session=session)
         self._relay.reporter = None
         if needs_proof(reporter.failed, reporter.items, request):
