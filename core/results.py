@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.metrics.statistics import interval
 from core.store.reader import Reader
-from core.store.writer import Store
+
+if TYPE_CHECKING:
+    from core.store.writer import Store
 
 
 def open_store(path: Path) -> Store:
     """The one writer; makes the file when there is none. Raises StoreError."""
+    from core.store.writer import Store  # a window that only looks needs no writer
+
     return Store.open(path, interval)
 
 
 def open_reader(path: Path) -> Reader:
     """Read only, beside any writer. Raises StoreError."""
     return Reader.open(path, interval)
+
+
+def interval(
+    values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, resamples: int = 10_000
+) -> tuple[float, float, float]:
+    """As `core.metrics.statistics.interval`, which loads numpy: not before a score is not known yet."""
+    from core.metrics import statistics
+
+    return statistics.interval(values, lowest, highest, resamples=resamples)

@@ -6,10 +6,9 @@ changes: a change of mind is a new step.
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
-
-from sqlite_utils import Database
 
 from core.store.label_schema import LABEL_KINDS
 from core.store.schema import EXTRA, FACETS, INDICES, TABLES, VIEWS
@@ -17,35 +16,35 @@ from core.store.schema import EXTRA, FACETS, INDICES, TABLES, VIEWS
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
 
-Step = Callable[[Database], None]
+Step = Callable[[sqlite3.Connection], None]
 
 
-def _m001_tables(db: Database) -> None:
+def _m001_tables(db: sqlite3.Connection) -> None:
     """The nine tables of the design."""
     _run(db, TABLES)
 
 
-def _m002_indices(db: Database) -> None:
+def _m002_indices(db: sqlite3.Connection) -> None:
     """What keeps every question of a view off full scans."""
     _run(db, INDICES)
 
 
-def _m003_score_views(db: Database) -> None:
+def _m003_score_views(db: sqlite3.Connection) -> None:
     """RTC and lift by item, file and run, for the window, the command line and Datasette alike."""
     _run(db, VIEWS)
 
 
-def _m004_facets(db: Database) -> None:
+def _m004_facets(db: sqlite3.Connection) -> None:
     """What scores are split by (language, size, kind of change) and where an item comes from."""
     _run(db, FACETS)
 
 
-def _m005_extra_items(db: Database) -> None:
+def _m005_extra_items(db: sqlite3.Connection) -> None:
     """Items that a person tried by hand stand beside the sampled ones and out of the scores."""
     _run(db, EXTRA)
 
 
-def _m006_label_kinds(db: Database) -> None:
+def _m006_label_kinds(db: sqlite3.Connection) -> None:
     """Adjudicated labels stand apart from annotators' own, and every label knows its taxonomy."""
     _run(db, LABEL_KINDS)
 
@@ -60,12 +59,12 @@ MIGRATIONS: tuple[Step, ...] = (
 )
 
 
-def version(db: Database) -> int:
+def version(db: sqlite3.Connection) -> int:
     """How many steps the file has had."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def migrate(db: Database, steps: tuple[Step, ...] = MIGRATIONS) -> list[str]:
+def migrate(db: sqlite3.Connection, steps: tuple[Step, ...] = MIGRATIONS) -> list[str]:
     """Apply what is missing, all or nothing; return the names of the steps applied. Raises sqlite3.Error."""
     if version(db) >= len(steps):
         return []
@@ -79,20 +78,20 @@ def migrate(db: Database, steps: tuple[Step, ...] = MIGRATIONS) -> list[str]:
     return applied
 
 
-def _apply(db: Database, steps: tuple[Step, ...]) -> list[str]:
+def _apply(db: sqlite3.Connection, steps: tuple[Step, ...]) -> list[str]:
     """Inside a transaction: another process may have migrated while we waited, so look again."""
     _run(db, ("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT",))
     applied = []
     for step in steps[version(db) :]:
         step(db)
         name = step.__name__.lstrip("_")
-        db.table("migrations").insert({"name": name, "applied_at": datetime.now(UTC).isoformat()})
+        db.execute("INSERT INTO migrations (name, applied_at) VALUES (?, ?)", (name, datetime.now(UTC).isoformat()))
         applied.append(name)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {len(steps)}")
     return applied
 
 
-def _run(db: Database, statements: tuple[str, ...]) -> None:
+def _run(db: sqlite3.Connection, statements: tuple[str, ...]) -> None:
     for statement in statements:
         db.execute(statement)

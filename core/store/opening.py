@@ -9,8 +9,6 @@ from contextlib import closing
 from enum import Enum
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from core.errors import StoreError
 from core.store.failures import BUSY_SECONDS, explained
 from core.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version
@@ -55,7 +53,7 @@ def inspect(path: Path) -> Kind:
     return inspect(path)  # somebody began to write while we looked
 
 
-def open_writable(path: Path) -> Database:
+def open_writable(path: Path) -> sqlite3.Connection:
     """Create or migrate the file as needed and connect to it. Raises StoreError."""
     inspect(path)
     with explained(path):
@@ -70,7 +68,7 @@ def open_writable(path: Path) -> Database:
         return db
 
 
-def open_readable(path: Path) -> Database:
+def open_readable(path: Path) -> sqlite3.Connection:
     """Connect without the right to write; an older file is migrated first. Raises StoreError."""
     with explained(path):
         if not path.exists():
@@ -81,7 +79,7 @@ def open_readable(path: Path) -> Database:
         return _readable(path)
 
 
-def _readable(path: Path) -> Database:
+def _readable(path: Path) -> sqlite3.Connection:
     """A read-only connection, also where the folder allows no side files."""
     db = _connect(path, "ro")
     try:
@@ -110,7 +108,7 @@ def _check_rights(path: Path) -> None:
         )
 
 
-def _prepare(db: Database) -> None:
+def _prepare(db: sqlite3.Connection) -> None:
     """WAL lets views read while a run writes; NORMAL survives a killed process, which FULL would not better."""
     db.execute("PRAGMA journal_mode = WAL").fetchone()
     db.execute("PRAGMA synchronous = NORMAL")
@@ -138,7 +136,7 @@ def _expected_size(header: bytes) -> int:
     return (65536 if page_size == 1 else int(page_size)) * int(pages) if counter == valid_for else 0
 
 
-def _kind(db: Database, path: Path) -> Kind:
+def _kind(db: sqlite3.Connection, path: Path) -> Kind:
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     owner = db.execute("PRAGMA application_id").fetchone()[0]
     if owner != APPLICATION_ID and (tables or owner):
@@ -156,10 +154,9 @@ def _kind(db: Database, path: Path) -> Kind:
     return Kind.CURRENT if version(db) == len(MIGRATIONS) else Kind.OLDER
 
 
-def _connect(path: Path, mode: str, immutable: bool = False) -> Database:
+def _connect(path: Path, mode: str, immutable: bool = False) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
-    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    return Database(connection, execute_plugins=False)
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 def _has_log(path: Path) -> bool:

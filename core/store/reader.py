@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-
-from sqlite_utils import Database
 
 from core.errors import Bug
 from core.settings import RunSettings
@@ -61,7 +61,7 @@ class Reader:
     Every method raises StoreError when the file cannot be read.
     """
 
-    def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
+    def __init__(self, db: sqlite3.Connection, path: Path, interval: Interval | None = None) -> None:
         """Use `Reader.open`."""
         self._db = db
         self._path = path
@@ -137,8 +137,8 @@ class Reader:
 
     def items(self, run_id: int) -> list[ItemRow]:
         """All items of a run in the order they were drawn, dropped ones included."""
-        rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ? ORDER BY c.run_id, c.item_id", run_id)
-        return [decoding.item_row(row) for row in rows]
+        rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
+        return sorted(map(decoding.item_row, rows), key=attrgetter("id"))  # SQLite would copy every text to sort them
 
     def item(self, item_id: int) -> ItemRow:
         """One item. Raises Bug when there is none."""
@@ -299,10 +299,17 @@ class Reader:
 
     def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
         with self._turn, explained(self._path):
-            return list(self._db.query(sql, parameters))
+            cursor = self._db.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
         """All queries inside see one moment of the file."""
-        with self._turn, explained(self._path), self._db.atomic():
-            yield
+        with self._turn, explained(self._path):
+            if self._db.in_transaction:
+                yield
+                return
+            with self._db:
+                self._db.execute("BEGIN")
+                yield

@@ -49,7 +49,7 @@ class Store:
         Raises StoreError: locked, newer, foreign, damaged, cut off, no database, disk full, no such folder.
         """
         path = canonical(path)
-        return cls(open_writable(path), path, interval)
+        return cls(Database(open_writable(path), execute_plugins=False), path, interval)
 
     def __enter__(self) -> Self:
         """Close at the end of the block."""

@@ -18,13 +18,13 @@ from core.store.writer import Store
 DOCS = Path(__file__).parents[2] / "docs" / "database.md"
 
 
-def schema(db: Database) -> dict[str, str]:
+def schema(db: sqlite3.Connection) -> dict[str, str]:
     return dict(db.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall())
 
 
 def oldest(path: Path) -> None:
     """A file as the first step alone left it, with a run in it."""
-    db = Database(sqlite3.connect(path, isolation_level=None))
+    db = sqlite3.connect(path, isolation_level=None)
     migrate(db, MIGRATIONS[:1])
     db.close()
     newest = path.with_name("new.db")
@@ -43,8 +43,8 @@ def test_the_oldest_schema_is_brought_up_to_date_with_its_data(tmp_path: Path) -
     path = tmp_path / "runs.db"
     oldest(path)
     with Store.open(tmp_path / "fresh.db") as fresh, Store.open(path) as migrated:
-        assert schema(migrated._db) == schema(fresh._db)
-        assert version(migrated._db) == len(MIGRATIONS)
+        assert schema(migrated._db.conn) == schema(fresh._db.conn)
+        assert version(migrated._db.conn) == len(MIGRATIONS)
     with Reader.open(path) as reader, Reader.open(tmp_path / "new.db") as same:
         assert reader.runs() == same.runs()
         assert reader.items(1) == same.items(1)
@@ -59,13 +59,13 @@ def test_reading_an_old_file_migrates_it_too(tmp_path: Path) -> None:
 
 
 def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
-    def broken(db: Database) -> None:
+    def broken(db: sqlite3.Connection) -> None:
         db.execute("CREATE TABLE half (x)")
         db.execute("CREATE TABLE runs (x)")
 
     path = tmp_path / "runs.db"
     Store.open(path).close()
-    db = Database(sqlite3.connect(path, isolation_level=None))
+    db = sqlite3.connect(path, isolation_level=None)
     before = schema(db)
     with pytest.raises(sqlite3.OperationalError, match="already exists"):
         migrate(db, (*MIGRATIONS, broken))
@@ -83,7 +83,7 @@ def test_applied_steps_are_recorded_by_name(tmp_path: Path) -> None:
 def test_released_steps_have_not_changed(tmp_path: Path) -> None:
     """Whoever changes a released step instead of adding one breaks files out there: this stops them."""
     digests = []
-    db = Database(sqlite3.connect(tmp_path / "a.db", isolation_level=None))
+    db = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     for count in range(1, len(MIGRATIONS) + 1):
         migrate(db, MIGRATIONS[:count])
         text = "\n".join(f"{name}: {sql}" for name, sql in sorted(schema(db).items()))
