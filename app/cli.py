@@ -7,9 +7,10 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from types import ModuleType
 from typing import NoReturn
 
-from app import comparing, labels, looking, machine, running, storing, windows
+from app import windows
 from app.paths import error_file
 from core import __version__
 from core.errors import Bug, Cancelled, InspectorError
@@ -25,20 +26,28 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, f"{self.prog}: {message}.\nSee `{self.prog} --help` for what it takes.\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(only_windows: bool = False) -> argparse.ArgumentParser:
+    """The whole command line; with `only_windows` the part that opens a window, which is there sooner."""
     parser = _Parser(prog="rtc-inspector", description="How well does a local code model understand your code?")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.set_defaults(command=windows.open_last, project=None, db=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    for group in (windows, running, looking, storing, comparing, labels, machine):
+    for group in (windows,) if only_windows else _groups():
         group.add_commands(commands)
     return parser
 
 
+def _groups() -> tuple[ModuleType, ...]:
+    """Every group of commands; they bring along what a window loads later, or never."""
+    from app import comparing, labels, looking, machine, running, storing
+
+    return windows, running, looking, storing, comparing, labels, machine
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status (0 done, 1 incomplete, 2 user error, 130 interrupted)."""
-    options = build_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = build_parser(only_windows=not words or words[0] == "open").parse_args(words)
     try:
         status: int = options.command(options)
         sys.stdout.flush()

@@ -78,14 +78,6 @@ def measure(labels: Sequence[LabelRow], *, resamples: int = RESAMPLES, seed: int
     )
 
 
-def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:
-    """Samples on which annotators' labels that hold differ."""
-    modes: dict[int, set[str]] = {}
-    for label in labels:
-        modes.setdefault(label.sample_id, set()).add(label.mode)
-    return {sample for sample, said in modes.items() if len(said) > 1}
-
-
 def _overall(compared: Sequence[Said], names: Sequence[str], resamples: int, seed: int) -> Estimate:
     if len(names) == 2:
         return cohen_kappa([(each[names[0]], each[names[1]]) for each in compared], resamples=resamples, seed=seed)

@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.settings import RunSettings
-from core.store.reader import Reader
 from core.store.rows import FacetRow, ItemRow, RunRow, SupervisedRow
 from core.trips.tasks import TASKS, noun, task
 from core.types import Codebase
@@ -27,6 +27,9 @@ from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
 from ui.turns import Turns, Work
 from ui.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 
 class Browsing(QObject):

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from core.errors import UserError
 from core.store.rows import RunRow
-from core.store.writer import Store
 from core.types import SourceFile
 from ui.code.project_search import Hit
 from ui.comparing import proposed
@@ -28,6 +27,7 @@ from ui.starting import Starting
 from ui.window_actions import WindowActions, theme_menu
 
 if TYPE_CHECKING:
+    from core.store.writer import Store
     from ui.main_window import MainWindow
 
 RUNS_IN_MENU = 12

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.comparison.compare import compare_runs
-from core.comparison.values import Comparison, Pair
 from core.errors import InspectorError
-from core.store.reader import Reader
 from core.store.rows import RunRow
 from ui.appearance import Appearance
 from ui.browsing import Browsing
@@ -23,6 +20,8 @@ from ui.theme import Theme
 from ui.window_parts import WindowParts
 
 if TYPE_CHECKING:
+    from core.comparison.values import Comparison, Pair
+    from core.store.reader import Reader
     from ui.compare.page import ComparePage
 
 Known = dict[int, tuple[int, str, str]]
@@ -182,4 +181,6 @@ def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[
 
 
 def _compared(run_ids: Sequence[int], reader: Reader) -> list[Comparison]:
+    from core.comparison.compare import compare_runs  # in the background: the window opens sooner
+
     return compare_runs(reader, run_ids)

@@ -17,7 +17,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.control import Control
 from core.errors import Cancelled
 from core.events import Event, RunFinished, RunStarted, TextStreamed
-from core.results import open_store
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from core.types import Item, Span
@@ -44,6 +43,7 @@ def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
 
     def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
         from core import pipeline
+        from core.results import open_store
 
         with open_store(database) as store:
             return pipeline.start(settings, project, store, emit, control)
@@ -67,6 +67,7 @@ def resumed_run(run_id: int, database: Path) -> Job:
 
     def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
         from core import pipeline
+        from core.results import open_store
 
         with open_store(database) as store:
             return pipeline.resume(run_id, store, emit, control)
@@ -79,6 +80,7 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path)
 
     def job(emit: Callable[[Event], None], control: Control) -> None:
         from core import describing
+        from core.results import open_store
 
         with open_store(database) as store:
             describing.describe(run_id, item_id, text, author, store, emit, control)
@@ -102,6 +104,7 @@ def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
         from core import selection
+        from core.results import open_store
 
         with open_store(database) as store:
             return selection.probe(run_id, path, span, store, emit, control)
@@ -114,6 +117,7 @@ def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, da
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
         from core import selection
+        from core.results import open_store
 
         with open_store(database) as store:
             return selection.probe_alone(settings, project, path, span, store, emit, control)

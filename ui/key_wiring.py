@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ui.compare.standings import KEYS as STANDING_KEYS
-from ui.compare.traces import STEPS as REGION_STEPS
+from ui.compare.keys import REFERENCE
+from ui.compare.keys import STEPS as REGION_STEPS
 from ui.diff.frame import STEPS as CHANGE_STEPS
 from ui.keymap import KeyMap
 from ui.window_actions import WindowActions
@@ -25,7 +25,7 @@ def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
         keymap.add(group, made)
     keymap.add("Code", parts.code.keys, "Code")
     keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
-    keymap.declare("Compare", (*REGION_STEPS, *STANDING_KEYS), "Compare")
+    keymap.declare("Compare", (*REGION_STEPS, REFERENCE), "Compare")
     keymap.add("Labels desk", parts.labels.key_actions.all(), "Labels")
     keymap.changed.connect(partial(_tell_labels, keymap, parts))
     keymap.changed.connect(lambda: _name_search(keymap, parts))

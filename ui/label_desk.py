@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
-from core.agreement import Agreement, measure
 from core.errors import UserError
 from core.store.labels import mode_names
-from core.store.reader import Reader
 from core.taxonomy import Taxonomy
 from core.taxonomy_file import TaxonomyFile
 from ui.inspection import COMPARISON
 from ui.label_queue import QueueKind
-from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.notices import NoticeText
-from ui.shell.taxonomy_dialog import TaxonomyDialog
 
 if TYPE_CHECKING:
+    from core.agreement import Agreement
+    from core.store.reader import Reader
     from ui.main_window import MainWindow
+    from ui.shell.taxonomy_dialog import TaxonomyDialog
 
 WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
 """What the window still does while an annotator is blind; all else could show the run, its model or a verdict."""
@@ -49,6 +48,8 @@ class LabelDesk(QObject):
 
     def ask_modes(self) -> None:
         """Let the user change the error modes."""
+        from ui.shell.taxonomy_dialog import TaxonomyDialog  # when it is asked for: the window opens sooner
+
         dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
         dialog.saved.connect(partial(self._adopt, dialog))
         dialog.exec()
@@ -73,6 +74,8 @@ class LabelDesk(QObject):
 
     def show_agreement(self) -> None:
         """Show how well the annotators of the queue's runs agree."""
+        from ui.shell.agreement_dialog import AgreementDialog  # as above
+
         inspection, runs = self._window.inspection, self._window.labelling.runs()
         scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"
         dialog = AgreementDialog(scope, self._window)
@@ -82,6 +85,8 @@ class LabelDesk(QObject):
             dialog.show_agreement(found[0], {**found[1], **own})
 
         if not runs:
+            from core.agreement import measure
+
             dialog.show_agreement(measure([]), {})
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
         dialog.exec()
@@ -99,5 +104,7 @@ class LabelDesk(QObject):
 
 
 def _read_agreement(runs: Sequence[int], reader: Reader) -> tuple[Agreement, Mapping[str, str]]:
+    from core.agreement import measure  # in the background
+
     labels = [label for run_id in runs for label in reader.current_labels(run_id)]
     return measure(labels), mode_names(reader)

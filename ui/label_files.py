@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -14,8 +14,6 @@ from core.errors import UserError
 from core.store.label_import import import_labels
 from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import write_labels_csv, write_labels_jsonl
-from core.store.reader import Reader
-from core.store.writer import Store
 from core.trips.tasks import counted
 from ui.file_names import ask_where
 from ui.inspection import Inspection
@@ -23,7 +21,12 @@ from ui.labelling import Labelling
 from ui.scribe import Scribe
 from ui.shell.notices import NoticeBar, NoticeText
 
-Write = Callable[[Reader, Sequence[int], TextIO], int]
+if TYPE_CHECKING:
+    from core.store.reader import Reader
+    from core.store.writer import Store
+
+    Write = Callable[[Reader, Sequence[int], TextIO], int]
+
 WRITERS: dict[str, tuple[Write, str]] = {
     "jsonl": (write_labels_jsonl, "label"),
     "csv": (write_labels_csv, "label"),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.agreement import disputed_samples
 from core.store.rows import LabelRow, ReconstructionRow
 
 
@@ -104,6 +103,14 @@ def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Ask
     queue = LabelQueue(samples[: asked.size or None], own)
     queue.go_to_first_open()
     return queue
+
+
+def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:
+    """Samples on which annotators' labels that hold differ."""
+    modes: dict[int, set[str]] = {}
+    for label in labels:
+        modes.setdefault(label.sample_id, set()).add(label.mode)
+    return {sample for sample, said in modes.items() if len(said) > 1}
 
 
 def _wanted(row: ReconstructionRow, kind: QueueKind, disputed: set[int]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from core.store.labels import mode_names
-from core.store.reader import Reader
 from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
@@ -19,6 +19,9 @@ from ui.panels import LabelsPanel
 from ui.panels.label_queue_bar import LabelQueueBar
 from ui.scribe import Scribe
 from ui.shell.remembered import Remembered
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 KEPT = 200
 """Samples kept ready to be shown again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -21,6 +22,7 @@ from ui.browsing import Browsing
 from ui.commands import Commands
 from ui.comparing import Comparing
 from ui.coordinator import RunState
+from ui.diff.rows import compare
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
 from ui.label_desk import LabelDesk
@@ -260,6 +262,7 @@ class MainWindow(QMainWindow):
         if not self._searched:
             self._searched = True
             self.models.search()
+            self.gateway.submit("first diff", partial(compare, "a", "b"), lambda diff: None)  # load what it needs
 
     def _note_project(self) -> None:
         root = self.project.root

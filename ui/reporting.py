@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from core.comparison.compare import compare_runs
 from core.errors import UserError
-from core.store.reader import Reader
 from ui.file_names import ask_where
 from ui.inspection import COMPARISON, Inspection
 from ui.shell.notices import NoticeBar, NoticeText
 
-Write = Callable[[Reader], Path]
+if TYPE_CHECKING:
+    from core.store.reader import Reader
+
+    Write = Callable[[Reader], Path]
 
 
 class Reporting(QObject):
@@ -62,7 +64,8 @@ def _report(run_id: int, path: Path, reader: Reader) -> Path:
 
 
 def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
-    from ui.report.comparison_page import write_comparison  # as above
+    from core.comparison.compare import compare_runs  # as above
+    from ui.report.comparison_page import write_comparison
 
     write_comparison(reader, compare_runs(reader, run_ids), path)
     return path

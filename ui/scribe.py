@@ -6,11 +6,12 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from core.results import open_store
-from core.store.writer import Store
 from ui.gateway import Gateway
+
+if TYPE_CHECKING:
+    from core.store.writer import Store
 
 T = TypeVar("T")
 LANE = "write"
@@ -51,6 +52,8 @@ class Scribe:
     def _open(self, database: Path) -> Store:
         """In the lane: the store of this file."""
         if self._store is None or self._store.path != database.resolve():
+            from core.results import open_store  # in the lane: the window opens sooner
+
             self._close()
             self._store = open_store(database)
         return self._store

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from core.store.label_studio import read_label_studio
 from core.store.labels import Given, read_labels_csv, read_labels_jsonl
-from core.store.writer import Store
 from core.types import LabelKind
+
+if TYPE_CHECKING:
+    from core.store.writer import Store
 
 _REMEDY = "Choose the file of these runs, or open the database that it was written from."
 

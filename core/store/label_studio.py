@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import UserError
 from core.store.labels import Given, label_rows
-from core.store.reader import Reader
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 NOBODY = "label-studio"
 _INTERFACE = """\

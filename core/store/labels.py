@@ -7,12 +7,14 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import UserError
-from core.store.reader import Reader
 from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.types import LabelKind
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 Row = dict[str, Any]
 COLUMNS = (

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
-from pygments.lexers.python import PythonLexer
-from pygments.lexers.special import TextLexer
 from pygments.token import Text, Whitespace, _TokenType
-from pygments.util import ClassNotFound
 
 from ui.code.source_text import units
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 BREATH, REST = 400, 0.001
 """Tokens after which a background thread stands back for so many seconds: else the window's thread waits for its turn
@@ -23,6 +22,11 @@ TokenSpan = tuple[int, int, _TokenType]
 
 def lexer_for(path: str) -> Lexer:
     """The lexer of a file by its name; plain text when pygments knows none."""
+    from pygments.lexers import get_lexer_for_filename  # in the background: the window opens sooner
+    from pygments.lexers.python import PythonLexer
+    from pygments.lexers.special import TextLexer
+    from pygments.util import ClassNotFound
+
     if path.endswith((".py", ".pyi")):
         return PythonLexer()
     try:

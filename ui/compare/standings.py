@@ -11,13 +11,12 @@ from core.comparison.values import Comparison, Difference
 from core.comparison.words import bounded, p_words, rounded
 from core.store.rows import RunRow
 from core.trips.tasks import noun
+from ui.compare.keys import REFERENCE
 from ui.diff.controls import bind, column
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.theme import Theme
 
 ROW, MOST_ROWS = 26, 5
-KEYS: tuple[tuple[str, str, str], ...] = (("make-reference", "Make the run the reference", "R"),)
-"""Name, words, keys."""
 
 
 class Standings(QWidget):
@@ -49,8 +48,8 @@ class Standings(QWidget):
         widths(self.table, 150, 0, 150, 160, 165, 165, 110, 96)
         self.table.selectionModel().currentRowChanged.connect(self._choose)
         bind(self.table, "Return", self.ask_reference, "Make the run the reference")
-        for name, words, keys in KEYS:
-            bind(self.table, keys, self.ask_reference, words, name)
+        name, words, keys = REFERENCE
+        bind(self.table, keys, self.ask_reference, words, name)
         self.table.doubleClicked.connect(self.ask_reference)
         column(self.table, owner=self)
 

@@ -9,18 +9,13 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.comparison.values import Comparison, Pair
+from ui.compare.keys import STEPS
 from ui.compare.pair_model import place
 from ui.compare.side import TraceSide
 from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.icons import icon
 from ui.theme import Theme
-
-STEPS = (
-    ("compare-next-region", "Next item of the comparison", "Alt+Right"),
-    ("compare-previous-region", "Previous item of the comparison", "Alt+Left"),
-)
-"""Name, words and default key; other keys walk the changes in the diffs inside."""
 
 
 class Traces(QWidget):

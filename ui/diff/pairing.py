@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SIMILAR = 45.0
 """Per cent of shared characters from which two lines count as one line changed."""
@@ -44,7 +46,8 @@ def _gap(i: int, i_end: int, j: int, j_end: int) -> list[Pair]:
 def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32]:
     """Similarity of every pair, 0 below the threshold; blank lines only match blank lines."""
     strip = [[line.strip() for line in side] for side in (left, right)]
-    from rapidfuzz import fuzz, process  # not before it is needed: the window opens sooner
+    import numpy as np  # not before it is needed: the window opens sooner
+    from rapidfuzz import fuzz, process
 
     matrix = process.cdist(strip[0], strip[1], scorer=fuzz.ratio, score_cutoff=SIMILAR, dtype=np.float32)
     return np.asarray(matrix, dtype=np.float32)
@@ -52,6 +55,8 @@ def _similarity(left: Sequence[str], right: Sequence[str]) -> NDArray[np.float32
 
 def _best(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
     """The pairs in order that have the greatest summed similarity (dynamic programming)."""
+    import numpy as np
+
     rows, columns = matrix.shape
     best = np.zeros((rows + 1, columns + 1), dtype=np.float32)
     for i in range(1, rows + 1):

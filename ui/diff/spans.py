@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from pygments.lexer import Lexer
-from pygments.lexers import get_lexer_for_filename
-from pygments.lexers.python import PythonLexer
-from pygments.lexers.special import TextLexer
 from pygments.token import _TokenType
-from pygments.util import ClassNotFound
 from PySide6.QtCore import QObject, QTimer, Signal
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 SLICE = 0.008
 """Seconds of work at a time."""
@@ -25,6 +24,11 @@ Span = tuple[int, int, _TokenType]
 
 def lexer_for(path: str) -> Lexer:
     """The lexer for a file name; Python for none."""
+    from pygments.lexers import get_lexer_for_filename  # not before it is needed: the window opens sooner
+    from pygments.lexers.python import PythonLexer
+    from pygments.lexers.special import TextLexer
+    from pygments.util import ClassNotFound
+
     if not path or path.endswith((".py", ".pyi")):
         return PythonLexer(stripnl=False, ensurenl=False)
     try:

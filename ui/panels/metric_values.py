@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from core.metrics.statistics import auc, point_biserial
-from core.store.reader import Reader
 from core.store.rows import ScoredRow
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 BINS = 20
 FIRST_SHOWN = "edit_sim"
@@ -26,6 +28,8 @@ class MetricValues:
     @cached_property
     def said(self) -> str:
         """How well the metric tells passing code from failing code."""
+        from core.metrics.statistics import auc, point_biserial  # in the background: the window opens sooner
+
         passed = [row.passed for row in self.rows]
         values = [row.value for row in self.rows]
         counted = f"{sum(passed):,} passed, {len(passed) - sum(passed):,} did not"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -17,10 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.agreement import Agreement
-from core.metrics.agreement import Estimate
 from ui.diff.controls import row, to_clipboard
 from ui.theme import SPACE
+
+if TYPE_CHECKING:
+    from core.agreement import Agreement
+    from core.metrics.agreement import Estimate
 
 SCALE = (
     "1 is perfect, 0 is what chance gives. Krippendorff asks for 0.80, and for 0.667 where tentative conclusions do. "
