@@ -59,7 +59,7 @@ def _measure(folder: Path, count: int) -> dict[str, float]:
     window.activateWindow()
     calm_collector()
     window.open_database(folder / "runs.sqlite")
-    bench._wait(app, lambda: window.inspection.overview is not None and not window.inspection.overview.brief)
+    bench._wait(app, lambda: window.inspection.overview is not None)
     bench._settle(app, 1.0)
     began = time.perf_counter()
     window.label_samples()

@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from core.events import Event, ItemReady, TextStreamed
 from core.settings import RunSettings
-from core.store.rows import FacetRow, ItemRow, RunRow, SupervisedRow
+from core.store.rows import FacetRow, ItemRow, RunningPoint, RunRow, SupervisedRow
 from core.trips.tasks import TASKS, noun, task
 from core.types import Codebase
 from ui.code.candidates import Sampling
@@ -32,13 +33,18 @@ if TYPE_CHECKING:
     from core.store.reader import Reader
 
 
+REST = 200
+"""Milliseconds after the views show a run until its project is read: the first region is shown in between."""
+
+
 class Browsing(QObject):
     """Tree, table, code, round trip and run panel over one inspection and one project.
 
-    `went` when the user picked a region to look at.
+    `went` when the user picked a region to look at; `settled` when the views show what was read last.
     """
 
     went = Signal()
+    settled = Signal()
 
     def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
         """Connect the views."""
@@ -47,8 +53,13 @@ class Browsing(QObject):
         self.follow = False
         self._awaits, self._awaited = False, -1
         self._shown: Overview | None = None
-        self._turns, self._late = Turns(self), False
-        parts.tabs.currentChanged.connect(self._show_late)
+        self._turns = Turns(self)
+        self._unread: RunRow | None = None
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._turns.finished.connect(self._rest.start)
+        self._rest.timeout.connect(self._settle)
+        self._behind: set[QWidget] = set()
+        parts.tabs.currentChanged.connect(self._show_tab)
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
         self._history = HistoryFeed(parts.history, project.gateway, self)
         self._feed = CodeFeed(parts.code, project.gateway, self)
@@ -140,8 +151,7 @@ class Browsing(QObject):
                 partial(self._history.set_items, overview.items, overview.run),
             ]
         works.append(self._show_awaited)
-        changed = before is None or overview.run != before.run or overview.points is not before.points
-        if changed and not overview.brief:
+        if before is None or overview.run != before.run:
             works.append(self._show_run)
         self._turns.begin(*works)
 
@@ -152,7 +162,7 @@ class Browsing(QObject):
         parts.status.show_run(overview.run)
         if overview.run is not None:
             parts.set_noun(noun(overview.run.task))
-            parts.show_views(True)
+            parts.show_views(True)  # the list gets the focus, and so its first region is chosen
 
     def _show_code(self, overview: Overview) -> None:
         root = Path(overview.run.project_root) if overview.run else Path()
@@ -166,37 +176,61 @@ class Browsing(QObject):
             self._inspection.choose_item(item_id)
 
     def _show_run(self) -> None:
-        """Charts and tables of the run, once they are looked at: they take as long as everything else."""
-        overview, parts = self._inspection.overview, self._parts
-        self._late = parts.tabs.currentWidget() is not parts.run
-        if overview is not None and not self._late:
-            sampled = [item for item in overview.items if not item.extra]
-            parts.run.set_run(overview.run, overview.points, overview.files, sampled)
-        if overview is not None and overview.run is not None:
-            read, show = partial(_read_kinds, overview.run.id), parts.metrics.set_facets
-            self._inspection.ask("kinds", read, lambda kinds: show(*kinds), lane=OVERVIEW)
+        """What tabs tell of the whole run takes as long to read as its regions: one that is not looked at waits."""
+        self._behind = {self._parts.run, self._parts.metrics}
+        if self._inspection.run is None:
+            self._parts.run.set_run(None, [], [])
+        self._show_tab()
 
-    def _show_late(self) -> None:
-        if self._late and self._parts.tabs.currentWidget() is self._parts.run:
-            self._show_run()
+    def _show_tab(self) -> None:
+        tab, overview = self._parts.tabs.currentWidget(), self._inspection.overview
+        if tab in self._behind and overview is not None and overview.run is not None:
+            self._behind.remove(tab)
+            show = self._show_scores if tab is self._parts.run else self._show_kinds
+            show(overview, overview.run)
+
+    def _show_scores(self, overview: Overview, run: RunRow) -> None:
+        def show(points: Sequence[RunningPoint]) -> None:
+            sampled = [item for item in overview.items if not item.extra]
+            self._parts.run.set_run(run, points, overview.files, sampled)
+
+        self._inspection.ask("points", lambda reader: reader.running(run.id), show, lane=OVERVIEW)
+
+    def _show_kinds(self, overview: Overview, run: RunRow) -> None:
+        def show(kinds: tuple[Sequence[FacetRow], SupervisedRow | None]) -> None:
+            self._parts.metrics.set_facets(*kinds)
+
+        def read(reader: Reader) -> tuple[Sequence[FacetRow], SupervisedRow | None]:
+            return reader.facets(run.id), reader.supervised(run.id)
+
+        self._inspection.ask("kinds", read, show, lane=OVERVIEW)
 
     def _show_item(self, item: ItemRow | None) -> None:
-        self._turns.finish()
+        self._turns.add(partial(self._show_chosen, item))
+
+    def _show_chosen(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
         self._feed.show_item(item)
         self._parts.history.select(item)
 
     def _show_project_of(self, run: RunRow) -> None:
         """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""
-        root = Path(run.project_root)
+        root, self._unread = Path(run.project_root), None
         if self._project.root == root:
             return
         if root.is_dir():
             self._lend_first(root)
-            self._project.open(root, run.task not in TASKS or TASKS[run.task].needs_python)
+            self._unread = run
         else:
             self._project.close()
             self._show_project(None)
+
+    def _settle(self) -> None:
+        """The views stand: only now read all files, which slows everything else down."""
+        run, self._unread = self._unread, None
+        if run is not None:
+            self._project.open(Path(run.project_root), run.task not in TASKS or TASKS[run.task].needs_python)
+        self.settled.emit()
 
     def _lend_first(self, root: Path) -> None:
         """The file that is shown first need not wait for all the others."""
@@ -205,8 +239,11 @@ class Browsing(QObject):
             self._project.lend(root, items[0].path)
 
     def _show_project(self, codebase: Codebase | None) -> None:
+        files = listed_files(codebase) if codebase else ()
+        self._turns.begin(partial(self._parts.tree.set_files, files), partial(self._show_texts, codebase))
+
+    def _show_texts(self, codebase: Codebase | None) -> None:
         parts, overview = self._parts, self._inspection.overview
-        parts.tree.set_files(listed_files(codebase) if codebase else ())
         parts.code.set_codebase(codebase)
         self._history.set_project(self._project.root)
         parts.show_views(codebase is not None or bool(overview and overview.run))
@@ -222,8 +259,3 @@ def _sampling(run: RunRow | None) -> Sampling | None:
     if run is None or not task(run.task).selects_code:
         return None
     return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)
-
-
-def _read_kinds(run_id: int, reader: Reader) -> tuple[list[FacetRow], SupervisedRow | None]:
-    """A run's scores by kind, and those that people's words make possible."""
-    return reader.facets(run_id), reader.supervised(run_id)

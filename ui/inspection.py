@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow, SampleRow
+from core.store.rows import FileRow, ItemRow, RunRow, SampleRow
 from ui.file_rows import by_file
 from ui.gateway import Gateway
 from ui.library import Library
@@ -38,18 +38,13 @@ IDLE_LOOK = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """One look at the database: its runs, and one of them whole. `run` is None where there is none.
-
-    A `brief` one lacks the points of the chart: the first look at a run, so that its regions are there sooner.
-    """
+    """One look at the database: its runs, and one of them with its regions. `run` is None where there is none."""
 
     change: int
     runs: tuple[RunRow, ...]
     run: RunRow | None = None
     items: tuple[ItemRow, ...] = ()
     files: tuple[FileRow, ...] = ()
-    points: tuple[RunningPoint, ...] = ()
-    brief: bool = False
     tried: int | None = None
 
 
@@ -78,7 +73,7 @@ class Wanted:
 def look(
     library: Library, wanted: Wanted, known: int | None, before: Overview | None = None, tried: int | None = None
 ) -> Overview | None:
-    """Read the runs and the wanted one whole, or briefly if it was not read `before`; None when still as `known`.
+    """Read the runs and the wanted one with its regions; None when still as `known`.
 
     What is as it was before is not read again. `tried`: an item that this window works on though its run has ended.
 
@@ -99,14 +94,10 @@ def _look_at(
     chosen = wanted.among(runs)
     if chosen is None:
         return Overview(change, runs)
-    seen = before.run if before is not None else None
-    if before is not None and chosen == seen and not before.brief and before.tried == tried:
+    if before is not None and chosen == before.run and before.tried == tried:
         return replace(before, change=change, runs=runs)
     items = tuple(_settled(reader.items(chosen.id), chosen, tried))
-    files = tuple(by_file(items))
-    if seen is None or chosen.id != seen.id:
-        return Overview(change, runs, chosen, items, files, brief=True, tried=tried)
-    return Overview(change, runs, chosen, items, files, tuple(reader.running(chosen.id)), tried=tried)
+    return Overview(change, runs, chosen, items, tuple(by_file(items)), tried)
 
 
 def _settled(items: Sequence[ItemRow], run: RunRow, tried: int | None) -> Iterator[ItemRow]:
@@ -245,8 +236,7 @@ class Inspection(QObject):
             return
         self._looking, self._began = True, time.monotonic()
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
-        whole = self._overview is not None and not self._overview.brief
-        known = self._overview.change if self._overview and whole and not (force or stale) else None
+        known = self._overview.change if self._overview and not (force or stale) else None
         work = partial(look, self._library, self._wanted, known, self._overview, self._tried)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
@@ -257,17 +247,16 @@ class Inspection(QObject):
         """Pass on what was read; look again after a pause that grows with the time reading took."""
         self._looking, self._last_error = False, ""
         took = time.monotonic() - self._began
-        brief = overview is not None and overview.brief
-        self._timer.start(0 if brief else max(SHORTEST_PAUSE, int(took * 2000)))
+        self._timer.start(max(SHORTEST_PAUSE, int(took * 2000)))
         if overview is None:
             return
         self._last_look = time.monotonic()
         before, self._overview = self._overview, overview
         old_items, self._by_id = self._by_id, {item.id: item for item in overview.items}
+        self.overview_changed.emit(overview)
         if overview.run is not None and _run_id(before) != overview.run.id:
             self.run_chosen.emit(overview.run)
-        self.overview_changed.emit(overview)
-        if self._item_id is not None and self.item is None and not brief:
+        if self._item_id is not None and self.item is None:
             self.choose_item(None)  # of a run that is not shown any more
         self._follow_item(before, old_items)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -22,7 +21,6 @@ from ui.browsing import Browsing
 from ui.commands import Commands
 from ui.comparing import Comparing
 from ui.coordinator import RunState
-from ui.diff.rows import compare
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
 from ui.label_desk import LabelDesk
@@ -30,6 +28,7 @@ from ui.label_files import LabelFiles
 from ui.labelling import Labelling
 from ui.model_list import ModelList
 from ui.open_project import OpenProject
+from ui.preloading import preload, preload_rest
 from ui.queueing import Queueing
 from ui.reporting import Reporting
 from ui.run_control import RunControl
@@ -46,7 +45,7 @@ PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
 CHECK = 50
 """Milliseconds between two looks whether it has."""
-LONGEST_WAIT = 1500
+LONGEST_WAIT = 3000
 """Milliseconds that reading files waits for the run that is to be shown."""
 DEMO_REGIONS = 12
 DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
@@ -92,6 +91,7 @@ class MainWindow(QMainWindow):
         self._show_queue()
         self._restore()
         self.welcome.setFocus()
+        preload(self.gateway)
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def _connect(self) -> None:
@@ -100,7 +100,9 @@ class MainWindow(QMainWindow):
         self.uncaught.connect(self.parts.notices.report)
         self.inspection.overview_changed.connect(self._note_overview)
         self.inspection.run_chosen.connect(self._name_window)
+        self.browsing.settled.connect(self._note_settled)
         self.project.opened.connect(self._note_project)
+        self.project.absent.connect(self._look_for_models)
         self.control.started.connect(self._show_started)
         self.control.adopted.connect(self._show_task)
         self.parts.bar.task.chosen.connect(self.control.choose_task)
@@ -247,8 +249,12 @@ class MainWindow(QMainWindow):
     def _note_overview(self, overview: Overview) -> None:
         self.commands.note(overview)
         self._offer_unfinished(overview)
+
+    def _note_settled(self) -> None:
+        """The views stand: files may be read, the project's first."""
         self._open_postponed()
-        self._look_for_models()
+        if self.project.root is None or self.project.codebase is not None:
+            self._look_for_models()
 
     def _offer_unfinished(self, overview: Overview) -> None:
         """Once for each database: what runs it has that did not finish."""
@@ -258,11 +264,11 @@ class MainWindow(QMainWindow):
             self.queueing.offer_unfinished(overview.runs, database, self.commands.show_runs)
 
     def _look_for_models(self) -> None:
-        """Once, when the first run is shown or none came: reading files must not hold that up."""
+        """Once, when run and project are shown or none came: reading other files must not hold them up."""
         if not self._searched:
             self._searched = True
             self.models.search()
-            self.gateway.submit("first diff", partial(compare, "a", "b"), lambda diff: None)  # load what it needs
+            preload_rest(self.gateway)
 
     def _note_project(self) -> None:
         root = self.project.root

@@ -17,6 +17,8 @@ T = TypeVar("T")
 LANE = "write"
 PATIENCE = 0.05
 """Seconds a key waits for its commit, so that a label outlives whatever happens next; a busy disk may take longer."""
+OPENING = 1.0
+"""Seconds it waits where the database is still being opened: once at most, and only right after `prepare`."""
 
 
 class Scribe:
@@ -45,7 +47,7 @@ class Scribe:
         self._last = self._gateway.carry_out(lambda: change(self._open(database)), on_done, LANE)
         if wait:
             try:
-                self._last.result(timeout=PATIENCE)
+                self._last.result(timeout=PATIENCE if self._store else OPENING)
             except NotYet:
                 return
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 Work = Callable[[], object]
 
 
 class Turns(QObject):
-    """One piece for each turn of the event loop."""
+    """One piece for each turn of the event loop; `finished` when none is left."""
+
+    finished = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Nothing to do yet."""
         super().__init__(parent)
         self._pending: deque[Work] = deque()
+        self._working = False
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._step)
 
@@ -28,13 +31,25 @@ class Turns(QObject):
         if self._pending:
             self._timer.start()
 
+    def add(self, work: Work) -> None:
+        """Do all that is still to do, then this: now, or in turn where a piece of work asks for it."""
+        self._pending.append(work)
+        if not self._working:
+            self.finish()
+
     def finish(self) -> None:
         """Do all that is still to do, now."""
         while self._pending:
             self._step()
 
     def _step(self) -> None:
-        if self._pending:
+        if not self._pending:
+            return
+        self._working = True
+        try:
             self._pending.popleft()()
+        finally:
+            self._working = False
         if not self._pending:
             self._timer.stop()
+            self.finished.emit()

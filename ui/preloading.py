@@ -1,0 +1,26 @@
+"""What the window loads in the background before it is asked for: else its first use would hold the window up."""
+
+from __future__ import annotations
+
+from ui.diff.rows import compare
+from ui.diff.spans import lexer_for
+from ui.gateway import Gateway
+
+
+def preload(gateway: Gateway) -> None:
+    """While the store is read: the tables of Python's lexer, and what lines are paired with."""
+    gateway.submit("preload", _load_for_a_region, lambda nothing: None)
+
+
+def preload_rest(gateway: Gateway) -> None:
+    """Once everything is on show: what writes labels."""
+    gateway.submit("preload rest", _load_writer, lambda nothing: None)
+
+
+def _load_for_a_region() -> None:
+    lexer_for("")
+    compare("a", "b")
+
+
+def _load_writer() -> None:
+    import core.store.writer  # noqa: F401
