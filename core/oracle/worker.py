@@ -50,6 +50,7 @@ class Worker:
         self._new_sandbox = new_sandbox
         self._plan = plan
         self._baseline = baseline
+        self._allowed = baseline.allowed
         self._settings = settings
         self._oracle = oracle
         self._closed = closed
@@ -84,16 +85,36 @@ class Worker:
         verdicts: list[Verdict] = []
         for observed, tests in self._observed(trial):
             seconds = time.monotonic() - started
-            verdict = conclude(observed, tests, self._baseline.allowed, seconds, self._oracle, limit, shown)
+            verdict = conclude(observed, tests, self._allowed, seconds, self._oracle, limit, shown)
             verdicts.append(verdict)
             if verdict.outcome is not Outcome.PASS:
                 break
         verdict = merged(verdicts)
+        if verdict.outcome is Outcome.TAMPERED and self._learn_events(trial):
+            return self._attempt(trial, started)
         hidden = self._hidden.of(trial) if verdict.outcome is Outcome.PASS and not trial.whole else ""
         if not hidden:
             return verdict
         detail = f"It hides failures: {hidden} passed although it was made to fail."
         return replace(verdict, outcome=Outcome.TAMPERED, detail=detail)
+
+    def _learn_events(self, trial: Trial) -> bool:
+        """Whether the unmodified project, in this order of tests, does more than was known of it.
+
+        Which test first makes it read a source file, say, depends on the order.
+        """
+        if trial.candidate is None:
+            return False
+        known, plain = self._allowed, replace(trial, candidate=None)
+        if self._baseline.code_swap:
+            self._allow(self._run(Stand.COLLECTED, plain, [trial.tests, trial.rest]))
+        self._allow(self._observe_fresh(plain)[0])
+        return self._allowed != known
+
+    def _allow(self, observed: Observation) -> None:
+        """What a run of the unmodified project does proves nothing against a candidate."""
+        events = frozenset((str(event), str(file)) for event, file in observed.all("audit"))
+        self._allowed = replace(self._allowed, events=self._allowed.events | events)
 
     def _observe_doomed(self, trial: Trial) -> Observation:
         """In one go, whatever fails."""
@@ -190,7 +211,8 @@ class Worker:
             observed = Observation.of(zygote.run(Trial(None, tests).request([tests], total)))
         except ZygoteDied:
             return False
-        return conclude(observed, tests, self._baseline.allowed, 0.0, "", 0).outcome is Outcome.PASS
+        self._allow(observed)
+        return conclude(observed, tests, self._allowed, 0.0, "", 0).outcome is Outcome.PASS
 
     def _zygote(self, stand: Stand) -> Zygote:
         """The process that forks from there; started when it is first needed."""

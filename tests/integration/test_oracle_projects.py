@@ -182,6 +182,22 @@ def test_a_module_that_is_reloaded_is_the_candidate_again(tmp_path: Path, openin
     assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
 
 
+READER = "import inspect\n\n\ndef first(function):\n    return inspect.getsource(function)[:3]\n"
+
+
+def test_what_the_project_does_in_another_order_is_no_tampering(tmp_path: Path, opening: Open) -> None:
+    """Which part of a project is the first to read a source file depends on the order of the tests."""
+    tests = (
+        "import often, once\n\ndef test_a(): assert often.first(test_a) == 'def'\n\n"
+        "def test_b(): assert once.first(test_a) == 'def'\n\ndef test_c(): assert often.first(test_a) == 'def'\n"
+    )
+    files = {"often.py": READER, "once.py": READER, "test_reading.py": tests}
+    project = opening(write(tmp_path, files))
+    candidate = project.candidate("once.py", "[:3]", "[0:3]")
+    verdict = project.oracle.judge(candidate, ["test_reading.py::test_b"])
+    assert verdict.outcome is Outcome.PASS, verdict.detail
+
+
 ONLY_A_SUBPROCESS = (
     "import subprocess, sys\ndef test_one():\n    code = 'import thing; assert thing.one() == 1'\n"
     "    done = subprocess.run([sys.executable{}, '-c', code], stderr=subprocess.PIPE)\n"
