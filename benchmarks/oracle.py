@@ -45,8 +45,8 @@ _WORST: dict[str, Callable[[list[float]], float]] = {
     "mutants_against_mutmut": min,
 }
 PARTS = ("opening", "agreement", "sandboxes", "workers", "mutmut")
-_OURS_SHARE, _FRESH_SHARE, _COVERING_SHARE = 0.4, 0.6, 0.4
-"""Of the time that a project has left when each of these begins."""
+_WHOLE_SHARE, _COVERING_SHARE = 0.7, 0.4
+"""Of the time that a project has left when each of these comparisons begins."""
 
 
 def main() -> None:
@@ -137,25 +137,25 @@ class Bench:
         return {"first_opening_seconds": self._first, "second_opening_ratio": self._first / second}
 
     def _agreement(self) -> Figures:
-        """Our verdicts first, for the fresh runs change the copy; then as many of those as there is time for."""
-        each = self._budget.each
+        """Each candidate by us and afresh, one after the other, so that a busy machine slows both alike.
+
+        The fresh runs change the copy and restore it.
+        """
+        each, fresh = self._budget.each, self._fresh_runs()
         with self._oracle() as oracle:
             _warm_up(oracle, self._trials)
-            ours = {n: _timed(oracle, trial) for n, trial in each(self._trials, "candidates judged", _OURS_SHARE)}
-        swappable = [number for number in ours if self._trials[number].swappable][: self._options.covering]
+            pairs = [
+                Pair(trial, *_timed(oracle, trial), fresh.whole(trial.candidate))
+                for _, trial in each(self._trials, "judged by us and by the whole suite afresh", _WHOLE_SHARE)
+            ]
+        swappable = [pair.trial for pair in pairs if pair.trial.swappable][: self._options.covering]
+        alone, covering = list[float](), list[float]()
         with self._oracle(confirm_whole_suite=False) as oracle:
             _warm_up(oracle, self._trials)
-            alone = {n: _timed(oracle, self._trials[n]) for _, n in each(swappable, "judged by covering tests")}
-        fresh = self._fresh_runs()
-        pairs = [
-            Pair(self._trials[n], *ours[n], fresh.whole(self._trials[n].candidate))
-            for _, n in each(list(ours), "run afresh by the whole suite", _FRESH_SHARE)
-        ]
-        covering = {
-            n: fresh.covering(self._trials[n].candidate, self._trials[n].tests)
-            for _, n in each(list(alone), "run afresh by their covering tests", _COVERING_SHARE)
-        }
-        return compared(pairs) | covering_ratio({n: alone[n] for n in covering}, covering)
+            for _, trial in each(swappable, "judged by us and by covering tests afresh", _COVERING_SHARE):
+                alone.append(_timed(oracle, trial)[1])
+                covering.append(fresh.covering(trial.candidate, trial.tests).seconds)
+        return compared(pairs) | covering_ratio(alone, covering)
 
     def _fresh_runs(self) -> FreshRuns:
         """With compiled code at hand, and a limit by the time of the unmodified project."""
@@ -217,10 +217,11 @@ def _timed(oracle: Oracle, trial: Trial) -> tuple[Verdict, float]:
 
 
 def _warm_up(oracle: Oracle, trials: Sequence[Trial]) -> None:
-    """Start the processes and ask once for each file whether tests import it: that costs once a run."""
+    """Start the processes, and have asked what is asked once a file: by a text that passes and one that fails."""
     for trial in {trial.candidate.file.path: trial for trial in trials}.values():
         file = trial.candidate.file
-        oracle.judge(Candidate(file, Span(len(file.text), len(file.text)), "\n# benchmark\n"), trial.tests)
+        for text in ("\n# benchmark\n", "\nraise ImportError\n"):
+            oracle.judge(Candidate(file, Span(len(file.text), len(file.text)), text), trial.tests)
 
 
 def _seconds(oracle: Oracle, workers: int, trials: Sequence[Trial]) -> float:

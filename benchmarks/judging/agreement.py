@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.types import Outcome, Verdict
@@ -11,7 +11,6 @@ from judging.candidates import Trial
 from judging.fresh import Fresh, note
 
 Figures = dict[str, float]
-Judged = Mapping[int, tuple[Verdict, float]]
 
 
 @dataclass(frozen=True)
@@ -69,12 +68,11 @@ def _means(name: str, pairs: list[Pair]) -> Figures:
     }
 
 
-def covering_ratio(ours: Judged, fresh: Mapping[int, Fresh]) -> Figures:
-    """Medians over candidates in functions; whole-suite confirmation is left out on both sides."""
+def covering_ratio(ours: Sequence[float], fresh: Sequence[float]) -> Figures:
+    """Medians of the seconds of candidates in functions; whole-suite confirmation is left out on both sides."""
     if not ours:
         return {}
-    mine = statistics.median(seconds for _, seconds in ours.values())
-    theirs = statistics.median(run.seconds for run in fresh.values())
+    mine, theirs = statistics.median(ours), statistics.median(fresh)
     return {
         "covering_fresh_median_seconds": theirs,
         "ours_covering_median_seconds": mine,
