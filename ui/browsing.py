@@ -57,7 +57,7 @@ class Browsing(QObject):
         self._unread: RunRow | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._turns.finished.connect(self._rest.start)
-        self._rest.timeout.connect(self._settle)
+        self._rest.timeout.connect(self.settle)
         self._behind: set[QWidget] = set()
         parts.tabs.currentChanged.connect(self._show_tab)
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
@@ -225,8 +225,9 @@ class Browsing(QObject):
             self._project.close()
             self._show_project(None)
 
-    def _settle(self) -> None:
-        """The views stand: only now read all files, which slows everything else down."""
+    def settle(self) -> None:
+        """Read the project of the run that is shown: once the views stand, for it slows everything else down."""
+        self._rest.stop()
         run, self._unread = self._unread, None
         if run is not None:
             self._project.open(Path(run.project_root), run.task not in TASKS or TASKS[run.task].needs_python)

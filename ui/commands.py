@@ -20,7 +20,8 @@ from ui.key_wiring import wire_keys
 from ui.places import Places
 from ui.preferences import Preferences
 from ui.shell.queue_dialog import QueueDialog
-from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
+from ui.shell.run_model import RESUMABLE, run_title
+from ui.shell.runs_dialog import RunsDialog
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.search_field import Find
 from ui.starting import Starting
@@ -163,6 +164,7 @@ class Commands(QObject):
             dialog.preselect(chosen)
         dialog.exec()
         self._window.inspection.forget("deleted runs")
+        dialog.deleteLater()
 
     def show_queue(self) -> None:
         """List the runs that wait for their turn."""

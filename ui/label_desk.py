@@ -53,6 +53,7 @@ class LabelDesk(QObject):
         dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
         dialog.saved.connect(partial(self._adopt, dialog))
         dialog.exec()
+        dialog.deleteLater()
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _adopt(self, dialog: TaxonomyDialog, taxonomy: Taxonomy) -> None:
@@ -91,6 +92,7 @@ class LabelDesk(QObject):
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
         dialog.exec()
         inspection.forget("agreement")
+        dialog.deleteLater()
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_blind(self, blind: bool) -> None:

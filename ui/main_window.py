@@ -28,7 +28,7 @@ from ui.label_files import LabelFiles
 from ui.labelling import Labelling
 from ui.model_list import ModelList
 from ui.open_project import OpenProject
-from ui.preloading import preload, preload_rest
+from ui.opening import Opening
 from ui.queueing import Queueing
 from ui.reporting import Reporting
 from ui.run_control import RunControl
@@ -45,8 +45,6 @@ PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
 CHECK = 50
 """Milliseconds between two looks whether it has."""
-LONGEST_WAIT = 3000
-"""Milliseconds that reading files waits for the run that is to be shown."""
 DEMO_REGIONS = 12
 DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
 
@@ -63,9 +61,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.appearance, self.remembered = appearance, remembered
         self._closing: float | None = None
-        self._postponed: Path | None = None
         self._offered: Path | None = None
-        self._searched = False
         menu, runs = QMenu(self), QMenu(self)
         self.gateway = Gateway(self)
         self.welcome = Welcome(remembered.projects())
@@ -85,14 +81,13 @@ class MainWindow(QMainWindow):
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.reporting = Reporting(self, self.inspection, self.parts.notices)
         self.label_desk = LabelDesk(self)
+        self.opening = Opening(self)
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._show_task(self.control.settings)
         self._show_queue()
         self._restore()
         self.welcome.setFocus()
-        preload(self.gateway)
-        QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def _connect(self) -> None:
         self.appearance.changed.connect(self._set_theme)
@@ -100,9 +95,7 @@ class MainWindow(QMainWindow):
         self.uncaught.connect(self.parts.notices.report)
         self.inspection.overview_changed.connect(self._note_overview)
         self.inspection.run_chosen.connect(self._name_window)
-        self.browsing.settled.connect(self._note_settled)
         self.project.opened.connect(self._note_project)
-        self.project.absent.connect(self._look_for_models)
         self.control.started.connect(self._show_started)
         self.control.adopted.connect(self._show_task)
         self.parts.bar.task.chosen.connect(self.control.choose_task)
@@ -144,19 +137,7 @@ class MainWindow(QMainWindow):
 
     def open_project(self, root: Path) -> None:
         """Open a project folder, with its newest run if the database has one."""
-        root = root.expanduser().absolute()
-        if self.inspection.database is None or not root.is_dir():
-            self.project.open(root)
-            return
-        self._postponed = root
-        QTimer.singleShot(LONGEST_WAIT, self._open_postponed)
-        self.inspection.choose_run(Wanted(root=str(root)))
-
-    def _open_postponed(self) -> None:
-        """Read the project's files once its run is shown, so that the two do not slow each other down."""
-        root, self._postponed = self._postponed, None
-        if root is not None and self.project.root != root:
-            self.project.open(root)
+        self.opening.open_project(root)
 
     # ---- this window's run
 
@@ -165,7 +146,7 @@ class MainWindow(QMainWindow):
         if isinstance(settings, RunSettings):
             self.control.adopt(settings)
             self.models.search()
-        self._open_postponed()
+        self.browsing.settle()
         return self.queueing.start(self.project.root, self.inspection.database)
 
     def start_demo(self) -> None:
@@ -250,25 +231,12 @@ class MainWindow(QMainWindow):
         self.commands.note(overview)
         self._offer_unfinished(overview)
 
-    def _note_settled(self) -> None:
-        """The views stand: files may be read, the project's first."""
-        self._open_postponed()
-        if self.project.root is None or self.project.codebase is not None:
-            self._look_for_models()
-
     def _offer_unfinished(self, overview: Overview) -> None:
         """Once for each database: what runs it has that did not finish."""
         database = self.inspection.database
         if database is not None and database != self._offered:
             self._offered = database
             self.queueing.offer_unfinished(overview.runs, database, self.commands.show_runs)
-
-    def _look_for_models(self) -> None:
-        """Once, when run and project are shown or none came: reading other files must not hold them up."""
-        if not self._searched:
-            self._searched = True
-            self.models.search()
-            preload_rest(self.gateway)
 
     def _note_project(self) -> None:
         root = self.project.root

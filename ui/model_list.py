@@ -109,7 +109,9 @@ class ModelList(QObject):
         from ui.shell.endpoint_dialog import EndpointDialog  # brings HTTP along, which no window needs to open
 
         dialog = EndpointDialog(known, self._gateway, self._bar.window())
-        if dialog.exec() != QDialog.DialogCode.Accepted:
+        accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        if not accepted:
             return None
         self._remembered.add_endpoint(dialog.endpoint())
         return dialog.endpoint()
@@ -171,4 +173,6 @@ class ModelList(QObject):
         from ui.shell.download_dialog import DownloadDialog
 
         dialog = DownloadDialog(self._gateway, self._bar.window())
-        return str(dialog.path) if dialog.exec() == QDialog.DialogCode.Accepted else ""
+        accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        return str(dialog.path) if accepted else ""

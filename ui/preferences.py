@@ -44,6 +44,7 @@ class Preferences(QObject):
         dialog.tour_asked.connect(dialog.accept)
         dialog.tour_asked.connect(self.show_tour)
         dialog.exec()
+        dialog.deleteLater()
 
     def choose_theme(self, choice: str) -> None:
         """One of `system`, `light`, `dark`, from now on."""

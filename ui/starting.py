@@ -62,6 +62,7 @@ class Starting(QObject):
                 window.start_run()
         window.inspection.forget("paces")
         window.gateway.cancel(CHECK)
+        dialog.deleteLater()
 
     # ---- how fast it would go
 

@@ -66,3 +66,34 @@ def test_without_a_screen_it_says_so_and_what_to_do(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == "There is no screen to open a window on."
     assert len(done.stderr.strip().splitlines()) == 2
+
+
+DIALOGS = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication, QDialog
+app = QApplication([])
+names = ["runs", "settings", "preferences", "error-modes", "agreement"]
+def step():
+    main = next(each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow")
+    if main.inspection.run is None:
+        QTimer.singleShot(50, step)
+    elif names:
+        QTimer.singleShot(50, lambda: QApplication.activeModalWidget().reject())
+        main.commands.actions[names.pop(0)].trigger()
+        QTimer.singleShot(50, step)
+    else:
+        print(len(main.findChildren(QDialog)))
+        main.close()
+QTimer.singleShot(50, step)
+from app.gui import open_window
+sys.exit(open_window(Path(sys.argv[1]), Path(sys.argv[2]), None))
+"""
+
+
+def test_dialogs_are_gone_once_they_are_closed(tmp_path: Path) -> None:
+    case = filled(tmp_path, items=5)
+    done = python(DIALOGS, str(case.root), str(case.database), home=tmp_path)
+    assert (done.returncode, done.stdout.split()) == (0, ["0"]), done.stderr
+    assert "Traceback" not in done.stderr

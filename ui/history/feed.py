@@ -78,8 +78,12 @@ class HistoryFeed(QObject):
             self._ask(root, revision, None)
 
     def _fail(self, error: Exception) -> None:
-        said = (error.problem, error.remedy) if isinstance(error, UserError) else (NOTHING, str(error))
-        self._panel.say_nothing(*said)
+        """Say in the panel what the user can mend; anything else is a bug, and a notice."""
+        if isinstance(error, UserError):
+            self._panel.say_nothing(error.problem, error.remedy)
+        else:
+            self._panel.say_nothing(NOTHING, "Something unexpected happened: see the notice above.")
+            self._gateway.failed.emit(error)
 
 
 def _list(root: Path, revision: str | None, most: int | None) -> Read:

@@ -1,0 +1,88 @@
+"""Runs as the rows of a list, and one run in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from core.store.rows import RunRow
+from ui.region_state import number
+from ui.shell.status_line import score
+
+Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "RTC", "Lift", "Started")
+RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
+
+
+def run_title(run: RunRow) -> str:
+    """A run in a menu entry."""
+    name = f" “{run.name}”" if run.name else ""
+    return f"Run {run.id}{name} · {run.project_name} · {run.model_name} · {run.status} · RTC {number(run.rtc.value)}"
+
+
+def _cells(run: RunRow) -> tuple[str, ...]:
+    models = run.model_name
+    if run.backward_model_name and run.backward_model_name != models:
+        models = f"{models} → {run.backward_model_name}"
+    regions = f"{run.items_complete}/{run.items_admitted or run.regions_wanted}"
+    started = run.started_at[:16].replace("T", " ")
+    scores = (score(run.rtc), number(run.lift.value, sign=True))
+    return (str(run.id), run.name, run.project_name, models, run.status, regions, *scores, started)
+
+
+class RunModel(QAbstractTableModel):
+    """The newest run first."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self._runs: list[RunRow] = []
+        self._words: list[str] = []
+        self.shown: list[RunRow] = []
+
+    def set_runs(self, runs: Sequence[RunRow]) -> None:
+        """List these runs."""
+        self._runs = sorted(runs, key=lambda run: -run.id)
+        self._arrange()
+
+    def set_words(self, words: str) -> None:
+        """List only runs that have all the words somewhere."""
+        self._words = words.lower().split()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.beginResetModel()
+        texts = ((run, " ".join(_cells(run)).lower()) for run in self._runs)
+        self.shown = [run for run, text in texts if all(word in text for word in self._words)]
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: listed runs."""
+        return 0 if parent.isValid() else len(self.shown)
+
+    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: the nine columns."""
+        return 0 if parent.isValid() else len(HEADINGS)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Qt: the headings."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return HEADINGS[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt: one cell."""
+        run = self.shown[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _cells(run)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            made = f"seed {run.seed} · {run.sandbox} · version {run.app_version}"
+            return "\n".join((_cells(run)[index.column()], run.project_root, made, run.notes)).strip()
+        return None
