@@ -72,8 +72,18 @@ class Zygote:
     def _preload(self, names: list[str]) -> None:
         """Import foreign modules that the tests will need anyway; a child meets and reports what fails here."""
         for name in names:
+            before = set(sys.modules)
             with contextlib.suppress(BaseException):
                 importlib.import_module(name)
+            self._forget_own(set(sys.modules) - before)
+
+    def _forget_own(self, new: set[str]) -> None:
+        """A foreign module may import the project's, which must be fresh for a candidate: then all of it goes."""
+        root = self._config["root"] + os.sep
+        files = [getattr(sys.modules[name], "__file__", None) for name in new]
+        if any(isinstance(file, str) and file.startswith(root) for file in files):
+            for name in new:
+                del sys.modules[name]
 
     def _prepare(self) -> str:
         """Go as far as was asked; says why when that cannot be done."""
