@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from ui.compare.keys import REFERENCE
 from ui.compare.keys import STEPS as REGION_STEPS
 from ui.diff.frame import STEPS as CHANGE_STEPS
+from ui.diff.frame import DiffFrame
 from ui.keymap import KeyMap
+from ui.panels import DiffPanel
 from ui.window_actions import WindowActions
 from ui.window_parts import WindowParts
 
@@ -37,7 +39,7 @@ def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
 
 
 def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
-    header, bar, probing, diff = parts.code.header, parts.bar, parts.code.probe_bar, parts.diff.view
+    header, bar, probing = parts.code.header, parts.bar, parts.code.probe_bar
     for button, names in {
         bar.menu_button: ("menu",),
         bar.runs_button: ("runs",),
@@ -54,10 +56,20 @@ def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
         header.next: ("next-region", "code-next-region"),
         parts.queue.agreement: ("agreement",),
         parts.queue.modes: ("error-modes",),
-        diff.previous: ("previous-change",),
-        diff.next: ("next-change",),
     }.items():
         keymap.name_on(button, *names)
+    _name_changes(keymap, parts.diff)
+
+
+def _name_changes(keymap: KeyMap, panel: DiffPanel) -> None:
+    """The steps from change to change; the view of edits is made when the first one is shown."""
+
+    def name(frame: DiffFrame) -> None:
+        keymap.name_on(frame.previous, "previous-change")
+        keymap.name_on(frame.next, "next-change")
+
+    name(panel.view)
+    panel.edit_made.connect(name)
 
 
 def _name_page(keymap: KeyMap, page: ComparePage) -> None:
@@ -69,6 +81,8 @@ def _name_page(keymap: KeyMap, page: ComparePage) -> None:
 def _name_traces(keymap: KeyMap, traces: Traces) -> None:
     keymap.name_on(traces.previous, "compare-previous-region")
     keymap.name_on(traces.next, "compare-next-region")
+    for side in traces.sides:
+        _name_changes(keymap, side.diff)
 
 
 def _tell_labels(keymap: KeyMap, parts: WindowParts) -> None:

@@ -11,6 +11,7 @@ from core.store.rows import FileRow
 from ui.heat_delegate import HeatDelegate
 from ui.project_model import NAME, REGIONS, RTC, ProjectModel
 from ui.project_nodes import ListedFile
+from ui.text_size import TextSize, grown
 from ui.theme import Theme
 
 
@@ -42,7 +43,8 @@ class ProjectTree(QTreeView):
         header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
         for column, width in ((RTC, 62), (REGIONS, 72)):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(column, width)
+            header.resizeSection(column, grown(self, width))
+        TextSize(self)
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""

@@ -22,6 +22,7 @@ from core.store.rows import ItemRow
 from ui.heat_delegate import HeatDelegate
 from ui.region_model import FILE, LIFT, LINE, PASSES, RECITATION, RTC, STATE, TESTS, RegionFilter, RegionModel
 from ui.region_state import RegionState
+from ui.text_size import TextSize, grown, growth
 from ui.theme import SPACE, Theme
 
 S = RegionState
@@ -35,7 +36,7 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("By hand", frozenset(S)),
 )
 WIDTHS = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
-NARROWEST_FILE = 124
+ROW, NARROWEST_FILE = 26, 124
 TYPING_PAUSE = 120
 """Milliseconds without a key before the filter is applied."""
 
@@ -65,8 +66,11 @@ class RegionTable(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Qt: the file's name takes the room that the figures leave."""
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
         room = self.width() - self.table.verticalScrollBar().sizeHint().width()
-        self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room))
+        self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room, growth(self.table)))
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""
@@ -126,12 +130,12 @@ class RegionTable(QWidget):
         vertical, header = self.table.verticalHeader(), self.table.horizontalHeader()
         vertical.hide()
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        vertical.setDefaultSectionSize(26)
+        TextSize(self.table, ROW).changed.connect(self._fit)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(28)
         for column, width in WIDTHS.items():
-            header.resizeSection(column, width)
+            header.resizeSection(column, grown(self.table, width))
         header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(False)
 
@@ -171,11 +175,11 @@ class RegionTable(QWidget):
             self.item_chosen.emit(self._current)
 
 
-def _room_for_file(width: int) -> int:
+def _room_for_file(width: int, growth: float) -> int:
     """What the whole columns that fit beside it leave: none is cut, and the others are scrolled to."""
-    room = width - WIDTHS[STATE]
+    room, least = width - round(WIDTHS[STATE] * growth), round(NARROWEST_FILE * growth)
     for each in (LINE, RTC, LIFT, PASSES, RECITATION, TESTS):
-        if room - WIDTHS[each] < NARROWEST_FILE:
+        if room - round(WIDTHS[each] * growth) < least:
             break
-        room -= WIDTHS[each]
-    return max(room, NARROWEST_FILE)
+        room -= round(WIDTHS[each] * growth)
+    return max(room, least)

@@ -33,6 +33,7 @@ def stylesheet(theme: Theme, growth: float = 1.0) -> str:
         small=f"{SMALL * growth:.1f}",
         large=f"{LARGE * growth:.1f}",
         chevron=icon_path(f"chevron-{theme.name}"),
+        tick=icon_path(f"tick-{theme.name}"),
         chevron_up=icon_path(f"chevron-up-{theme.name}"),
     )
 

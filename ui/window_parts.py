@@ -30,6 +30,8 @@ from ui.theme import Theme
 LEFT, ROUND_TRIP = 0.26, 0.31
 """Shares of the window's width; the code has the rest."""
 WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
+NARROWEST_LEFT = 236
+"""Pixels in which a file's name is still read."""
 CODE, TABS = 0.57, 0.43
 TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
@@ -85,6 +87,7 @@ class WindowParts(QWidget):
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
         upper = self._split("upper", horizontal, self.code, Section("ROUND TRIP", self.roundtrip))
         right = self._split("right", vertical, upper, self.tabs)
+        left.setMinimumWidth(NARROWEST_LEFT)
         self._left, self._upper = left, upper
         whole = self._split("whole", horizontal, left, right)
         self._whole = whole

@@ -23,7 +23,7 @@ _REMEDIES = {
     ),
     sqlite3.SQLITE_READONLY: (
         "The database {path} cannot be written to.",
-        "Make the file and its folder writable, or name another database with --db.",
+        "Make the file and its folder writable, or open another database (on the command line: --db).",
     ),
     sqlite3.SQLITE_CANTOPEN: (
         "The database {path} cannot be opened.",
@@ -31,7 +31,7 @@ _REMEDIES = {
     ),
     sqlite3.SQLITE_NOTADB: (
         "The file {path} is not a database.",
-        "Name another file with --db; this one was left as it is.",
+        "Open another file (on the command line: --db); this one was left as it is.",
     ),
     sqlite3.SQLITE_CORRUPT: (
         "The database {path} is damaged.",

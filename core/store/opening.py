@@ -13,6 +13,7 @@ from core.errors import StoreError
 from core.store.failures import BUSY_SECONDS, explained
 from core.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version
 
+ANOTHER = "open another database (on the command line: --db)"
 _MAGIC = b"SQLite format 3\x00"
 
 
@@ -36,7 +37,7 @@ def inspect(path: Path) -> Kind:
     """
     with explained(path):
         if path.is_dir():
-            raise StoreError(f"{path} is a folder, not a database.", "Name a file with --db.")
+            raise StoreError(f"{path} is a folder, not a database.", "Open a file (on the command line: --db).")
         if not path.exists() or path.stat().st_size == 0:
             return Kind.NEW
         _check_header(path)
@@ -100,11 +101,14 @@ def _readable(path: Path) -> sqlite3.Connection:
 def _check_rights(path: Path) -> None:
     """A database and its folder must both be writable: the log stands beside the file."""
     if not path.parent.is_dir():
-        raise StoreError(f"The folder {path.parent} does not exist.", "Create it, or name another database with --db.")
+        raise StoreError(
+            f"The folder {path.parent} does not exist.",
+            f"Create it, or {ANOTHER}.",
+        )
     if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise StoreError(
             f"The database {path} cannot be written to.",
-            "Make the file and its folder writable, or name another database with --db.",
+            f"Make the file and its folder writable, or {ANOTHER}.",
         )
 
 
@@ -120,7 +124,8 @@ def _check_header(path: Path) -> None:
         header = file.read(100)
     if not header.startswith(_MAGIC):
         raise StoreError(
-            f"The file {path} is not a database.", "Name another file with --db; this one was left as it is."
+            f"The file {path} is not a database.",
+            "Open another file (on the command line: --db); this one was left as it is.",
         )
     if len(header) < 100 or path.stat().st_size < _expected_size(header):
         raise StoreError(
@@ -142,7 +147,7 @@ def _kind(db: sqlite3.Connection, path: Path) -> Kind:
     if owner != APPLICATION_ID and (tables or owner):
         raise StoreError(
             f"The database {path} belongs to another program.",
-            "Name another file with --db; this one was left as it is.",
+            "Open another file (on the command line: --db); this one was left as it is.",
         )
     if version(db) > len(MIGRATIONS):
         raise StoreError(

@@ -199,6 +199,8 @@ def test_texts_name_the_keys_that_hold_now(window: MainWindow) -> None:
     page = window.comparing.page
     assert page.reference_button.toolTip() == "Hold all runs against the chosen one (R)"
     assert page.traces.next.toolTip() == "Next item (Ctrl+J)"
+    steps = [side.diff.edit.next.toolTip() for side in page.traces.sides]
+    assert {parts.diff.edit.next.toolTip(), *steps} == {"Next change (Alt+Down)"}
     keymap.rebind("make-reference", [])
     assert page.reference_button.toolTip() == "Hold all runs against the chosen one"
 

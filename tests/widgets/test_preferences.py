@@ -14,6 +14,7 @@ from waiting import wait_until
 
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
+from ui.region_model import RTC
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import Now, SettingsDialog
 from ui.theme import DARK
@@ -46,8 +47,16 @@ def choose(dialog: SettingsDialog, name: str, value: object) -> None:
     box.activated.emit(box.currentIndex())
 
 
+def sizes(window: MainWindow) -> list[int]:
+    """Of rows and columns, whose text grows."""
+    regions, files = window.parts.regions.table, window.parts.run.files.table
+    rows = [view.verticalHeader().defaultSectionSize() for view in (regions, files)]
+    return [*rows, regions.columnWidth(RTC), files.columnWidth(1), window.parts.tree.columnWidth(1)]
+
+
 def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, remembered: Remembered) -> None:
     seen: list[SettingsDialog] = []
+    usual = sizes(window)
 
     def use() -> None:
         dialog = QApplication.activeModalWidget()
@@ -57,8 +66,10 @@ def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, reme
         before = dialog.theme.font().pointSizeF()
         choose(dialog, "scale", 150)
         assert dialog.theme.font().pointSizeF() == before * 1.5
+        assert sizes(window) == [round(pixels * 1.5) for pixels in usual]
         choose(dialog, "scale", 100)
         assert dialog.theme.font().pointSizeF() == before
+        assert sizes(window) == usual
         remembered.scale = 150
         choose(dialog, "sandbox", "none")
         assert dialog.danger.isVisible() and dialog.scaled.isVisible()

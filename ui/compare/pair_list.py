@@ -10,6 +10,7 @@ from ui.compare.pair_model import DIFFERENCE, FIRST, LIFT, PLACE, SECOND, PairFi
 from ui.diff.controls import bind, column, label, row, switch
 from ui.heat_delegate import HeatDelegate
 from ui.panels.tables import table
+from ui.text_size import grown
 from ui.theme import SPACE, Theme
 
 TYPING_PAUSE = 120
@@ -29,13 +30,12 @@ class PairList(QWidget):
         self.words = QLineEdit(placeholderText="Filter by file or code")
         self.alike = switch("All", "Also what both runs do equally well")
         self.count, self.none = label(role="caption"), label(role="muted", wrap=True)
-        self.none.setContentsMargins(SPACE, 0, SPACE, SPACE)
         self.table = table("Where the runs disagree")
         self._heat = HeatDelegate(theme, self)
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build()
         head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)
-        column(head, self.none, self.table, owner=self)
+        column(head, row(self.none, margins=(SPACE, 0, SPACE, 0)), self.table, owner=self)
 
     def _build(self) -> None:
         self.words.setAccessibleName("Filter by file or code")
@@ -50,7 +50,7 @@ class PairList(QWidget):
         view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         header.setSectionResizeMode(PLACE, QHeaderView.ResizeMode.Stretch)
         for section, width in {FIRST: 66, SECOND: 66, DIFFERENCE: 84, LIFT: 74}.items():
-            header.resizeSection(section, width)
+            header.resizeSection(section, grown(view, width))
         for section in (FIRST, SECOND):
             view.setItemDelegateForColumn(section, self._heat)
         view.doubleClicked.connect(self._open)

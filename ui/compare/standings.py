@@ -14,9 +14,10 @@ from core.trips.tasks import noun
 from ui.compare.keys import REFERENCE
 from ui.diff.controls import bind, column
 from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.text_size import TextSize
 from ui.theme import Theme
 
-ROW, MOST_ROWS = 26, 5
+MOST_ROWS = 5
 
 
 class Standings(QWidget):
@@ -51,16 +52,22 @@ class Standings(QWidget):
         name, words, keys = REFERENCE
         bind(self.table, keys, self.ask_reference, words, name)
         self.table.doubleClicked.connect(self.ask_reference)
+        for size in self.table.findChildren(TextSize):
+            size.changed.connect(self._fit)
         column(self.table, owner=self)
 
     def show_comparisons(self, comparisons: Sequence[Comparison], place: int) -> None:
         """Show all runs, with comparison `place` chosen."""
         self._shown = comparisons
         self._fill()
-        rows = min(len(comparisons) + 1, MOST_ROWS)
-        self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows * ROW + 4)
+        self._fit()
         if self.table.currentIndex().row() != place + 1:
             self.table.setCurrentIndex(self.model.index(place + 1, 0))
+
+    def _fit(self) -> None:
+        """As high as the rows are, or the most that are shown at once."""
+        rows = min(len(self._shown) + 1, MOST_ROWS) * self.table.verticalHeader().defaultSectionSize()
+        self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows + 4)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""

@@ -211,7 +211,6 @@ def _titled(title: str, pane: QWidget) -> QWidget:
     """A pane under its heading."""
     holder = QWidget()
     holder.setProperty("role", "surface")
-    heading = label(title, "heading")
-    heading.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+    heading = row(label(title, "heading"), margins=(SPACE, SPACE // 2, SPACE, SPACE // 2))
     column(heading, pane, owner=holder)
     return holder

@@ -43,7 +43,6 @@ class DiffFrame(QWidget):
         self.title.setFont(font)
         self.title.setContentsMargins(0, 0, SPACE, 0)
         self.note = label(role="warn", wrap=True)
-        self.note.setContentsMargins(SPACE, 0, SPACE, SPACE // 2)
         self._make_controls(described)
         self.copy = copy_menu("Copy a text", copies)
         self._lay_out(switches)
@@ -65,7 +64,8 @@ class DiffFrame(QWidget):
     def _lay_out(self, switches: Sequence[QToolButton]) -> None:
         controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
         bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
-        column(bar, self.note, self.columns, owner=self)
+        note = row(self.note, margins=(SPACE, 0, SPACE, 0))
+        column(bar, note, self.columns, owner=self)
 
     def _present(
         self, lines: Lines, path: str, title: str, summary: str, notes: Sequence[str], description: str

@@ -15,6 +15,7 @@ from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
 from ui.panels.tables import table
 from ui.past import COMMIT
+from ui.text_size import grown
 from ui.theme import Theme
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class HistoryPanel(QWidget):
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.table.horizontalHeader()
         for section, width in WIDTHS.items():
-            header.resizeSection(section, width)
+            header.resizeSection(section, grown(self.table, width))
         header.setSectionResizeMode(SUBJECT, QHeaderView.ResizeMode.Stretch)
         self.words.setMaximumWidth(360)
         self._bar = QWidget()

@@ -42,10 +42,8 @@ class DescribeCard(QFrame):
         self.hide()
 
     def _lay_out(self) -> None:
-        hint = label("Not counted in the scores.", "muted", wrap=True)
-        foot = row(hint, self.cancel, self.go, spacing=SPACE)
-        foot.setStretch(0, 1)
-        head = row(label("In your words", "heading"), None)
+        foot = row(None, self.cancel, self.go, spacing=SPACE)
+        head = row(label("In your words", "heading"), None, label("Not counted in the scores", "caption"))
         made = column(head, self.text, margins=(0, 0, 0, SPACE), spacing=SPACE // 2 + 2, owner=self)
         made.addLayout(foot)
 

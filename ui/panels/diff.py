@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
@@ -17,7 +18,12 @@ from ui.theme import Theme
 
 
 class DiffPanel(QWidget):
-    """The comparison of one pair, or of one edit, or what to do while there is none."""
+    """The comparison of one pair, or of one edit, or what to do while there is none.
+
+    `edit_made(view)` when the view of edits is first needed.
+    """
+
+    edit_made = Signal(object)
 
     def __init__(self, theme: Theme, unified: bool = False) -> None:
         """Empty until `show_code`, `set_pair` or `set_edit`. `unified`: at first in one column."""
@@ -70,6 +76,7 @@ class DiffPanel(QWidget):
         made = EditView(self._theme)
         made.unified.setChecked(self._unified)
         self._column.addWidget(made, 1)
+        self.edit_made.emit(made)
         return made
 
     def set_edit(self, edit: ShownEdit) -> None:

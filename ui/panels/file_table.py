@@ -96,7 +96,8 @@ class FileTable(QWidget):
         widths(copied, *WIDTHS)
         whole = QWidget()
         whole.setProperty("role", "surface")
-        wanted = copied.horizontalHeader().sizeHint().height() + 26 * self.model.rowCount() + SPACE
+        rows = self.model.rowCount() * copied.verticalHeader().defaultSectionSize()
+        wanted = copied.horizontalHeader().sizeHint().height() + rows + SPACE
         cut = label("More files than a picture holds: the table (CSV) has all." if wanted > HIGHEST else "", "muted")
         cut.setVisible(wanted > HIGHEST)
         column(copied, owner=whole).addWidget(cut)

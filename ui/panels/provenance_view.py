@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from ui.diff.controls import bind, button, column, label, row, to_clipboard
 from ui.panels.provenance import Groups, as_text
+from ui.text_size import TextSize, grown
 from ui.theme import SPACE
 
 NAMES = 132
@@ -29,7 +30,8 @@ class ProvenanceView(QWidget):
         self.tree.setUniformRowHeights(True)
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.tree.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.tree.header().resizeSection(0, NAMES)
+        self.tree.header().resizeSection(0, grown(self.tree, NAMES))
+        TextSize(self.tree)
         self.copy = button("Copy", "Copy how this run was made", self.copy_all)
         self.tree.header().setStretchLastSection(True)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

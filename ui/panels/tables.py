@@ -10,8 +10,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
+from ui.text_size import TextSize, grown
+
 Index = QModelIndex | QPersistentModelIndex
 
+ROW = 26
+"""Pixels of a row."""
 FRACTION = Qt.ItemDataRole.UserRole + 1
 """Role of a fraction 0..1 that a delegate draws as a bar."""
 
@@ -112,8 +116,8 @@ class CellModel(QAbstractTableModel):
         )
 
 
-def table(name: str) -> QTableView:
-    """A table view of whole rows, in our manner."""
+def table(name: str, row: int = ROW) -> QTableView:
+    """A table view of whole rows, in our manner; `row` pixels high where text has its usual size."""
     view = QTableView()
     view.setAccessibleName(name)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -125,18 +129,18 @@ def table(name: str) -> QTableView:
     view.setTabKeyNavigation(False)
     view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     view.verticalHeader().hide()
-    view.verticalHeader().setDefaultSectionSize(26)
+    TextSize(view, row)
     view.horizontalHeader().setHighlightSections(False)
     view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     return view
 
 
 def widths(view: QTableView, *pixels: int) -> None:
-    """Column widths; 0 takes what room is left."""
+    """Column widths for text of the usual size; 0 takes what room is left."""
     header = view.horizontalHeader()
     for section, width in enumerate(pixels):
         header.setSectionResizeMode(
             section, QHeaderView.ResizeMode.Interactive if width else QHeaderView.ResizeMode.Stretch
         )
         if width:
-            header.resizeSection(section, width)
+            header.resizeSection(section, grown(view, width))

@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from ui.diff.controls import row, to_clipboard
+from ui.panels.tables import ROW
+from ui.text_size import TextSize
 from ui.theme import SPACE
 
 if TYPE_CHECKING:
@@ -124,9 +126,12 @@ def _table(name: str, heads: Sequence[str]) -> QTableWidget:
     made = QTableWidget(0, len(heads))
     made.setAccessibleName(name)
     made.setHorizontalHeaderLabels(list(heads))
-    first = made.horizontalHeaderItem(0)
-    if first is not None:
-        first.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    for place in range(len(heads)):
+        head = made.horizontalHeaderItem(place)
+        if head is not None:
+            head.setTextAlignment(_alignment(place))
+    made.setStyleSheet("QTableWidget::item { padding-left: 8px; padding-right: 8px; }")  # in line with the headings
+    TextSize(made, ROW)
     made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     made.setShowGrid(False)
@@ -143,9 +148,13 @@ def _fill(table: QTableWidget, rows: Sequence[Sequence[str]]) -> None:
     for place, cells in enumerate(rows):
         for column, text in enumerate(cells):
             item = QTableWidgetItem(text)
-            if column:
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(_alignment(column))
             table.setItem(place, column, item)
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    """Names at the left, figures at the right."""
+    return (Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
 
 
 def _cells(table: QTableWidget) -> list[list[str]]:

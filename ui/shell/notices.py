@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from ui.fonts import fixed_font
 from ui.icons import icon
 from ui.theme import SPACE, Theme
 
+LONGEST_WORD = 60
+"""Characters; longer ones are broken where the line ends, as paths are at their slashes anyhow."""
 KEPT = 50
 """Notices kept; the oldest go first."""
 VEIL = "Something needs your attention; it may tell what is hidden."
@@ -67,6 +70,7 @@ class NoticeBar(QFrame):
         self.setAccessibleName("Notice")
         for label in (self.problem, self.remedy):
             label.setWordWrap(True)
+            label.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.place.setProperty("role", "caption")
@@ -159,8 +163,8 @@ class NoticeBar(QFrame):
             notice = NoticeText(notice.veil, LIFT, bad=True)
         self.setProperty("role", "notice-bad" if notice.bad else "notice")
         self.style().polish(self)
-        self.problem.setText(notice.problem)
-        self.remedy.setText(notice.remedy)
+        self.problem.setText(_breakable(notice.problem))
+        self.remedy.setText(_breakable(notice.remedy))
         self.remedy.setVisible(bool(notice.remedy))
         self.place.setText(f"{self._at + 1} of {len(self.notices)}")
         self.details.setPlainText(notice.details)
@@ -169,3 +173,8 @@ class NoticeBar(QFrame):
         self._buttons["copy"].setVisible(not self._held)
         self._buttons["details"].setVisible(bool(notice.details))
         self._buttons["details"].setChecked(False)
+
+
+def _breakable(text: str) -> str:
+    """A text whose endless words can be broken, by marks that are not seen."""
+    return re.sub(rf"([^\s/\\-]{{{LONGEST_WORD}}})(?=\w)", "\\1\u200b", text)

@@ -1,0 +1,58 @@
+"""Heights of rows and widths of columns that follow the size of the text in them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QFontInfo
+from PySide6.QtWidgets import QHeaderView, QTableView, QTreeView, QWidget
+
+USUAL = 12
+"""Pixels of the text for which heights and widths in the code are meant: nine points on a usual screen."""
+
+
+def growth(widget: QWidget) -> float:
+    """How many times as large as usual the text of a widget is; 1 where it is smaller."""
+    return max(QFontInfo(widget.font()).pixelSize() / USUAL, 1.0)
+
+
+def grown(widget: QWidget, pixels: int) -> int:
+    """A length that is `pixels` for text of the usual size."""
+    return round(pixels * growth(widget))
+
+
+class TextSize(QObject):
+    """Keeps a view's rows and columns in step with its text; widths that the user chose keep their proportion.
+
+    `changed` when they have another size.
+    """
+
+    changed = Signal()
+
+    def __init__(self, view: QTableView | QTreeView, row: int | None = None) -> None:
+        """`row`: pixels of a table's rows for text of the usual size; a tree has none."""
+        super().__init__(view)
+        self._view, self._row, self._growth = view, row, growth(view)
+        self._set_rows()
+        view.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Qt: the text may have another size."""
+        if event.type() is QEvent.Type.FontChange:
+            self._follow()
+        return False
+
+    def _follow(self) -> None:
+        now = growth(self._view)
+        if now == self._growth:
+            return
+        ratio, self._growth = now / self._growth, now
+        header = self._view.horizontalHeader() if isinstance(self._view, QTableView) else self._view.header()
+        for section in range(header.count()):
+            if header.sectionResizeMode(section) != QHeaderView.ResizeMode.Stretch:
+                header.resizeSection(section, round(header.sectionSize(section) * ratio))
+        self._set_rows()
+        self.changed.emit()
+
+    def _set_rows(self) -> None:
+        if self._row is not None and isinstance(self._view, QTableView):
+            self._view.verticalHeader().setDefaultSectionSize(round(self._row * self._growth))
