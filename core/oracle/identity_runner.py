@@ -19,6 +19,10 @@ SLOW_TRACE = 4.0
 """How many times longer a traced run may take."""
 
 
+class SandboxEnded(TargetError):
+    """The process that ran the project's own tests was killed, or its sandbox or engine ended."""
+
+
 class IdentityRunner:
     """Starts processes and runs suites in them."""
 
@@ -93,7 +97,7 @@ class IdentityRunner:
             )
 
     def _died(self, error: ZygoteDied) -> InspectorError:
-        return TargetError(
+        return SandboxEnded(
             f"The sandbox ended while the project's own tests ran: {error}.",
             "Try again; if it happens again, give the sandbox more memory or run `rtc-inspector doctor`.",
         )

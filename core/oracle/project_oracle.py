@@ -13,7 +13,7 @@ from pathlib import Path
 from core.oracle.baseline import Baseline
 from core.oracle.beside import both, in_turn
 from core.oracle.cache import BaselineCache
-from core.oracle.identity_runner import IdentityRunner
+from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
 from core.oracle.order import fastest_first, promising_first
@@ -94,7 +94,11 @@ class ProjectOracle:
         protected = root if self._protected else None
         version = interpreter.version_text
         run = SuiteRun(runner, self._plan, settings, self._notice, version, self._together, protected)
-        return run.learn(progress)
+        try:
+            return run.learn(progress)
+        except SandboxEnded as error:
+            self._notice(f"{error.problem} It is tried once more.")
+            return run.learn(progress)
 
     def _hire(self, baseline: Baseline) -> None:
         opened = self._plan.with_writable(Path(self._plan.config["root"], name) for name in baseline.writable)

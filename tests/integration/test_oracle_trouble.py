@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 from oracle_projects import Opened, write
-from sandbox_driver import Engine
+from sandbox_driver import Engine, processes_with
 
+from core.oracle.factory import open_oracle
+from core.oracle.inside.reap import descendants
 from core.oracle.sandbox.docker_container import LABEL
 from core.oracle.sandbox.docker_engine import find_engine
+from core.settings import OracleSettings
+from core.source.codebase import open_codebase
 from core.types import Outcome, Verdict
 
 MODULE = "import time\n\n\ndef wait(seconds):\n    time.sleep(seconds)\n    return seconds\n"
@@ -39,6 +43,23 @@ def test_killed_containers_and_engines_are_no_failures(tmp_path: Path, monkeypat
             engine.control("stop")
             engine.control("start")
             assert judged(project, 2).outcome is Outcome.PASS
+
+
+def test_a_sandbox_killed_while_the_suite_is_learned_is_started_again(tmp_path: Path) -> None:
+    root = write(tmp_path / "project", {"slow.py": MODULE, "test_slow.py": TESTS})
+    notices: list[str] = []
+    settings = OracleSettings(sandbox="bubblewrap", cache=False, identity_runs=1)
+    killed: list[int] = []
+
+    def kill_once(stage: str, done: int, total: int) -> None:
+        if stage == "tests with coverage" and not killed:
+            killed.extend(processes_with("inside/main.py") & set(descendants()))
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    with closing(open_oracle(open_codebase(root), settings, notices.append)) as oracle:
+        assert [test.node_id for test in oracle.suite(kill_once).tests] == ["test_slow.py::test_wait"]
+    assert killed and any("tried once more" in notice for notice in notices)
 
 
 def judged(project: Opened, number: int) -> Verdict:
