@@ -56,7 +56,6 @@ class Browsing(QObject):
         self._turns = Turns(self)
         self._unread: RunRow | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
-        self._turns.finished.connect(self._rest.start)
         self._rest.timeout.connect(self.settle)
         self._behind: set[QWidget] = set()
         parts.tabs.currentChanged.connect(self._show_tab)
@@ -153,7 +152,7 @@ class Browsing(QObject):
         works.append(self._show_awaited)
         if before is None or overview.run != before.run:
             works.append(self._show_run)
-        self._turns.begin(*works)
+        self._turns.begin(*works, self._rest.start)
 
     def _show_regions(self, overview: Overview, fresh: bool) -> None:
         parts = self._parts
@@ -241,7 +240,8 @@ class Browsing(QObject):
 
     def _show_project(self, codebase: Codebase | None) -> None:
         files = listed_files(codebase) if codebase else ()
-        self._turns.begin(partial(self._parts.tree.set_files, files), partial(self._show_texts, codebase))
+        show_texts = partial(self._show_texts, codebase)
+        self._turns.begin(partial(self._parts.tree.set_files, files), show_texts, self._rest.start)
 
     def _show_texts(self, codebase: Codebase | None) -> None:
         parts, overview = self._parts, self._inspection.overview

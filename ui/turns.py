@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer
 
 Work = Callable[[], object]
 
 
 class Turns(QObject):
-    """One piece for each turn of the event loop; `finished` when none is left."""
-
-    finished = Signal()
+    """One piece for each turn of the event loop."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Nothing to do yet."""
@@ -52,4 +50,3 @@ class Turns(QObject):
             self._working = False
         if not self._pending:
             self._timer.stop()
-            self.finished.emit()
