@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
 
 from core.store.rows import FileRow
@@ -13,6 +14,9 @@ from ui.project_model import NAME, REGIONS, RTC, ProjectModel
 from ui.project_nodes import ListedFile
 from ui.text_size import TextSize, grown
 from ui.theme import Theme
+
+WIDTHS = {RTC: 62, REGIONS: 72}
+NARROWEST_NAME = 96
 
 
 class ProjectTree(QTreeView):
@@ -40,11 +44,24 @@ class ProjectTree(QTreeView):
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.header()
         header.setStretchLastSection(False)
-        header.setSectionResizeMode(NAME, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((RTC, 62), (REGIONS, 72)):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for column, width in WIDTHS.items():
             header.resizeSection(column, grown(self, width))
-        TextSize(self)
+        TextSize(self).changed.connect(self._fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: the file's name takes the room that the figures leave."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A name stays readable; figures that do not fit beside it are scrolled to."""
+        room, least, header = self.viewport().width(), grown(self, NARROWEST_NAME), self.header()
+        for column in WIDTHS:
+            if room - header.sectionSize(column) < least:
+                break
+            room -= header.sectionSize(column)
+        header.resizeSection(NAME, max(room, least))
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""

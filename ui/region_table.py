@@ -68,6 +68,10 @@ class RegionTable(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    def _take_size(self) -> None:
+        self._fit()
+        self.table.horizontalScrollBar().setValue(0)
+
     def _fit(self) -> None:
         room = self.width() - self.table.verticalScrollBar().sizeHint().width()
         self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room, growth(self.table)))
@@ -95,10 +99,13 @@ class RegionTable(QWidget):
         """Select a region without saying that the user chose it."""
         if item_id != self._current:
             self._current = item_id
+            side = self.table.horizontalScrollBar()
+            place = side.value()
             self._restore()
             row = None if item_id is None else self.regions.row_of(item_id)
             if row is not None:
                 self.table.scrollTo(self.regions.index(row, FILE))
+            side.setValue(place)
 
     def _build_filter(self) -> None:
         self.words.setClearButtonEnabled(True)
@@ -130,7 +137,7 @@ class RegionTable(QWidget):
         vertical, header = self.table.verticalHeader(), self.table.horizontalHeader()
         vertical.hide()
         vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        TextSize(self.table, ROW).changed.connect(self._fit)
+        TextSize(self.table, ROW).changed.connect(self._take_size)
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(28)

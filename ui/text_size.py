@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QHeaderView, QTableView, QTreeView, QWidget
 
@@ -18,6 +18,12 @@ def growth(widget: QWidget) -> float:
 def grown(widget: QWidget, pixels: int) -> int:
     """A length that is `pixels` for text of the usual size."""
     return round(pixels * growth(widget))
+
+
+def open_at(window: QWidget, width: int, height: int) -> None:
+    """A size that is so many pixels for text of the usual size, as far as the screen has them."""
+    wanted = QSize(grown(window, width), grown(window, height))
+    window.resize(wanted.boundedTo(window.screen().availableSize()))
 
 
 class TextSize(QObject):
@@ -47,6 +53,7 @@ class TextSize(QObject):
             return
         ratio, self._growth = now / self._growth, now
         header = self._view.horizontalHeader() if isinstance(self._view, QTableView) else self._view.header()
+        header.setMinimumSectionSize(round(header.minimumSectionSize() * ratio))
         for section in range(header.count()):
             if header.sectionResizeMode(section) != QHeaderView.ResizeMode.Stretch:
                 header.resizeSection(section, round(header.sectionSize(section) * ratio))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.theme import Theme
 
 PAD = 6
+SIZE = 8 / 9
+"""Of its text, against the text around it."""
 
 
 class Badge(QWidget):
@@ -18,10 +20,6 @@ class Badge(QWidget):
         """`colour` empty: neutral."""
         super().__init__()
         self._theme, self._text, self._colour = theme, "", ""
-        font = QFont(self.font())
-        font.setPointSizeF(8)
-        font.setBold(True)
-        self.setFont(font)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_text(text, colour, tip)
 
@@ -45,9 +43,21 @@ class Badge(QWidget):
         self._theme, self._colour = theme, colour
         self.update()
 
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Take the room that text of another size needs (called by Qt)."""
+        if event.type() is QEvent.Type.FontChange:
+            self.updateGeometry()
+        super().changeEvent(event)
+
+    def _font(self) -> QFont:
+        font = QFont(self.font())
+        font.setPointSizeF(font.pointSizeF() * SIZE)
+        font.setBold(True)
+        return font
+
     def sizeHint(self) -> QSize:  # noqa: N802
         """As wide as its text (called by Qt)."""
-        metrics = self.fontMetrics()
+        metrics = QFontMetrics(self._font())
         return QSize(metrics.horizontalAdvance(self._text) + 2 * PAD + 1, metrics.height() + PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
@@ -59,4 +69,5 @@ class Badge(QWidget):
         painter.setBrush(QColor(self._theme.tint(colour, 0.14)))
         painter.drawRoundedRect(QRectF(self.rect()), 5, 5)
         painter.setPen(QColor(colour))
+        painter.setFont(self._font())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
+from ui.breaking import breakable
 from ui.diff.columns import Columns
 from ui.diff.controls import column, label
 from ui.diff.edit_view import TITLES, edit_lines, shown_edit
@@ -42,7 +43,7 @@ class LabelSubject(QWidget):
     def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
         """Show a sample of an item; `description` is the one a reconstruction was made from."""
         describes = sample.role == "forward"
-        self.description.setText(sample.text if describes else description)
+        self.description.setText(breakable(sample.text if describes else description))
         self._words.setVisible(bool(self.description.text()))
         self._make_room()
         self.original.setVisible(describes)

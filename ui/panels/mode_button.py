@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QPainter, QP
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from core.taxonomy import ErrorMode
+from ui.text_size import grown
 from ui.theme import SPACE, Theme
 
 CAP = 18
@@ -28,8 +29,6 @@ class ModeButton(QAbstractButton):
         self.setAccessibleDescription(mode.about)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._strong = QFont(self.font())
-        self._strong.setBold(True)
 
     def set_key(self, key: str) -> None:
         """Show the key that chooses it; empty when there is none."""
@@ -75,24 +74,30 @@ class ModeButton(QAbstractButton):
         self._draw_key(painter)
         self._draw_text(painter)
 
+    def _strong(self) -> QFont:
+        font = QFont(self.font())
+        font.setBold(True)
+        return font
+
     def _draw_key(self, painter: QPainter) -> None:
         theme, chosen = self._theme, self.isChecked()
-        cap = QRectF(SPACE, (self.height() - CAP) / 2, self._cap(), CAP)
+        high = grown(self, CAP)
+        cap = QRectF(SPACE, (self.height() - high) / 2, self._cap(), high)
         painter.setPen(QPen(QColor(theme.accent if chosen else theme.border), 1))
         painter.setBrush(QColor(theme.accent if chosen else theme.gutter))
         painter.drawRoundedRect(cap, 4, 4)
         painter.setPen(QColor(theme.accent_text if chosen else theme.text))
-        painter.setFont(self._strong)
+        painter.setFont(self._strong())
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, "✓" if chosen else self._key)
 
     def _cap(self) -> int:
         """Width of the drawn key: longer words than a letter or digit need more."""
-        words = QFontMetrics(self._strong).horizontalAdvance(self._key) if len(self._key) > 1 else 0
-        return max(CAP, words + SPACE)
+        words = QFontMetrics(self._strong()).horizontalAdvance(self._key) if len(self._key) > 1 else 0
+        return max(grown(self, CAP), words + SPACE)
 
     def _draw_text(self, painter: QPainter) -> None:
         theme, left = self._theme, SPACE * 2 + self._cap()
-        name = QFontMetrics(self._strong).horizontalAdvance(self.text()) + SPACE
+        name = QFontMetrics(self._strong()).horizontalAdvance(self.text()) + SPACE
         room = self.width() - left - SPACE
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.setPen(QColor(theme.text if self.isEnabled() else theme.muted))

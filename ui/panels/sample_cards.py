@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from core.store.rows import SampleRow
+from ui.breaking import breakable
 from ui.diff.controls import Margins, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.fonts import fixed_font
@@ -70,7 +71,7 @@ class SampleCard(Card):
         self._name.setText("eps" if sample.role == "baseline" else sample_name(sample))
         self._cost.setText(_figures(sample))
         self._text.setVisible(self.describes or bool(sample.error))
-        self._text.setText(sample.error or sample.text or "(empty)")
+        self._text.setText(breakable(sample.error or sample.text or "(empty)"))
         exact = sample.text.rstrip() == self._original.rstrip()
         self._code.setVisible(not (self.describes or exact) and bool(sample.text))
         if self._code.isVisibleTo(self):
@@ -137,8 +138,8 @@ class WritingCard(Card):
 
     def show_text(self, text: str) -> None:
         """All that was written so far."""
-        self._so_far = text
-        self._text.setText(text + CARET)
+        self._so_far = breakable(text)
+        self._text.setText(self._so_far + CARET)
 
     def blink(self, lit: bool) -> None:
         """Show the caret or not; the space it takes stays."""

@@ -14,8 +14,8 @@ from ui.text_size import TextSize, grown
 
 Index = QModelIndex | QPersistentModelIndex
 
-ROW = 26
-"""Pixels of a row."""
+ROW, LEAST = 26, 60
+"""Pixels of a row, and of a column that takes what room is left, at least."""
 FRACTION = Qt.ItemDataRole.UserRole + 1
 """Role of a fraction 0..1 that a delegate draws as a bar."""
 
@@ -138,6 +138,7 @@ def table(name: str, row: int = ROW) -> QTableView:
 def widths(view: QTableView, *pixels: int) -> None:
     """Column widths for text of the usual size; 0 takes what room is left."""
     header = view.horizontalHeader()
+    header.setMinimumSectionSize(grown(view, min(LEAST, *(width for width in pixels if width))))
     for section, width in enumerate(pixels):
         header.setSectionResizeMode(
             section, QHeaderView.ResizeMode.Interactive if width else QHeaderView.ResizeMode.Stretch

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from ui.diff.controls import row, to_clipboard
 from ui.panels.tables import ROW
-from ui.text_size import TextSize
+from ui.text_size import TextSize, open_at
 from ui.theme import SPACE
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class AgreementDialog(QDialog):
             column.addWidget(part, int(part in (self.modes, self.pairs)))
         column.addStretch(0)
         column.addLayout(row(None, self.copy, close))
-        self.resize(760, 560)
+        open_at(self, 760, 560)
 
     def show_agreement(self, found: Agreement, names: Mapping[str, str]) -> None:
         """Show figures; `names` of the modes, by id."""
@@ -130,7 +130,7 @@ def _table(name: str, heads: Sequence[str]) -> QTableWidget:
         head = made.horizontalHeaderItem(place)
         if head is not None:
             head.setTextAlignment(_alignment(place))
-    made.setStyleSheet("QTableWidget::item { padding-left: 8px; padding-right: 8px; }")  # in line with the headings
+    made.setStyleSheet("QTableWidget::item { padding-left: 5px; padding-right: 5px; }")  # in line with the headings
     TextSize(made, ROW)
     made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -25,6 +25,7 @@ from ui.diff.controls import bind, push
 from ui.keymap import Binding, KeyMap
 from ui.shell.fields import say
 from ui.shell.key_field import KeyField
+from ui.text_size import open_at
 from ui.theme import SPACE
 
 FIXED = (
@@ -108,7 +109,7 @@ class KeysDialog(QDialog):
         column.addWidget(self.field)
         column.addWidget(self.said)
         column.addLayout(buttons)
-        self.resize(760, 620)
+        open_at(self, 760, 620)
 
     # ---- the list
 

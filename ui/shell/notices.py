@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from dataclasses import dataclass
 
@@ -11,12 +10,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from core.errors import InspectorError, StoreError
+from ui.breaking import breakable
 from ui.fonts import fixed_font
 from ui.icons import icon
 from ui.theme import SPACE, Theme
 
-LONGEST_WORD = 60
-"""Characters; longer ones are broken where the line ends, as paths are at their slashes anyhow."""
 KEPT = 50
 """Notices kept; the oldest go first."""
 VEIL = "Something needs your attention; it may tell what is hidden."
@@ -163,8 +161,8 @@ class NoticeBar(QFrame):
             notice = NoticeText(notice.veil, LIFT, bad=True)
         self.setProperty("role", "notice-bad" if notice.bad else "notice")
         self.style().polish(self)
-        self.problem.setText(_breakable(notice.problem))
-        self.remedy.setText(_breakable(notice.remedy))
+        self.problem.setText(breakable(notice.problem))
+        self.remedy.setText(breakable(notice.remedy))
         self.remedy.setVisible(bool(notice.remedy))
         self.place.setText(f"{self._at + 1} of {len(self.notices)}")
         self.details.setPlainText(notice.details)
@@ -173,8 +171,3 @@ class NoticeBar(QFrame):
         self._buttons["copy"].setVisible(not self._held)
         self._buttons["details"].setVisible(bool(notice.details))
         self._buttons["details"].setChecked(False)
-
-
-def _breakable(text: str) -> str:
-    """A text whose endless words can be broken, by marks that are not seen."""
-    return re.sub(rf"([^\s/\\-]{{{LONGEST_WORD}}})(?=\w)", "\\1\u200b", text)

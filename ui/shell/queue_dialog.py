@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from ui.diff.controls import bind
 from ui.queueing import Queueing
+from ui.text_size import open_at
 from ui.theme import SPACE
 
 HELD = "The queue waits. Nothing begins until you press “Go on”."
@@ -73,7 +74,7 @@ class QueueDialog(QDialog):
         column.addWidget(self.said)
         column.addWidget(self.list, 1)
         column.addLayout(buttons)
-        self.resize(760, 380)
+        open_at(self, 760, 380)
 
     def _chosen(self) -> int | None:
         item = self.list.currentItem()

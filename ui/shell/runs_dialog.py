@@ -13,6 +13,7 @@ from ui.diff.controls import bind
 from ui.panels.tables import table, widths
 from ui.shell.run_model import RESUMABLE, RunModel
 from ui.shell.run_notes import RunNotes
+from ui.text_size import open_at
 from ui.theme import SPACE
 
 WIDTHS = (44, 0, 120, 0, 88, 64, 132, 60, 128)
@@ -120,7 +121,7 @@ class RunsDialog(QDialog):
         column.addWidget(self.table, 1)
         column.addWidget(self.notes)
         column.addLayout(buttons)
-        self.resize(1120, 540)
+        open_at(self, 1120, 540)
 
     def _filter(self, words: str) -> None:
         self.runs.set_words(words)

@@ -24,6 +24,7 @@ from ui.code.project_search import Hit, Hits, search
 from ui.fonts import fixed_font
 from ui.gateway import Gateway
 from ui.shell.found_row import FoundRow, Index, step_in
+from ui.text_size import open_at
 from ui.theme import SPACE, Theme
 
 NONE = QModelIndex()
@@ -119,7 +120,7 @@ class SearchDialog(QDialog):
         column.addWidget(self.words)
         column.addWidget(self.list, 1)
         column.addWidget(self.said)
-        self.resize(820, 460)
+        open_at(self, 820, 460)
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""

@@ -12,13 +12,16 @@ from ui.coordinator import RunState
 from ui.region_state import number
 from ui.theme import SPACE
 
+LONGEST_NAME = 40
+"""Characters of a run's name; the tip has the whole."""
+
 
 def run_summary(run: RunRow | None) -> str:
     """The run in one line."""
     if run is None:
         return "No run yet"
     parts = [
-        f"run {run.id}" + (f" “{run.name}”" if run.name else ""),
+        f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
         f"{run.items_complete}/{run.items_admitted or run.regions_wanted} {noun(run.task)}s",
         f"RTC {score(run.rtc)}",
         f"lift {number(run.lift.value, sign=True)}",
@@ -26,6 +29,11 @@ def run_summary(run: RunRow | None) -> str:
     if run.items_dropped:
         parts.insert(2, f"{run.items_dropped} dropped")
     return " · ".join(parts)
+
+
+def _short(name: str) -> str:
+    """So much of a name that there is room for the figures."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1].rstrip()}…"
 
 
 def score(value: Score) -> str:
@@ -87,6 +95,7 @@ class StatusLine(QWidget):
     def show_run(self, run: RunRow | None) -> None:
         """Show a run's figures."""
         self.summary.setText(run_summary(run))
+        self.summary.setToolTip(run.name if run else "")
         self.state.setText(run.status if run else "")
         self.state.setVisible(run is not None)
         good = {"finished": "good", "running": "muted"}

@@ -26,6 +26,7 @@ from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
 from ui.diff.controls import bind, push, row
 from ui.shell.fields import say
+from ui.text_size import open_at
 from ui.theme import SPACE
 
 FILES = "Error modes (*.toml);;All files (*)"
@@ -111,7 +112,7 @@ class TaxonomyDialog(QDialog):
         column.addLayout(both, 1)
         column.addWidget(self.version)
         column.addLayout(row(self.take, self.give, self.bundled, None, self.leave, self.save))
-        self.resize(860, 520)
+        open_at(self, 860, 520)
 
     # ---- what is shown
 
