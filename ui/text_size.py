@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QHeaderView, QTableView, QTreeView, QWidget
 
+STRETCH = QHeaderView.ResizeMode.Stretch
 USUAL = 12
 """Pixels of the text for which heights and widths in the code are meant: nine points on a usual screen."""
 
@@ -53,10 +54,11 @@ class TextSize(QObject):
             return
         ratio, self._growth = now / self._growth, now
         header = self._view.horizontalHeader() if isinstance(self._view, QTableView) else self._view.header()
+        sections = [each for each in range(header.count()) if header.sectionResizeMode(each) != STRETCH]
+        sizes = {each: round(header.sectionSize(each) * ratio) for each in sections}
         header.setMinimumSectionSize(round(header.minimumSectionSize() * ratio))
-        for section in range(header.count()):
-            if header.sectionResizeMode(section) != QHeaderView.ResizeMode.Stretch:
-                header.resizeSection(section, round(header.sectionSize(section) * ratio))
+        for section, size in sizes.items():
+            header.resizeSection(section, size)
         self._set_rows()
         self.changed.emit()
 
