@@ -28,6 +28,8 @@ from ui.shell.remembered import Remembered
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1440, 900)
+MODELS = 3.0
+"""Seconds until the models of this machine are named: they are looked for after the first run is shown."""
 TABS = {"window": 0, "tests": 1, "prompt": 2, "labels": 4, "run": 5}
 
 
@@ -100,6 +102,7 @@ def _open(app: QApplication, remembered: Remembered, database: Path, run: int | 
         window.browsing.choose(item.id)
         _wait(app, lambda: bool(window.parts.roundtrip.cards))
         _choose_failure(window)
+    _settle(app, MODELS)
     return window
 
 

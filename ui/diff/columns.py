@@ -14,6 +14,7 @@ from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import TextDiff
 from ui.diff.scrolling import LinkedScrolling
 from ui.diff.spans import Spans
+from ui.text_size import grown
 from ui.theme import SPACE, Theme
 
 PAIR = ("Original", "Reconstruction")
@@ -76,10 +77,17 @@ class Columns(QWidget):
             self._sides.setSizes([400, 200, 400])
             self.setLayout(panes)
         else:
-            self._middle.setMaximumHeight(STRIP)
+            self.description.document().documentLayout().documentSizeChanged.connect(self._fit_strip)
             whole = column(self._middle, panes, owner=self)
             whole.setStretch(0, 0)
             whole.setStretch(1, 1)
+
+    def _fit_strip(self) -> None:
+        """A description above the panes takes no more height than its lines, and scrolls past the strip's."""
+        lines = int(self.description.document().size().height())  # a plain document counts lines
+        heading = self._middle.sizeHint().height() - self.description.sizeHint().height()
+        high = heading + lines * self.description.fontMetrics().lineSpacing() + 2 * SPACE + SPACE // 2
+        self._middle.setFixedHeight(min(high, grown(self, STRIP)))
 
     def _connect(self) -> None:
         for pane in self.sides:
