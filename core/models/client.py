@@ -8,6 +8,7 @@ import os
 import queue
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class LocalModel:
         self._beat = beat
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
-        self.counters: dict[str, int] = {}
+        self._counted: dict[int, Counter[str]] = {}
         try:
             self.info = self._describe(self._link.start())
         except BaseException:
@@ -102,6 +103,11 @@ class LocalModel:
         self._link.close()
 
     @property
+    def counters(self) -> Counter[str]:
+        """What the workers of this model have done so far (`core.models.jobs.Counters`), those that died too."""
+        return sum(self._counted.values(), Counter())
+
+    @property
     def worker_pid(self) -> int | None:
         """Process id of the worker, None when there is none just now."""
         return self._link.worker.pid if self._link.worker else None
@@ -145,7 +151,7 @@ class LocalModel:
                     case "refused":  # short of memory: a fresh worker may have more, and other samples may need less
                         raise WorkerDied(message["problem"], message["remedy"])
             done = True
-            self.counters = dict(message["counters"])
+            self._counted[worker.pid] = Counter(message["counters"])
         except WorkerDied:
             self._link.drop(worker)
             raise

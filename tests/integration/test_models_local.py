@@ -351,7 +351,7 @@ def test_counting_between_samples_survives_a_kill(model: LocalModel, together: d
     os.kill(model.worker_pid, signal.SIGKILL)
     assert model.count_tokens(A.prompt) == together["a"].prompt_tokens
     rest = list(samples)
-    assert {g.id: g.text for g in (first, *rest)} == {k: together[k].text for k in "ac"}
+    assert {g.id: (g.text, g.error) for g in (first, *rest)} == {k: (together[k].text, "") for k in "ac"}
 
 
 def test_two_phases_do_not_drive_each_other_out_of_the_cache(model: LocalModel) -> None:
