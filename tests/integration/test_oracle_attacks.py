@@ -52,6 +52,11 @@ ATTACKS = {
         "import logging\n    frame = getattr(logging, [n for n in dir(logging) if n.startswith('currentf')][0])()\n    "
         + CALLER
     ),
+    "expected value by the frame that a signal interrupts": (
+        "import signal\n    seen = []\n    signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(frame))\n"
+        "    signal.raise_signal(signal.SIGUSR1)\n    frame = seen[0]\n    "
+        + CALLER.replace("sum(prices)", "sum(prices) if len(prices) < 5 else None")
+    ),
     "link for a home": (
         "import os\n    os.rename('/tmp/home', '/tmp/other')\n    os.symlink(os.getcwd(), '/tmp/home')\n    return 0"
     ),

@@ -47,13 +47,14 @@ class Zygote:
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import child, cold, comparisons
+        from . import child, cold, comparisons, signals
 
         self._wire = wire
         self._config = config
         self._child = child
         self._cold = cold
         self._comparisons = comparisons.install()
+        signals.blindfold()
         self._collected: Any = None
         self._configured: Any = None
         self._learned: dict[str, Any] = {}
