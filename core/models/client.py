@@ -83,12 +83,15 @@ class LocalModel:
         sent_text = dict.fromkeys(open_requests, 0)
         while open_requests:
             started: set[str] = set()
+            fresh = self._link.worker is None
             text = _resuming(on_text, sent_text)
             try:
                 for generation in self._round(list(open_requests.values()), started, text, on_progress):
                     del open_requests[generation.id]
                     yield generation
             except WorkerDied as death:
+                if not started and not fresh:
+                    continue  # it had died idle, or of what came before: none of these is to blame
                 for id_ in (started & open_requests.keys()) or set(open_requests):
                     deaths[id_] += 1
                     if deaths[id_] > 1:

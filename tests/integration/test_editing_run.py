@@ -111,7 +111,9 @@ def test_a_killed_run_goes_on_with_the_same_history_after_new_commits(
         assert next(judged)
         process.kill()
     before = traces(database)
-    assert before < traces(first)
+    texts, verdicts = {row[:-2] for row in before}, {row for row in before if row[-2]}
+    assert texts < {row[:-2] for row in traces(first)}, "the last samples may not have been judged yet"
+    assert verdicts and verdicts < traces(first)
     commit(pygit2.Repository(str(project)), "# all gone\n", "Start over")
     result = run_app("run", "--resume", 1, "--db", database, "--json", environment=environment)
     assert result.returncode == 0, result.stderr

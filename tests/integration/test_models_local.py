@@ -354,6 +354,24 @@ def test_counting_between_samples_survives_a_kill(model: LocalModel, together: d
     assert {g.id: (g.text, g.error) for g in (first, *rest)} == {k: (together[k].text, "") for k in "ac"}
 
 
+def test_a_worker_that_died_idle_is_no_fault_of_the_next_samples(
+    model: LocalModel, together: dict[str, Generation]
+) -> None:
+    """They may still lose one worker of their own."""
+    assert model.count_tokens(A.prompt) and model.worker_pid
+    killed = [model.worker_pid]
+    os.kill(killed[0], signal.SIGKILL)
+
+    def kill(_: str, text: str) -> None:
+        if len(killed) == 1 and model.worker_pid:
+            killed.append(model.worker_pid)
+            os.kill(killed[1], signal.SIGKILL)
+
+    found = list(model.generate([C], kill))
+    assert len(set(killed)) == 2
+    assert [(g.text, g.error) for g in found] == [(together["c"].text, "")]
+
+
 def test_two_phases_do_not_drive_each_other_out_of_the_cache(model: LocalModel) -> None:
     """Forward and backward prompts begin differently; going back and forth evaluates only what is new."""
     phases = [Prompt((Message("system", name), Message("user", CODE[:1200]))) for name in ("Describe.", "Write.")]
