@@ -55,9 +55,9 @@ def tried_run(settings: RunSettings, project: Path) -> Job:
     """How fast such a run would go; the answer is a PaceRow, or None where nothing came in time."""
 
     def job(emit: Callable[[Event], None], control: Control) -> PaceRow | None:
-        from core import trial
+        from core import pace
 
-        return trial.try_pace(settings, project, emit, control)
+        return pace.try_pace(settings, project, emit, control)
 
     return job
 

@@ -14,11 +14,11 @@ from core.control import Control
 from core.errors import ProjectError, UserError
 from core.estimate import estimate
 from core.events import Event, ItemReady, Progress, TextStreamed
+from core.pace import try_pace
 from core.results import open_store
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.store.rows import TRIAL, SampleRow
 from core.store.writer import Store
-from core.trial import try_pace
 from core.types import Item, Span
 
 SETTINGS = RunSettings(
