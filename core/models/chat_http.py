@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
+import math
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
+
+from core.models.deadline import Deadline
 
 MOST_BYTES = 16 << 20
 """An answer longer than this is refused, not kept in memory."""
@@ -18,6 +23,10 @@ PIECE = 1 << 16
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
 SAID = 300
 """Characters of a server's own words that a sentence repeats; a cut is marked."""
+GRACE = 1.0
+"""Seconds that one silence may last beyond the time of the whole exchange, which thus is what ends it."""
+LONGEST_WAIT = 60.0
+"""Seconds between two tries, whatever a server asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +70,23 @@ def ask(url: str, key: str, body: dict[str, object] | None, timeout: float) -> A
     """
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
     data = None if body is None else json.dumps(body).encode()
+    with Deadline(timeout) as deadline:
+        try:
+            return _exchange(url, data, headers, timeout, deadline)
+        except HttpFailure:
+            if not deadline.over:
+                raise
+    raise HttpFailure(f"The server at {url} took more than {timeout:g} seconds.", passing=True, status=200)
+
+
+def _exchange(url: str, data: bytes | None, headers: dict[str, str], timeout: float, deadline: Deadline) -> Any:
     try:
-        request = urllib.request.Request(url, data, headers)
-        return json.loads(_fetch(request, time.monotonic() + timeout, timeout))
+        return json.loads(_fetch(urllib.request.Request(url, data, headers), timeout, deadline))
     except urllib.error.HTTPError as error:
         with error:
             raise _refusal(error) from None
     except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or str(error) or type(error).__name__
+        reason = _line(str(getattr(error, "reason", None) or error)) or type(error).__name__
         raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
     except (ValueError, RecursionError):
         # May be a server that is just starting: worth another try.
@@ -87,19 +105,17 @@ def post_completion(address: str, key: str, body: dict[str, object], timeout: fl
     return _read(whole, lambda choice: choice["text"])
 
 
-def _fetch(request: urllib.request.Request, deadline: float, timeout: float) -> bytes:
-    handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+def _fetch(request: urllib.request.Request, timeout: float, deadline: Deadline) -> bytes:
+    handlers = [_NoRedirect(), *deadline.handlers()]
     if _is_here(request.host):
         handlers.append(urllib.request.ProxyHandler({}))
-    data = b""
-    with urllib.request.build_opener(*handlers).open(request, timeout=timeout) as response:
+    data = bytearray()
+    with urllib.request.build_opener(*handlers).open(request, timeout=timeout + GRACE) as response:
         while piece := response.read1(PIECE):
             data += piece
             if len(data) > MOST_BYTES:
                 raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
-            if time.monotonic() > deadline:
-                raise HttpFailure(f"The server took more than {timeout:.0f} seconds.", passing=True, status=200)
-    return data
+    return bytes(data)
 
 
 def _is_here(host: str) -> bool:
@@ -112,22 +128,38 @@ def _is_here(host: str) -> bool:
 
 
 def _refusal(error: urllib.error.HTTPError) -> HttpFailure:
+    reason = f" {_line(error.reason)}".rstrip()
+    sentence = f"The server answered with status {error.code}{reason}{_said(error)}."
+    return HttpFailure(sentence, error.code in PASSING, _wait(error.headers.get("Retry-After") or ""), error.code)
+
+
+def _wait(asked: str) -> float:
+    """Seconds that a server asks to be left alone, given as such or as a date; 0 where that makes no sense."""
+    seconds = 0.0
     try:
-        wait = float(error.headers.get("Retry-After") or 0)
+        seconds = float(asked)
     except ValueError:
-        wait = 0.0
-    sentence = f"The server answered with status {error.code} {error.reason}{_said(error)}."
-    return HttpFailure(sentence, error.code in PASSING, min(max(wait, 0.0), 60.0), error.code)
+        with suppress(ValueError, OverflowError):
+            date = parsedate_to_datetime(asked)
+            seconds = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_WAIT)
 
 
 def _said(error: urllib.error.HTTPError) -> str:
     """What the server says of it, e.g. that the prompt is too long."""
     try:
         said = json.loads(error.read(PIECE))["error"]
-        words = " ".join(str(said["message"] if isinstance(said, dict) else said).split()).rstrip(".")
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError):
+        words = _line(str(said["message"] if isinstance(said, dict) else said)).rstrip(".")
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError):
         return ""
-    return f": {words[:SAID]}{'…' if len(words) > SAID else ''}" if words else ""
+    return f": {words}" if words else ""
+
+
+def _line(words: str) -> str:
+    """A server's own words as one line that any terminal can show."""
+    shown = "".join(sign if sign.isprintable() else " " for sign in words)
+    line = " ".join(shown.split())
+    return f"{line[:SAID]}{'…' if len(line) > SAID else ''}"
 
 
 def _read(whole: Any, text_of: Any) -> Answer:
@@ -148,7 +180,7 @@ def _read(whole: Any, text_of: Any) -> Answer:
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
         finish_reason=reason,
-        model=model if isinstance(model, str) else "",
+        model=_line(model) if isinstance(model, str) else "",
     )
 
 

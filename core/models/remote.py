@@ -12,16 +12,16 @@ from pathlib import PurePath
 
 from core.errors import Cancelled
 from core.generation import Generation, ModelInfo, Prompt, Request
-from core.models.chat_http import Answer, HttpFailure, post_chat, post_completion
+from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, post_chat, post_completion
 from core.models.gguf import file_label
 from core.models.template import COMPLETION_STOP, completion
 
 CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""
 TICK = 0.1
-LONGEST_WAIT = 60.0
-"""Seconds between two tries."""
 TOO_MANY = 429
+MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
+"""An answer of more characters, whatever its tokens, is none: to read and to compare it would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +169,12 @@ class RemoteModel:
         """Ask once. Raises HttpFailure, also when another model answers than before."""
         post = post_completion if self._endpoint.style == "completion" else post_chat
         answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
+        most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
+        if len(answer.text) > most:
+            problem = (
+                f"The server's answer has {len(answer.text):,} characters, for {request.max_tokens} tokens at most."
+            )
+            raise HttpFailure(problem, passing=False, status=200)
         self._answers_as = self._answers_as or answer.model
         if answer.model and answer.model != self._answers_as:
             problem = (

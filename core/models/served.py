@@ -70,9 +70,14 @@ def _served(entry: dict[str, Any], digests: dict[str, str]) -> Served:
     return Served(
         name=entry["id"],
         said=", ".join(f"{name} {value}" for name, value in parts.items()),
-        window=window if isinstance(window, int) else 0,
-        parameters=parameters if isinstance(parameters, int) and 0 <= parameters < 1 << 62 else 0,
+        window=_number(window),
+        parameters=_number(parameters),
     )
+
+
+def _number(value: Any) -> int:
+    """A figure as far as it makes sense, else 0: unsaid."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 62 else 0
 
 
 def _digests(address: str, key: str) -> dict[str, str]:

@@ -210,7 +210,7 @@ def test_a_slow_server_is_waited_for_and_left(place: Place) -> None:
     with chat_server(script) as server:
         finished, _ = place.started(endpoint=at(server, attempts=1, timeout=0.4))
     accounted(place, finished)
-    assert finished.status == "incomplete" and "timed out" in finished.problems[0]
+    assert finished.status == "incomplete" and "took more than 0.4 seconds" in finished.problems[0]
 
 
 def test_a_server_that_dies_and_comes_back(place: Place) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 from chat_server import Script, chat_server, completion
 
 from core.errors import Cancelled, ModelError
 from core.generation import Message, Prompt, Request
+from core.models.chat_http import HttpFailure, post_chat
 from core.models.endpoint import check_address, key_of, open_endpoint
 from core.models.remote import Endpoint, RemoteModel
 from core.settings import EndpointSettings, ModelSettings
@@ -162,7 +166,71 @@ def test_an_answer_that_trickles_in_is_left_in_time() -> None:
     with server(script) as (address, _):
         slow = Endpoint(address, "m", attempts=2, first_wait=0.01, timeout=0.1)
         (found,) = RemoteModel(slow).generate(requests(1))
-    assert found.finish_reason == "failed" and "timed out" in found.error
+    assert found.finish_reason == "failed" and "took more than 0.1 seconds" in found.error
+
+
+@contextmanager
+def trickling(head: bytes) -> Iterator[str]:
+    """The address of a server that says `head`, then a blank every moment and never ends; never idle for long."""
+    left = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):  # who asked shuts it
+            connection.recv(1 << 16)
+            connection.sendall(head)
+            while not left.wait(0.02):
+                connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        finally:
+            left.set()
+            thread.join()
+
+
+HEADS = {"head": b"HTTP/1.0", "body": b"HTTP/1.0 200 OK\r\n\r\n", "error": b"HTTP/1.0 500 Broken\r\n\r\n"}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+def test_no_part_of_an_answer_may_trickle_in_for_ever(head: bytes) -> None:
+    with trickling(head) as address:
+        (found,) = RemoteModel(Endpoint(address, "m", attempts=1, timeout=0.2)).generate(requests(1))
+    assert found.finish_reason == "failed" and "took more than 0.2 seconds" in found.error
+    assert found.seconds < 2
+
+
+def test_far_more_than_was_asked_for_is_no_answer() -> None:
+    with server(lambda n, body: (200, completion("x = 1\n" * 20_000), {})) as (address, asked):
+        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+    assert (found.text, len(asked)) == ("", 1)
+    assert found.error == "The server's answer has 120,000 characters, for 9 tokens at most."
+
+
+def soon() -> str:
+    """An HTTP date a little ahead."""
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "low", "high"),
+    [("7", 7, 7), (soon(), 20, 30), ("1e9", 60, 60), ("inf", 60, 60), ("nan", 0, 0), ("-3", 0, 0), ("soon", 0, 0)],
+)
+def test_how_long_a_server_asks_to_be_left_alone(asked: str, low: float, high: float) -> None:
+    head = {"Retry-After": asked}
+    with server(lambda n, body: (429, b"", head)) as (address, _), pytest.raises(HttpFailure) as failure:
+        post_chat(address, "", {}, 5.0)
+    assert low <= failure.value.wait <= high and failure.value.passing
+
+
+def test_a_servers_own_words_are_one_line_for_any_terminal() -> None:
+    data = json.dumps({"error": {"message": "\x1b[31mbad \ud800\r\nthing"}}).encode()
+    with server(lambda n, body: (400, data, {})) as (address, _):
+        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+    assert found.error == "The server answered with status 400 Bad Request: [31mbad thing."
 
 
 def test_a_dead_server_does_not_keep_every_sample_waiting() -> None:
