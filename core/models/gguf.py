@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -183,7 +184,8 @@ def _text(value: Value | None) -> str:
 
 
 def _whole(value: Value | None) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+    """A figure as far as it makes sense, else 0: unsaid."""
+    return int(value) if isinstance(value, int | float) and math.isfinite(value) and value > 0 else 0
 
 
 def _quantization(value: Value | None, path: Path) -> str:
@@ -217,13 +219,13 @@ def _kv_bytes(raw: RawHeader, architecture: str) -> int:
         return raw.metadata.get(f"{architecture}.{key}")
 
     layers, heads = _whole(number("block_count")), number("attention.head_count")
-    most_heads = max(heads, default=0) if isinstance(heads, tuple) else _whole(heads)
+    most_heads = max(map(_whole, heads), default=0) if isinstance(heads, tuple) else _whole(heads)
     if not layers or not most_heads:
         return 0
-    length = _whole(number("embedding_length")) // int(most_heads)
+    length = _whole(number("embedding_length")) // most_heads
     width = (_whole(number("attention.key_length")) or length) + (_whole(number("attention.value_length")) or length)
     kv_heads = number("attention.head_count_kv")
     if kv_heads is None:
         kv_heads = heads
-    total = sum(int(n) for n in kv_heads) if isinstance(kv_heads, tuple) else _whole(kv_heads) * layers
+    total = sum(map(_whole, kv_heads)) if isinstance(kv_heads, tuple) else _whole(kv_heads) * layers
     return total * width * 2

@@ -11,6 +11,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from core.errors import ModelError
 from core.models.gguf import GgufHeader
 from core.models.gguf_bytes import VOCABULARY, VOCABULARY_END, RawHeader, read_raw
 
@@ -57,8 +58,13 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
     raw = read_raw(header.files[0])
     if VOCABULARY not in raw.array_offsets:
         return SpecialTokens()
-    with _mapped(header.files[0]) as data:
-        special = list(_special(data, raw, set(header.fim_tokens.values())))
+    try:
+        with _mapped(header.files[0]) as data:
+            special = list(_special(data, raw, set(header.fim_tokens.values())))
+    except (struct.error, OverflowError):  # headers are read without looking at each token
+        raise ModelError(
+            f"{header.path.name} cannot be used: its vocabulary is damaged.", "Download the model file again."
+        ) from None
     control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
     marks = _named(special, header.fim_tokens) or _known({token.text for token in special})
     forged = {*control, *(astuple(marks) if marks else ())}

@@ -26,6 +26,7 @@ _VENDORED = {
 }
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pypackages__"}
 _BUILT = {"build", "dist", "_build"}
+NOT_UTF8 = "its name is not valid UTF-8"
 _EGG = re.compile(r".+\.(egg-info|dist-info|egg)")
 _ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta", "bin/activate_this.py", "Scripts/activate_this.py")
 
@@ -99,17 +100,27 @@ class Walk:
 
 def _foreign(folder: Path, name: str, *, nested: bool) -> str:
     """Why a folder holds code that is not this project's; empty when it may well be."""
+    if _readable(name) != name:
+        return NOT_UTF8
     if name in _PACKAGES or _EGG.fullmatch(name):
         return "installed packages"
     if name in _VENDORED:
         return "vendored code"
-    if any((folder / sign).exists() for sign in _ENVIRONMENT_SIGNS):
+    if any(_exists(folder / sign) for sign in _ENVIRONMENT_SIGNS):
         return "a virtual environment"
-    if name in _BUILT and not (folder / "__init__.py").exists():
+    if name in _BUILT and not _exists(folder / "__init__.py"):
         return "build output"
-    if nested and (folder / ".git").exists():
+    if nested and _exists(folder / ".git"):
         return "another git repository"
     return ""
+
+
+def _exists(path: Path) -> bool:
+    """Nothing is there for us in a folder that we may not look into."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def _unusable(entry: os.DirEntry[str]) -> str:
@@ -118,7 +129,7 @@ def _unusable(entry: os.DirEntry[str]) -> str:
     if not entry.is_file(follow_symlinks=False):
         return "not a regular file"
     if _readable(entry.name) != entry.name:
-        return "its name is not valid UTF-8"
+        return NOT_UTF8
     return ""
 
 

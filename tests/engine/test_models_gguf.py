@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 import struct
 from pathlib import Path
@@ -14,6 +15,7 @@ from core.errors import ModelError
 from core.models.discovery import bundled_model
 from core.models.fingerprint import fingerprint
 from core.models.gguf import check_generative, read_header
+from core.models.special_tokens import special_tokens
 
 
 def test_header_of_the_bundled_model() -> None:
@@ -85,6 +87,26 @@ def test_models_that_write_no_text(tmp_path: Path, extra: dict[str, str | int], 
     header = read_header(write_gguf(tmp_path / "m.gguf", extra))
     with pytest.raises(ModelError, match=words):
         check_generative(header)
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, -1.5, 0.25, [-3, -3], 1e30])
+def test_figures_that_make_no_sense_are_unsaid(tmp_path: Path, odd: float | list[int]) -> None:
+    names = ("context_length", "block_count", "embedding_length", "attention.head_count", "attention.key_length")
+    for name in names:
+        header = read_header(write_gguf(tmp_path / "odd.gguf", {f"llama.{name}": odd}))
+        assert header.context_length >= 0 and header.kv_bytes >= 0
+
+
+def test_a_damaged_vocabulary_is_one_clear_sentence(tmp_path: Path) -> None:
+    """Headers are read without looking at each token; asking a model does look."""
+    whole = gguf_bytes()
+    at = whole.index(struct.pack("<Q", 2) + b"t7")
+    path = tmp_path / "bad.gguf"
+    for length in (1 << 20, 1 << 40, (1 << 64) - 1):
+        path.write_bytes(whole[:at] + struct.pack("<Q", length) + whole[at + 8 :])
+        with pytest.raises(ModelError) as caught:
+            special_tokens(read_header(path))
+        assert "bad.gguf" in caught.value.problem
 
 
 def test_parts_are_one_model(tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from source_trees import commit_all, write_tree
 
-from core.source.codebase import open_codebase
+from core.source.codebase import content_fingerprint, open_codebase
 
 CODE = "x = 1\n"
 
@@ -184,3 +186,36 @@ def test_a_plain_folder_of_repositories_is_one_project(tmp_path: Path) -> None:
     commit_all(write_tree(tmp_path / "one", {"a.py": CODE}))
     commit_all(write_tree(tmp_path / "two", {"b.py": CODE}))
     assert found(tmp_path) == ["one/a.py", "two/b.py"]
+
+
+def test_a_folder_with_a_name_that_is_not_utf8_is_named(project: Path) -> None:
+    """Its path could be neither stored nor printed."""
+    odd = Path(os.fsdecode(os.fsencode(project) + b"/caf\xe9"))
+    write_tree(odd, {"inside.py": "X = 1\n"})
+    write_tree(project, {"app.py": "Y = 1\n"})
+    codebase = open_codebase(project)
+    assert ("caf\\xe9/", "its name is not valid UTF-8") in [(s.path, s.reason) for s in codebase.skipped]
+    content_fingerprint(codebase)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may look into."""
+    with TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def test_a_folder_that_may_not_be_read_is_named(open_folder: Path) -> None:
+    write_tree(open_folder, {"app.py": "X = 1\n", "data/locked.py": "Y = 1\n"})
+    (open_folder / "data").chmod(0)
+    me = os.geteuid()
+    try:
+        if me == 0:
+            os.seteuid(65534)  # root may read everything
+        codebase = open_codebase(open_folder)
+    finally:
+        os.seteuid(me)
+        (open_folder / "data").chmod(0o755)
+    assert [file.path for file in codebase.files] == ["app.py"]
+    assert [(s.path, s.reason) for s in codebase.skipped] == [("data/", "cannot be read: Permission denied")]
