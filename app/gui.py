@@ -17,7 +17,7 @@ from app.windows import has_screen
 from core.errors import UserError
 from core.settings import RunSettings
 from ui.appearance import Appearance
-from ui.collector import calm_collector
+from ui.collector import Collector
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 
@@ -41,11 +41,12 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     app.setApplicationName(NAME)
     app.setApplicationDisplayName("RTC Inspector")
     app.setDesktopFileName(NAME)
+    collector = Collector(app)
     window = MainWindow(Appearance(app, remembered.theme), remembered)
     _show_uncaught(window)
     pulse = _end_on_interrupt(window)
     window.show()
-    calm_collector()
+    collector.settle()
     window.inspection.run_chosen.connect(lambda _: QTimer.singleShot(FIRST_LOOK, window.commands.preferences.greet))
     _begin(window, project or next(iter(remembered.projects()), None), database, start)
     status = app.exec()

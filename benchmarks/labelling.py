@@ -46,18 +46,19 @@ def _measure(folder: Path, count: int) -> dict[str, float]:
     from PySide6.QtWidgets import QApplication
 
     from ui.appearance import Appearance
-    from ui.collector import calm_collector
+    from ui.collector import Collector
     from ui.main_window import MainWindow
     from ui.shell.remembered import Remembered
 
     app = QApplication(["rtc-inspector"])
+    collector = Collector(app)
     remembered = Remembered(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
     remembered.annotator = f"bench {time.time_ns()}"
     window = MainWindow(Appearance(app, "light"), remembered)
     window.resize(1280, 800)
     window.show()
     window.activateWindow()
-    calm_collector()
+    collector.settle()
     window.open_database(folder / "runs.sqlite")
     bench._wait(app, lambda: window.inspection.overview is not None)
     bench._settle(app, 1.0)

@@ -1,12 +1,13 @@
 """How fast the window opens a large database over a large project, and for how long its event loop ever stands still.
 
 usage: python benchmarks/window.py [--samples 100000] [--files 5000] [--folder FOLDER]
-Makes a database and a codebase (in FOLDER, which is used again where it has them), opens the window without a screen in
-a process of its own, scrolls, filters, sorts and switches regions while a timer beats, then lets another process write
-a run into the same database (a copy, so that each time is like the first). Prints one `name=value` a line: `stall_ms`
-is the longest time between two beats, and `busy_ms` the longest time that the window's own thread computed between
-two; of the opening, `seconds` since the process began and `cpu_seconds` of all its threads. Where other programs keep
-the processors busy the first of each pair grows with them, the second hardly.
+Makes a database and a codebase (in FOLDER, which is used again where it has them), opens the window without a screen
+in a process of its own, scrolls, filters, sorts, switches regions, tabs and runs, and compares two runs while a timer
+beats, then lets another process write a run into the same database (a copy, so that each time is like the first).
+Prints one `name=value` a line: `stall_ms` is the longest time between two beats, and `busy_ms` the longest time that
+the window's own thread computed between two; of the opening, `seconds` since the process began and `cpu_seconds` of
+all its threads. Where other programs keep the processors busy the first of each pair grows with them, the second
+hardly.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ SAMPLES_OF_ITEM = 7
 ADMITTED = 0.9
 STEPS = 60
 """Of scrolling, and of switching regions."""
+OTHER = 5
+"""A second run of the project has one in so many of the shown one's samples."""
+SHOWN_RUN = 2
 RUNNING = 12.0
 """Seconds of a run in another process."""
 
@@ -71,14 +75,16 @@ def _prepare(folder: Path, samples: int, files: int) -> float:
 
     from core.results import open_store
 
-    began, database = time.monotonic(), folder / "prepared.sqlite"
+    began, database = time.monotonic(), folder / "two_runs.sqlite"
     if database.exists():
         return 0.0
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / "partial.sqlite"
     with open_store(partial) as store:
         store._db.execute("PRAGMA synchronous = OFF")
-        fill_store(store, folder / "project", int(samples / SAMPLES_OF_ITEM / ADMITTED) + 1, 1)
+        items = int(samples / SAMPLES_OF_ITEM / ADMITTED) + 1
+        fill_store(store, folder / "project", items // OTHER, 2, model="OtherCoder-1B-Q8_0")
+        fill_store(store, folder / "project", items, 1)
         store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     written = sorted((folder / "project" / "shop").glob("*.py"))
     for number in range(files - len(written)):
@@ -92,7 +98,7 @@ def _prepare(folder: Path, samples: int, files: int) -> float:
 def _copy(folder: Path) -> None:
     for side in ("-wal", "-shm"):  # of a measurement that was ended
         (folder / f"runs.sqlite{side}").unlink(missing_ok=True)
-    shutil.copy(folder / "prepared.sqlite", folder / "runs.sqlite")
+    shutil.copy(folder / "two_runs.sqlite", folder / "runs.sqlite")
 
 
 def _compile() -> None:
@@ -111,20 +117,20 @@ def _write(folder: Path) -> int:
     from core.store.writer import Store
 
     def write(store: Store, number: int) -> None:
-        settings, choose = store.reader.settings(1), random.Random(number)
+        settings, choose = store.reader.settings(SHOWN_RUN), random.Random(number)
         _, regions = _module(f"shop/new_{number:03}.py", range(8), choose)
         for region in regions:
-            item_id = store.add_item(1, region.item)
+            item_id = store.add_item(SHOWN_RUN, region.item)
             if region.item.admitted:
                 _fill_item(store, item_id, region, settings, choose)
 
     with open_store(folder / "runs.sqlite") as store:
-        store.take_up(1)
+        store.take_up(SHOWN_RUN)
         until = time.monotonic() + RUNNING
         while time.monotonic() < until:
             write(store, time.monotonic_ns() // 1_000_000)
             time.sleep(0.3)
-        store.finish_run(1, "finished", [])
+        store.finish_run(SHOWN_RUN, "finished", [])
     return 0
 
 
@@ -164,16 +170,17 @@ def _measure(folder: Path) -> int:
     from PySide6.QtWidgets import QApplication
 
     from ui.appearance import Appearance
-    from ui.collector import calm_collector
+    from ui.collector import Collector
     from ui.main_window import MainWindow
     from ui.shell.remembered import Remembered
 
     app = QApplication(["rtc-inspector"])
+    collector = Collector(app)
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(Appearance(app, "light"), Remembered(settings))
     window.resize(1280, 800)
     window.show()
-    calm_collector()
+    collector.settle()
     _print_since(started, "window")
     heart = Heart()
     figures = heart.watch("opening", lambda: _open(app, window, folder, started))
@@ -244,12 +251,41 @@ def _use(app, window, heart: Heart) -> dict[str, float]:  # type: ignore[no-unty
             parts.labels.next_requested.emit()
             _settle(app, 0.03)
 
+    def tabs() -> None:
+        for step in range(2 * parts.tabs.count()):
+            parts.tabs.setCurrentIndex(step % parts.tabs.count())
+            _settle(app, 0.3)
+
     acts = {"scrolling": scroll, "filtering": filter_words, "states": filter_states, "sorting": sort}
-    acts |= {"switching": switch, "labelling": label}
+    acts |= {"switching": switch, "tabs": tabs, "labelling": label}
+    acts |= {"runs": lambda: _switch_runs(app, window), "comparing": lambda: _compare(app, window)}
     figures: dict[str, float] = {}
     for name, act in acts.items():
         figures |= heart.watch(name, act)
     return figures
+
+
+def _switch_runs(app, window) -> None:  # type: ignore[no-untyped-def]
+    from ui.inspection import Wanted
+
+    for run in (1, SHOWN_RUN) * 3:
+        window.inspection.choose_run(Wanted(run))
+        _wait(app, lambda run=run: window.inspection.run.id == run)
+        _settle(app, 0.5)
+
+
+def _compare(app, window) -> None:  # type: ignore[no-untyped-def]
+    """The page is made at its first show; then two traces, and back."""
+    comparing = window.comparing
+    for _ in range(2):
+        comparing.compare((1, SHOWN_RUN))
+        _wait(app, lambda: comparing.page.comparisons)
+        _settle(app, 0.5)
+        comparing.page.open_pairs(comparing.page.comparisons[0].disagreements, 0)
+        _settle(app, 0.3)
+        comparing.page.show_summary()
+        comparing.close()
+        _settle(app, 0.2)
 
 
 def _run_elsewhere(app, window, heart: Heart, folder: Path) -> dict[str, float]:  # type: ignore[no-untyped-def]

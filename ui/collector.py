@@ -1,22 +1,64 @@
-"""Keeps Python's own housekeeping from holding the window up."""
+"""Keeps Python's own housekeeping out of background threads, and from holding the window up.
+
+A search for reference cycles may destroy what it finds, and runs in whichever thread asks for memory. What Qt shows
+must not be destroyed outside of the window's thread: the process could crash. So Python no longer searches by itself.
+"""
 
 from __future__ import annotations
 
 import gc
 import sys
+import time
 
-YOUNG, MIDDLE, OLD = 50_000, 20, 100
-"""Allocations until the youngest objects are searched, and how many searches pass until older ones are."""
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+
+PAUSE = 1000
+"""Milliseconds between two looks whether there is something to search."""
+YOUNG, MIDDLE, OLD = 5_000, 10, 10
+"""New objects that are worth a search, and how many searches pass until older objects are searched too."""
+READ = 25_000
+"""So many new objects at once are rows that were read: searching them would take long, and find nothing."""
+THOROUGH = 600.0
+"""Seconds between two searches of everything, which need a moment when the user looks elsewhere."""
 TURN = 0.0001
 """Seconds a background thread computes before the window's thread may; many calls of Qt hand their turn over."""
 
 
-def calm_collector() -> None:
-    """Search for reference cycles seldom, and not in what is loaded by now. Call once, when the window stands.
+class Collector(QObject):
+    """Searches for reference cycles in the thread it is made in, a little at a time."""
 
-    Over a large run such a search stops every thread for a tenth of a second.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(YOUNG, MIDDLE, OLD)
-    sys.setswitchinterval(TURN)
+    def __init__(self, parent: QObject | None = None) -> None:
+        """From now on no other thread searches."""
+        super().__init__(parent)
+        gc.disable()
+        sys.setswitchinterval(TURN)
+        self._laid_aside, self._thorough = False, time.monotonic()
+        self._timer = QTimer(self, interval=PAUSE)
+        self._timer.timeout.connect(self.search)
+        self._timer.start()
+
+    def settle(self) -> None:
+        """Never search what is loaded by now. Call once, when the window stands."""
+        gc.collect()
+        gc.freeze()
+
+    def search(self) -> None:
+        """Search new objects, now and then older ones too; lay aside what is too much to search."""
+        young, middle, old = gc.get_count()
+        if young >= READ:
+            gc.freeze()
+            self._laid_aside = True
+        elif young >= YOUNG:
+            gc.collect(2 if old >= OLD else 1 if middle >= MIDDLE else 0)
+        if self._laid_aside and time.monotonic() - self._thorough > THOROUGH and not _watched():
+            self._search_all()
+
+    def _search_all(self) -> None:
+        gc.unfreeze()
+        self.settle()
+        self._laid_aside, self._thorough = False, time.monotonic()
+
+
+def _watched() -> bool:
+    return QGuiApplication.applicationState() == Qt.ApplicationState.ApplicationActive

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
+from ui.ahead import Ahead
 from ui.inspection import Wanted
 from ui.preloading import preload, preload_rest
 
@@ -26,6 +27,7 @@ class Opening(QObject):
         self._window = window
         self._postponed: Path | None = None
         self._searched = False
+        self._ahead = Ahead(window)
         window.browsing.settled.connect(self._go_on)
         window.project.absent.connect(self._look_for_models)
         preload(window.gateway)
@@ -59,4 +61,4 @@ class Opening(QObject):
         if not self._searched:
             self._searched = True
             self._window.models.search()
-            preload_rest(self._window.gateway)
+            preload_rest(self._window.gateway, self._ahead.begin)

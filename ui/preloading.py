@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+
 from ui.diff.rows import compare
 from ui.diff.spans import lexer_for
 from ui.gateway import Gateway
@@ -12,9 +15,9 @@ def preload(gateway: Gateway) -> None:
     gateway.submit("preload", _load_for_a_region, lambda nothing: None)
 
 
-def preload_rest(gateway: Gateway) -> None:
-    """Once everything is on show: what writes labels."""
-    gateway.submit("preload rest", _load_writer, lambda nothing: None)
+def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
+    """Once everything is on show: what writes labels, and what draws charts."""
+    gateway.submit("preload rest", _load_rest, lambda nothing: on_done())
 
 
 def _load_for_a_region() -> None:
@@ -22,5 +25,6 @@ def _load_for_a_region() -> None:
     compare("a", "b")
 
 
-def _load_writer() -> None:
-    import core.store.writer  # noqa: F401
+def _load_rest() -> None:
+    for name in ("core.store.writer", "ui.panels.charts", "ui.compare.page"):
+        import_module(name)

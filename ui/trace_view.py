@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from core.events import Event, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
@@ -33,6 +33,8 @@ class TraceView(QObject):
         self._samples: dict[int, SampleRow] = {}
         self._awaited: int | None = None
         self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
+        self._below = QTimer(self, singleShot=True, interval=0)
+        self._below.timeout.connect(self._show_below)
         inspection.item_chosen.connect(self._item_chosen)
         inspection.trace_changed.connect(self._trace_changed)
         roundtrip.sample_selected.connect(self._sample_selected)
@@ -52,6 +54,7 @@ class TraceView(QObject):
     def _item_chosen(self, item: ItemRow | None) -> None:
         """Another region: show its head at once, its samples when they are read."""
         if item is None or self._item is None or item.id != self._item.id:
+            self._below.stop()
             self._item, self._samples, self._shown = item, {}, (None, None)
             self._roundtrip.set_trace(item, [])
             self._show(None)
@@ -63,15 +66,20 @@ class TraceView(QObject):
             return
         self._item = trace.item
         self._samples = {sample.id: sample for sample in trace.samples}
+        self._below.start()
         self._roundtrip.set_trace(trace.item, list(trace.samples))
-        self._metrics.set_samples(trace.item, list(trace.samples))
         if self._awaited in self._samples:
             self._roundtrip.select(self._awaited)
             self._awaited = None
+
+    def _show_below(self) -> None:
+        """The tabs follow once the cards are drawn: all at once would hold the window up."""
+        self._metrics.set_samples(self._item, list(self._samples.values()))
         self._sample_selected(self._roundtrip.selected)
 
     def _sample_selected(self, sample_id: int | None) -> None:
-        self._show(self._samples.get(sample_id) if sample_id is not None else None)
+        if not self._below.isActive():
+            self._show(self._samples.get(sample_id) if sample_id is not None else None)
 
     def _show(self, sample: SampleRow | None) -> None:
         """Show a sample below, unless that is what is shown already."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.comparison.export import write_pairs_csv
 from core.comparison.values import Comparison, Pair
+from ui.compare.side import TraceSide
 from ui.compare.standings import Standings
 from ui.compare.summary import Summary
 from ui.compare.traces import Traces
@@ -17,6 +18,8 @@ from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.panels.empty import EmptyState
 from ui.panels.exporting import ExportButton
 from ui.theme import Theme
+
+SIDES = "Trace in the reference", "Trace in the other run"
 
 
 class ComparePage(QWidget):
@@ -36,15 +39,16 @@ class ComparePage(QWidget):
     report_asked = Signal()
     traces_made = Signal(object)
 
-    def __init__(self, theme: Theme) -> None:
-        """Empty until `show_comparisons`."""
+    def __init__(self, theme: Theme, summary: Summary | None = None) -> None:
+        """Empty until `show_comparisons`; the summary may have been made before."""
         super().__init__()
         self.setAccessibleName("Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
         self._theme = theme
         self._traces: Traces | None = None
-        self.standings, self.summary = Standings(theme), Summary(theme)
+        self._sides: list[TraceSide] = []
+        self.standings, self.summary = Standings(theme), summary or Summary(theme)
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = QStackedWidget()
         for part in (self._empty, self.summary):
@@ -73,13 +77,20 @@ class ComparePage(QWidget):
     def traces(self) -> Traces:
         """Made when they are first looked at, so that the page is there sooner."""
         if self._traces is None:
-            self._traces = Traces(self._theme)
+            while len(self._sides) < len(SIDES):
+                self.make_side()
+            self._traces = Traces(self._theme, self._sides)
             self._stack.addWidget(self._traces)
             self._traces.back_asked.connect(self.show_summary)
             self._traces.wanted.connect(self.pair_wanted)
             self._traces.left_for.connect(self.left_for)
             self.traces_made.emit(self._traces)
         return self._traces
+
+    def make_side(self) -> None:
+        """Make one of the two sides of the traces, unless they are made."""
+        if len(self._sides) < len(SIDES):
+            self._sides.append(TraceSide(self._theme, SIDES[len(self._sides)]))
 
     @property
     def comparison(self) -> Comparison | None:
@@ -142,8 +153,8 @@ class ComparePage(QWidget):
         self._theme = theme
         for part in (self.standings, self.summary):
             part.set_theme(theme)
-        if self._traces is not None:
-            self._traces.set_theme(theme)
+        for shown in self._sides if self._traces is None else (self._traces,):
+            shown.set_theme(theme)
 
     @property
     def _in_traces(self) -> bool:

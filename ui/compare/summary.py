@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -13,6 +15,7 @@ from ui.compare.scatter import Scatter
 from ui.diff.controls import column, label
 from ui.shell.section import Section
 from ui.theme import SPACE, Theme
+from ui.turns import Turns
 
 
 class Summary(QWidget):
@@ -23,6 +26,7 @@ class Summary(QWidget):
     def __init__(self, theme: Theme) -> None:
         """Empty until `show_comparison`."""
         super().__init__()
+        self._turns = Turns(self)
         self.verdict = label(role="title", wrap=True, selectable=True)
         self.rest = label(role="muted", wrap=True, selectable=True)
         self.caveats = label(role="warn", wrap=True, selectable=True)
@@ -55,8 +59,8 @@ class Summary(QWidget):
         self.caveats.setText(caveats)
         self.caveats.setVisible(bool(caveats))
         self.rest.setToolTip(words.NOTES)
-        for part in (self.scatter, self.list, self.details):
-            part.show_comparison(comparison)
+        parts = self.list, self.scatter, self.details
+        self._turns.begin(*[partial(part.show_comparison, comparison) for part in parts])
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""

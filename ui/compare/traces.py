@@ -25,13 +25,13 @@ class Traces(QWidget):
     wanted = Signal(object)
     left_for = Signal(int, int)
 
-    def __init__(self, theme: Theme) -> None:
-        """Empty until `show_pairs`."""
+    def __init__(self, theme: Theme, sides: Sequence[TraceSide]) -> None:
+        """Empty until `show_pairs`; `sides` are the reference's and the other run's."""
         super().__init__()
         self._comparison: Comparison | None = None
         self._pairs: Sequence[Pair] = ()
         self._at = 0
-        self.sides = TraceSide(theme, "Trace in the reference"), TraceSide(theme, "Trace in the other run")
+        self.sides = sides
         self.title, self.count = ElidedLabel("title"), label(role="muted")
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
         self.previous = button("", "Previous item", lambda: self.step(-1))
