@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import codecs
+import io
+import json
 import os
 import sys
 import traceback
@@ -46,6 +49,7 @@ def _groups() -> tuple[ModuleType, ...]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status (0 done, 1 incomplete, 2 user error, 130 interrupted)."""
+    _write_any_text()
     words = sys.argv[1:] if arguments is None else arguments
     options = build_parser(only_windows=not words or words[0] == "open").parse_args(words)
     try:
@@ -70,6 +74,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _unexpected(error, f"RTC Inspector failed: {type(error).__name__}: {error}")
     return status
+
+
+def _write_any_text() -> None:
+    r"""What standard output cannot encode is escaped, in JSON's own way: a folder may be called `caf\udce9`."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        codecs.register_error("json", _as_in_json)
+        sys.stdout.reconfigure(errors="json")
+
+
+def _as_in_json(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def _said(error: OSError) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,7 @@ from core.types import Span
 
 _SHOWN = 20
 _OPTIONAL = ("comment", "path", "language")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class EditFile:
@@ -31,7 +34,7 @@ class EditFile:
         data = _read(path)
         self.fingerprint = hashlib.sha256(data).hexdigest()
         self.passed_over: Counter[str] = Counter()
-        self._edits = _parse(path, data)
+        self._edits = _parse(path, data.removeprefix(codecs.BOM_UTF8), settings.max_characters)
 
     def draw(self, seed: int, report: Report) -> Iterator[Edit]:
         """The edits, shuffled."""
@@ -49,13 +52,13 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _parse(path: Path, data: bytes) -> list[Edit]:
+def _parse(path: Path, data: bytes, longest: int) -> list[Edit]:
     edits: list[Edit] = []
     bad: list[str] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             try:
-                edits.append(_edit(path, number, _fields(line)))
+                edits.append(_edit(path, number, _fields(line), longest))
             except ValueError as error:
                 bad.append(f"{path.name}, line {number}: {error}.")
     if bad:
@@ -86,12 +89,17 @@ def _fields(line: bytes) -> dict[str, str]:
             raise ValueError(f"`{name}` is not a text")
     if not values["old"] or not values["new"]:
         raise ValueError(f"`{'old' if not values['old'] else 'new'}` is empty")
-    return {name: values.get(name) or "" for name in ("old", "new", *_OPTIONAL)}
+    texts = {name: values.get(name) or "" for name in ("old", "new", *_OPTIONAL)}
+    for name, text in texts.items():
+        if _SURROGATE.search(text):
+            raise ValueError(f"`{name}` holds half of a surrogate pair, which is no character")
+    return texts
 
 
-def _edit(path: Path, number: int, fields: dict[str, str]) -> Edit:
+def _edit(path: Path, number: int, fields: dict[str, str], longest: int) -> Edit:
+    """An edit with a text of over `longest` characters is passed over later: its lines are not compared."""
     old, new = (fields[name].removesuffix("\n").removesuffix("\r") for name in ("old", "new"))
-    removed, added = changed_lines(old, new)
+    removed, added = changed_lines(old, new) if max(len(old), len(new)) <= longest else ((), ())
     return Edit(
         key=f"{path.name}:{number}",
         path=fields["path"] or path.name,

@@ -114,7 +114,10 @@ class EditHistory:
 
 
 def open_repository(project: Path) -> pygit2.Repository:
-    """A repository of another owner is read all the same: nothing of it is ever executed."""
+    """A repository of another owner is read all the same: nothing of it is ever executed. Raises ProjectError."""
+    if not project.is_dir():
+        problem = f"{project} is not a folder." if project.exists() else f"{project} does not exist."
+        raise ProjectError(problem, "Name a folder under git, or a bare repository.")
     try:
         pygit2.option(Option.SET_OWNER_VALIDATION, False)
         pygit2.option(Option.SET_MWINDOW_SIZE, _WINDOW)

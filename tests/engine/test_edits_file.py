@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -72,20 +74,36 @@ def test_every_bad_line_is_named(tmp_path: Path) -> None:
         line(comment=["x"]),
         b'{"old": "\xff", "new": "y"}',
         "[" * 100_000,
+        line(path="\ud800.py"),
     ]
     with pytest.raises(ProjectError) as caught:
         EditFile(written(tmp_path, line(), *bad), EditSettings())
     said = caught.value.problem.split("\n")
-    assert [text.split(":")[0] for text in said] == [f"edits.jsonl, line {n}" for n in range(2, 11)]
+    assert [text.split(":")[0] for text in said] == [f"edits.jsonl, line {n}" for n in range(2, 12)]
     for text, words in zip(
         said,
         (
             "is not JSON", "not a JSON object", "has no `old`", "has no `new`", "`old` is not a text", "`new` is empty",
             "`comment` is not a text", "is not UTF-8", "is not JSON",
+            "`path` holds half of a surrogate pair",
         ),
         strict=True,
     ):  # fmt: skip
         assert words in text
+
+
+def test_a_file_written_on_windows(tmp_path: Path) -> None:
+    written(tmp_path, line()).write_bytes(codecs.BOM_UTF8 + line().encode() + b"\r\n")
+    assert len(list(EditFile(tmp_path / "edits.jsonl", EditSettings()).draw(0, lambda *_: None))) == 1
+
+
+def test_whole_files_are_passed_over_without_comparing_their_lines(tmp_path: Path) -> None:
+    """Comparing two of these line by line would take minutes."""
+    old, new = ("\n".join(sign * (number % each) for number in range(9000)) for sign, each in (("x", 2), ("y", 3)))
+    start = time.monotonic()
+    source = EditFile(written(tmp_path, line(old=old, new=new), line()), EditSettings())
+    assert len(list(source.draw(0, lambda *_: None))) == 1 and time.monotonic() - start < 3
+    assert source.passed_over == {"edits longer than 800 characters": 1}
 
 
 def test_many_bad_lines_are_counted(tmp_path: Path) -> None:

@@ -90,6 +90,9 @@ def test_missing_objects_are_passed_over_and_named(tmp_path: Path) -> None:
 
 def test_no_repository(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path} is not in a git repository, so it has no edits."
+    assert refusal(tmp_path / "none") == f"{tmp_path / 'none'} does not exist."
+    (tmp_path / "file.py").write_text("x = 1\n")
+    assert refusal(tmp_path / "file.py") == f"{tmp_path / 'file.py'} is not a folder."
 
 
 def test_an_empty_history(tmp_path: Path) -> None:

@@ -171,6 +171,14 @@ def test_sample_prints_regions_that_stand_in_the_file(inspector: Inspector, proj
         assert row["tests"]
 
 
+def test_what_the_terminal_cannot_encode_is_escaped(inspector: Inspector, tmp_path: Path) -> None:
+    edits = tmp_path / "edits.jsonl"
+    edit = {"old": "alpha = compute(beta)", "new": "alpha = compute(gamma)", "path": "caf\u00e9 \u2713 \U0001f600.py"}
+    edits.write_text(json.dumps(edit))
+    lines = inspector("sample", tmp_path, "--edits", edits, "--json", PYTHONIOENCODING="ascii")
+    assert lines.returncode == 0 and json.loads(lines.stdout)["path"] == edit["path"]
+
+
 def test_judge_tells_right_from_wrong(inspector: Inspector, project: Path, tmp_path: Path) -> None:
     text = (project / "shop.py").read_text()
     start = text.index("subtotal -= ")
