@@ -11,7 +11,10 @@ from core.oracle.trial import Trial
 from core.oracle.verdicts import Observation
 
 SAMPLE_TESTS = 100
-SAMPLE_SECONDS = 0.25
+LEAST_SECONDS, MOST_SECONDS, SHARE = 0.05, 0.25, 0.1
+"""The drawn tests may take a share of what the run took, between these bounds."""
+STEADY = 0.001
+"""Seconds of any test beside its own."""
 
 
 class HiddenFailures:
@@ -29,7 +32,7 @@ class HiddenFailures:
 
         Such tests of the unmodified project (a plugin runs them its own way) prove nothing.
         """
-        passed = self._passed(Trial(trial.candidate, self._sample(trial.tests), doomed=True))
+        passed = self._passed(Trial(trial.candidate, self._sample(trial), doomed=True))
         if passed:
             self._usual.update(self._passed(Trial(None, tuple(passed), doomed=True)))
         return next((test for test in passed if test not in self._usual), "")
@@ -42,13 +45,23 @@ class HiddenFailures:
         named = [test.node_id for test in observed.tests() if test.outcome == "passed"]
         return [test for test in named if test not in self._usual]
 
-    def _sample(self, tests: Sequence[str]) -> tuple[str, ...]:
-        """Tests that take a moment together, drawn so that nobody knows which; of one kind of process."""
-        swapped = [test for test in tests if test not in self._fresh_only] or tests
-        drawn, left = list[str](), SAMPLE_SECONDS
-        for test in SystemRandom().sample(swapped, min(len(swapped), SAMPLE_TESTS)):
+    def _sample(self, trial: Trial) -> tuple[str, ...]:
+        """Tests that take a moment together, drawn so that nobody knows which; of one kind of process.
+
+        The faster a test, the likelier: so there are more of them in the moment, and none is out of the question.
+        """
+        swapped = [test for test in trial.tests if test not in self._fresh_only] or trial.tests
+        whole = sum(self._seconds.get(test, 0.0) for test in trial.tests + trial.rest)
+        drawn, left = list[str](), min(MOST_SECONDS, max(LEAST_SECONDS, SHARE * whole))
+        for test in self._by_lot(swapped)[:SAMPLE_TESTS]:
             left -= self._seconds.get(test, 0.0)
             if drawn and left < 0:
                 break
             drawn.append(test)
         return tuple(drawn)
+
+    def _by_lot(self, tests: Sequence[str]) -> list[str]:
+        """In an order drawn with weights: one over a test's seconds."""
+        lot = SystemRandom()
+        keys = {test: lot.expovariate(1.0) * (STEADY + self._seconds.get(test, 0.0)) for test in tests}
+        return sorted(keys, key=lambda test: keys[test])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +12,9 @@ from . import audit
 from .candidate import take_up
 from .channel import Send
 from .child import describe, flush
-from .configured import Configured, Early
+from .configured import Configured
 from .evidence import needs_proof, prove, snapshot
+from .imported import Early, Foreign
 from .lines import Collector, choose_collector
 from .loading import LoadTests
 from .reporter import Reporter, Witness
@@ -85,13 +85,13 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
 def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
     """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
     collector, early, witness = choose_collector(config), Early(config["root"]), Witness()
+    known = Foreign(config["root"] + os.sep)
     reporter = Reporter(send, request, witness, config["root"])
     closing = Closing(send, reporter, request, snapshot())
-    known = set(sys.modules)
     collector.start()
-    status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, early, collector])
+    status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, early, known, collector])
     _send_lines(send, collector)
-    send("modules", _foreign(known, config["root"] + os.sep))
+    send("modules", known.modules)
     send("early", early.files)
     send("exit", status)
     return 0
@@ -113,21 +113,3 @@ def _send_lines(send: Send, collector: Collector) -> None:
         send("import-lines", path, sorted(lines))
     for path, by_test in collector.lines().items():
         send("lines", path, [[test, sorted(lines)] for test, lines in by_test.items()])
-
-
-def _foreign(known: set[str], root: str) -> list[str]:
-    """Modules the tests imported that are neither the project's nor a plugin's (pytest rewrites those on import)."""
-    found = []
-    modules = list(sys.modules.items())
-    plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
-    for name, module in modules:
-        file = getattr(module, "__file__", None)
-        if name in known or name.split(".", 1)[0] in plugins or not isinstance(file, str) or file.startswith(root):
-            continue
-        if "pytest" not in name and getattr(module, "__spec__", None) is not None:
-            found.append(name)
-    return found
-
-
-def _rewritten(module: Any) -> bool:
-    return type(getattr(module, "__loader__", None)).__name__ == "AssertionRewritingHook"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import pytest
@@ -40,19 +39,3 @@ def _say_version() -> None:
     """As `pytest.main` does since it has had this variable."""
     if tuple(int(part) for part in pytest.__version__.split(".")[:2]) >= (8, 2):
         os.environ["PYTEST_VERSION"] = pytest.__version__
-
-
-class Early:
-    """A plugin that names the project's files which are imported before anything is collected."""
-
-    def __init__(self, root: str) -> None:
-        """`root`: of the project."""
-        self._root = root + os.sep
-        self.files: list[str] = []
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionstart(self, session: Any) -> None:
-        """Look once."""
-        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
-        below = (file for file in files if isinstance(file, str) and file.startswith(self._root))
-        self.files = sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below})

@@ -39,6 +39,12 @@ class Witness:
         outcome: Any = yield
         self.raised = outcome.excinfo is not None or bool(getattr(item, "_excinfo", None))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
+        """No dot for a test that passed: pytest writes each by itself, which costs as much as a fast test."""
+        passed = report.passed and report.when == "call" and not hasattr(report, "wasxfail")
+        return ("passed", "", "") if passed else None
+
 
 class Reporter:
     """Reports each test over the child's private channel.
@@ -137,7 +143,8 @@ class Reporter:
         cut = len(self._printed) - len(output)
         self._left -= len(output)
         message = arranged(message, self._root, MESSAGE_LIMIT)
-        self._send("test", nodeid, outcome, self._seconds, message, output, cut)
+        soon = outcome == "passed" and bool(self.items) and nodeid != self.items[-1].nodeid
+        self._send("test", nodeid, outcome, self._seconds, message, output, cut, wait=soon)
         if outcome in ("failed", "error"):
             self.failed = True
             if self._fail_fast:

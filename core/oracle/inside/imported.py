@@ -1,0 +1,59 @@
+"""What a run of the unmodified project imports: its own files before any collection, and foreign modules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pytest
+
+
+class Early:
+    """A plugin that names the project's files which are imported before anything is collected."""
+
+    def __init__(self, root: str) -> None:
+        """`root`: of the project."""
+        self._root = root + os.sep
+        self.files: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: Any) -> None:
+        """Look once."""
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        below = (file for file in files if isinstance(file, str) and file.startswith(self._root))
+        self.files = sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below})
+
+
+class Foreign:
+    """A plugin that names the modules which the tests imported.
+
+    They are neither the project's nor a plugin's, for pytest rewrites those on import.
+    """
+
+    def __init__(self, root: str) -> None:
+        """`root`: of the project, with a separator at its end. What is imported by now does not count."""
+        self._root = root
+        self._known = set(sys.modules)
+        self.modules: list[str] = []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Look once: what plugins import to say farewell serves no test."""
+        modules = list(sys.modules.items())
+        plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
+        self.modules = [
+            name
+            for name, module in modules
+            if name not in self._known and name.split(".", 1)[0] not in plugins and self._is_foreign(name, module)
+        ]
+
+    def _is_foreign(self, name: str, module: Any) -> bool:
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or file.startswith(self._root):
+            return False
+        return "pytest" not in name and getattr(module, "__spec__", None) is not None
+
+
+def _rewritten(module: Any) -> bool:
+    return type(getattr(module, "__loader__", None)).__name__ == "AssertionRewritingHook"
