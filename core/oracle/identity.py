@@ -31,6 +31,7 @@ class IdentityRun:
         collected: node ids in the order they ran.
         outcomes: node id -> (outcome, seconds, message).
         errors: (file, text) of what could not be collected.
+        aborted: the error that ended the run itself, if one did.
         asked: the tests it was to run; None means all.
     """
 
@@ -45,6 +46,7 @@ class IdentityRun:
     events: set[tuple[str, str]] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)
     status: int | None = None
+    aborted: str = ""
     seconds: float = 0.0
 
     def take(self, kind: str, values: list[Any]) -> None:
@@ -68,6 +70,8 @@ class IdentityRun:
                 self.events.add((values[0], values[1]))
             case "evidence":
                 self.changes.update(values[1])
+            case "aborted":
+                self.aborted = str(values[0])
             case "exit":
                 self.status = int(values[0])
 

@@ -83,16 +83,17 @@ class IdentityRunner:
     def _check_ending(self, run: IdentityRun, reply: dict[str, Any], limit: float) -> None:
         if reply["killed"]:
             where = f" in {reply['test']}" if reply["test"] else ""
+            what = "report more than is read" if reply["killed"] == "flood" else f"did not end within {limit:.0f} s"
             raise ProjectError(
-                f"The project's own tests did not end within {limit:.0f} s{where}.",
+                f"The project's own tests {what}{where}.",
                 "Deselect the slow tests in the project's pytest configuration, or raise the suite's time limit.",
             )
         check_collected(run, reply["printed"], self._interpreter, self._root)
         if run.status is None:
             where = f" in {reply['test']}" if reply["test"] else ""
+            why = run.aborted or f"status {reply['exit']}, signal {reply['signal']}"
             raise ProjectError(
-                f"The project's own tests end the interpreter{where}: "
-                f"status {reply['exit']}, signal {reply['signal']}.",
+                f"The project's own tests end the interpreter{where}: {why}.",
                 "Make the whole suite run to its end with pytest, then open the project again.",
             )
 

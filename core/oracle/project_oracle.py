@@ -208,6 +208,7 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
 
 def _elsewhere(candidate: Candidate) -> str:
     return (
-        f"The tests do not import {candidate.file.path} from this folder but another copy, so changes to it have no "
-        "effect: install the project in development mode (pip install -e .) in the interpreter that runs its tests."
+        f"The tests do not import {candidate.file.path}, or not from this folder but another copy, so changes to it "
+        "have no effect: if there is a copy, install the project in development mode (pip install -e .) in the "
+        "interpreter that runs its tests."
     )

@@ -26,7 +26,7 @@ _ALONE_ENOUGH = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
 
 # Options of reporting, coverage, distribution and early stopping: they change how a run is shown, not what is true.
 _WITH_VALUE_WORDS = """
--n --numprocesses --dist --maxprocesses --max-worker-restart --tx --maxfail --tb --capture --color
+-r -n --numprocesses --dist --maxprocesses --max-worker-restart --tx --maxfail --tb --capture --color
 --durations --durations-min --junitxml --junit-xml --junit-prefix --junit-suite-name --html --css --json
 --json-report-file --verbosity --log-file --log-file-level --log-cli-level --show-capture --code-highlight
 --basetemp --cache-show --reruns --reruns-delay --random-order-bucket --random-order-seed --cov-report

@@ -16,6 +16,7 @@ SPLITS = [
     ("-p no:warnings -x --maxfail 3", ("-p", "no:warnings"), ("-x", "--maxfail", "3")),
     ("--import-mode=importlib --strict-markers", ("--import-mode=importlib",), ("--strict-markers",)),
     ("-m 'not slow' -n4", ("-m", "not slow"), ("-n4",)),
+    ("-r a --lf tests", ("tests",), ("-r", "a", "--lf")),
     ("--asyncio-mode=auto --tb short", ("--asyncio-mode=auto",), ("--tb", "short")),
 ]
 

@@ -127,6 +127,19 @@ def test_frames_of_many_threads_keep_their_order() -> None:
     assert len(found) == 400 and not reader.broken
 
 
+def test_what_waits_is_written_with_what_comes_next() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    send, reader = open_channel(writing, "n", os.getpid()), FrameReader("n", 1 << 20)
+    send("a", 1, wait=True)
+    with pytest.raises(BlockingIOError):
+        os.read(reading, 1)
+    send("b", 2)
+    assert reader.feed(os.read(reading, 1000)) == [("a", [1]), ("b", [2])] and not reader.broken
+    os.close(reading)
+    os.close(writing)
+
+
 def test_a_flood_is_noticed() -> None:
     reader = FrameReader("n", 10)
     assert reader.feed(json.dumps(["x" * 20]).encode()) == []

@@ -110,7 +110,8 @@ def test_doctests_async_tests_and_options_of_the_project(tmp_path: Path, opening
                 "    async def test_one(self): self.assertEqual(thing.one(), 1)\n"
             ),
             "test_threads.py": (  # no tracer, hook or limit of ours may keep one of many threads from starting
-                "import threading\ndef test_threads():\n    for _ in range(20):\n"
+                "import threading\ndef test_threads():\n    exec(compile('x = 1', 'nowhere.py', 'exec'))\n"
+                "    for _ in range(20):\n"
                 "        barrier = threading.Barrier(31, timeout=5)\n"
                 "        threads = [threading.Thread(target=barrier.wait) for _ in range(30)]\n"
                 "        for thread in threads: thread.start()\n        barrier.wait()\n"
@@ -168,7 +169,7 @@ def test_load_tests_of_a_package_finds_modules_of_unusual_names(tmp_path: Path, 
     assert judged(project, "thing.py", "def two():", "def two(_=0):") is Outcome.PASS
 
 
-def test_a_module_that_is_reloaded_is_the_candidate_again(tmp_path: Path, opening: Open) -> None:
+def test_a_module_that_is_reloaded_or_named_by_its_file_is_the_candidate(tmp_path: Path, opening: Open) -> None:
     write(
         tmp_path,
         {
@@ -176,10 +177,18 @@ def test_a_module_that_is_reloaded_is_the_candidate_again(tmp_path: Path, openin
             "test_thing.py": (
                 "import importlib, thing\n\ndef test_one():\n    importlib.reload(thing)\n    assert thing.one() == 1\n"
             ),
+            "tools/a-script.py": "def two():\n    return 2\n",
+            "test_script.py": (
+                "from importlib import util\n\ndef test_two():\n"
+                "    spec = util.spec_from_file_location('script', 'tools/a-script.py')\n"
+                "    script = util.module_from_spec(spec)\n    spec.loader.exec_module(script)\n"
+                "    assert script.two() == 2\n"
+            ),
         },
     )
     project = opening(tmp_path)
     assert judged(project, "thing.py", "return 1", "return 2") is Outcome.FAIL
+    assert judged(project, "tools/a-script.py", "return 2", "return 1") is Outcome.FAIL
 
 
 READER = "import inspect\n\n\ndef first(function):\n    return inspect.getsource(function)[:3]\n"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import linecache
 import os
 import sys
@@ -86,4 +88,17 @@ def install() -> CandidateFinder:
         return finder.ours(spec) if spec is not None and finder.is_changed(spec) else spec
 
     rewrite.AssertionRewritingHook.find_spec = find_spec  # type: ignore[method-assign]
+    _follow_files(finder)
     return finder
+
+
+def _follow_files(finder: CandidateFinder) -> None:
+    """Modules made from a file's path, which no finder is asked for: pytest makes such, and so do tests of scripts."""
+    usual: Any = importlib.util.spec_from_file_location
+
+    @functools.wraps(usual)
+    def spec_from_file_location(name: str, location: Any = None, **named: Any) -> Any:
+        spec = usual(name, location, **named)
+        return finder.ours(spec) if spec is not None and not named.get("loader") and finder.is_changed(spec) else spec
+
+    importlib.util.spec_from_file_location = spec_from_file_location

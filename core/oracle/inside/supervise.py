@@ -14,7 +14,11 @@ from .reap import kill_everything
 from .scratch import Scratch
 
 JUDGE_BYTES = 16 << 20
+EACH_BYTES, EACH_FAILURE_BYTES = 1 << 10, 8 << 10
+"""What is read beside that for each test, where the first failure ends the run, and where each may tell of one."""
+MOST_BYTES = 128 << 20
 TRACE_BYTES = 1 << 30
+"""Of the unmodified project."""
 
 Body = Callable[[int, int, str], None]
 Listener = Callable[[str, "list[Any]"], None]
@@ -98,7 +102,7 @@ class _Watch:
     def __init__(self, request: dict[str, Any], listen: Listener) -> None:
         self.nonce = os.urandom(16).hex()
         self.clean = True
-        self._reader = FrameReader(self.nonce, TRACE_BYTES if request.get("trace") else JUDGE_BYTES)
+        self._reader = FrameReader(self.nonce, _most_bytes(request))
         self._listen = listen
         self._limits = request.get("test_seconds") or {}
         self._default = float(request.get("default_test_seconds", 60.0))
@@ -175,3 +179,11 @@ class _Watch:
             "flooded": self._reader.flooded,
             "printed": self._output.text(),
         }
+
+
+def _most_bytes(request: dict[str, Any]) -> int:
+    """How much a child may report; a suite can have tens of thousands of tests."""
+    if request.get("identity"):
+        return TRACE_BYTES
+    each = EACH_BYTES if request.get("fail_fast") else EACH_FAILURE_BYTES
+    return min(MOST_BYTES, JUDGE_BYTES + each * len(request.get("tests") or ()))

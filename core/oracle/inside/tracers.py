@@ -166,7 +166,8 @@ class CoverageTracer:
         self._quiet.stop()
         self._coverage.stop()
         data = self._coverage.get_data()
-        for path in data.measured_files():
+        # Code may have been compiled under a name that no file bears, or from a file that is gone.
+        for path in filter(os.path.isfile, data.measured_files()):
             module_lines = module_level_lines(path)
             for line, contexts in data.contexts_by_lineno(path).items():
                 for context in contexts:
