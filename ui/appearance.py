@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
 
-from ui.fonts import INTERFACE_POINTS, interface_font
+from ui.fonts import INTERFACE_POINTS, grow_fixed, interface_font
 from ui.stylesheet import palette, stylesheet
 from ui.theme import DARK, LIGHT, Theme
 
@@ -32,6 +32,7 @@ class Appearance(QObject):
             app.setStyle("Fusion")
         app.setFont(interface_font())
         self._growth = 1.0
+        grow_fixed(1.0)
         self.theme = self._wanted()
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._follow)
@@ -54,6 +55,7 @@ class Appearance(QObject):
             self._growth = growth
             self._app.setFont(interface_font(INTERFACE_POINTS * growth))
             self._apply()
+            grow_fixed(growth)
 
     @contextmanager
     def laid_aside(self) -> Iterator[None]:

@@ -23,7 +23,7 @@ from ui.inspection import OVERVIEW, Inspection, Overview, Wanted
 from ui.open_project import OpenProject
 from ui.panels.metric_values import read_metric
 from ui.past import present_path
-from ui.project_nodes import listed_files
+from ui.project_nodes import first_code, listed_files
 from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
 from ui.turns import Turns, Work
@@ -159,6 +159,7 @@ class Browsing(QObject):
         if fresh:
             parts.regions.set_items(overview.items)
         parts.status.show_run(overview.run)
+        parts.roundtrip.expect(bool(overview.items))
         if overview.run is not None:
             parts.set_noun(noun(overview.run.task))
             parts.show_views(True)  # the list gets the focus, and so its first region is chosen
@@ -252,7 +253,7 @@ class Browsing(QObject):
         if item is not None:
             self._feed.show_item(item)
         else:
-            self._feed.show_some()
+            self._feed.show_some(first_code(codebase) if codebase else "")
 
 
 def _sampling(run: RunRow | None) -> Sampling | None:

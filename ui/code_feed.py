@@ -41,8 +41,10 @@ class CodeFeed(QObject):
         self._code.show_item(self._past.shown(item))
         self._past.want(item, self._root)
 
-    def show_some(self) -> None:
-        """Show the first item's file when none is shown."""
+    def show_some(self, path: str = "") -> None:
+        """Show the first item's file when none is shown; where there is no item, the file at `path` if it is named."""
+        if not self._items and path and not self._code.path:
+            self._code.open_file(path)
         if self._code.path or not self._items:
             return
         first = self._items[0]

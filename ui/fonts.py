@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtWidgets import QApplication, QWidget
 
 INTERFACE = (
     "Inter",
@@ -26,9 +28,9 @@ FIXED = (
     "Noto Sans Mono",
     "DejaVu Sans Mono",
 )
-
-
-INTERFACE_POINTS = 9.0
+INTERFACE_POINTS, CODE_POINTS = 9.0, 9.5
+GROWTH, FIXED_POINTS = "growth", "fixed points"
+"""Properties: of the application, how many times as large as at its start text is; of a widget, its points before that."""
 
 
 def _first(wanted: Sequence[str], fallback: QFontDatabase.SystemFont) -> QFont:
@@ -45,10 +47,32 @@ def interface_font(points: float = INTERFACE_POINTS) -> QFont:
     return font
 
 
-def fixed_font(points: float = 9.5) -> QFont:
-    """For code, prompts and answers."""
+def fixed_font(points: float = CODE_POINTS) -> QFont:
+    """For code, prompts and answers, so many times larger as all text is now."""
     font = _first(FIXED, QFontDatabase.SystemFont.FixedFont)
-    font.setPointSizeF(points)
+    font.setPointSizeF(points * _growth())
     font.setFixedPitch(True)
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font
+
+
+def write_fixed(widget: QWidget, points: float = CODE_POINTS) -> None:
+    """Let a widget write in the fixed font, and follow the size of all text."""
+    widget.setProperty(FIXED_POINTS, points)
+    widget.setFont(fixed_font(points))
+
+
+def grow_fixed(growth: float) -> None:
+    """Write everything so many times as large as at the start: what was written in the fixed font, and what will be."""
+    app = QCoreApplication.instance()
+    if app is not None:
+        app.setProperty(GROWTH, growth)
+    for widget in QApplication.allWidgets():
+        points = widget.property(FIXED_POINTS)
+        if points is not None:
+            widget.setFont(fixed_font(points))
+
+
+def _growth() -> float:
+    app = QCoreApplication.instance()
+    return float(app.property(GROWTH) or 1.0) if app is not None else 1.0

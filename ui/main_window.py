@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
@@ -21,6 +21,7 @@ from ui.browsing import Browsing
 from ui.commands import Commands
 from ui.comparing import Comparing
 from ui.coordinator import RunState
+from ui.dropping import Dropping
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
 from ui.label_desk import LabelDesk
@@ -46,7 +47,6 @@ PATIENCE = 2.5
 CHECK = 50
 """Milliseconds between two looks whether it has."""
 DEMO_REGIONS = 12
-DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
 
 
 class MainWindow(QMainWindow):
@@ -58,7 +58,6 @@ class MainWindow(QMainWindow):
         """Build every part and join them."""
         super().__init__()
         self.setWindowTitle("RTC Inspector")
-        self.setAcceptDrops(True)
         self.appearance, self.remembered = appearance, remembered
         self._closing: float | None = None
         self._offered: Path | None = None
@@ -81,7 +80,7 @@ class MainWindow(QMainWindow):
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.reporting = Reporting(self, self.inspection, self.parts.notices)
         self.label_desk = LabelDesk(self)
-        self.opening = Opening(self)
+        self.opening, self.dropping = Opening(self), Dropping(self)
         self.commands = Commands(self, menu, runs)
         self._connect()
         self._show_task(self.control.settings)
@@ -267,23 +266,6 @@ class MainWindow(QMainWindow):
         if geometry is not None:
             self.restoreGeometry(geometry)
         self.parts.arrange(self.size(), self.remembered)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802
-        """Qt: folders, model files and databases may be dropped."""
-        if event.mimeData().hasUrls():
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
-        """Qt: open what was dropped."""
-        for url in event.mimeData().urls():
-            path = Path(url.toLocalFile())
-            if path.is_dir():
-                self.open_project(path)
-            elif path.suffix == ".gguf":
-                self.models.add(path)
-                self.parts.notices.say(NoticeText(f"{path.name} is the forward model from now on."))
-            elif path.suffix in DATABASE_ENDINGS:
-                self.open_database(path)
 
     # ---- the end
 

@@ -27,7 +27,7 @@ class Opening(QObject):
         self._window = window
         self._postponed: Path | None = None
         self._searched = False
-        self._ahead = Ahead(window)
+        self.ahead = Ahead(window)
         window.browsing.settled.connect(self._go_on)
         window.project.absent.connect(self._look_for_models)
         preload(window.gateway)
@@ -61,4 +61,4 @@ class Opening(QObject):
         if not self._searched:
             self._searched = True
             self._window.models.search()
-            preload_rest(self._window.gateway, self._ahead.begin)
+            preload_rest(self._window.gateway, self.ahead.begin)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 
-from ui.fonts import fixed_font
+from ui.fonts import CODE_POINTS, fixed_font
 from ui.shell.keys_dialog import KeysDialog
 from ui.shell.settings_dialog import LARGEST, SMALLEST, Now, SettingsDialog
 from ui.shell.tour import Step, Tour
@@ -25,7 +25,7 @@ class Preferences(QObject):
         self._window = window
         self.tour: Tour | None = None
         self._scale = window.remembered.scale
-        self._points = window.remembered.code_points or fixed_font().pointSizeF()
+        self._points = window.remembered.code_points or CODE_POINTS
         if window.remembered.code_points:
             self.size_code(self._points)
 
@@ -54,6 +54,7 @@ class Preferences(QObject):
     def choose_scale(self, scale: int) -> None:
         """Text of that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
         self._window.appearance.grow(scale / self._scale)
+        self._window.parts.code.editor.use_font(fixed_font(self._points))
 
     def scale_code(self, step: float) -> None:
         """Larger or smaller code."""

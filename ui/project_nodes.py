@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from core.store.rows import FileRow
 from core.types import Codebase
 
+SHORT = 400
+"""Characters of a file that may have nothing but imports."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
@@ -47,6 +50,12 @@ class Node:
         yield self
         for child in self.children:
             yield from child.walk()
+
+
+def first_code(codebase: Codebase) -> str:
+    """The file to begin with where nothing is chosen: the first with some code in it; empty where there is none."""
+    code = [each for each in codebase.files if not each.is_test]
+    return next((each.path for each in code if len(each.text) > SHORT), code[0].path if code else "")
 
 
 def listed_files(codebase: Codebase) -> list[ListedFile]:

@@ -37,6 +37,7 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
 )
 WIDTHS = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
 ROW, NARROWEST_FILE = 26, 124
+BAR, NO_BAR = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
 TYPING_PAUSE = 120
 """Milliseconds without a key before the filter is applied."""
 
@@ -54,6 +55,7 @@ class RegionTable(QWidget):
         self.states = QComboBox()
         self.table = QTableView()
         self.count = QLabel()
+        self._hint = QLabel(self.table)
         self._current: int | None = None
         self._quiet = False
         self._heat = HeatDelegate(theme, self)
@@ -67,6 +69,7 @@ class RegionTable(QWidget):
         """Qt: the file's name takes the room that the figures leave."""
         super().resizeEvent(event)
         self._fit()
+        self._hint.setGeometry(self.table.geometry().translated(-self.table.pos()))
 
     def _take_size(self) -> None:
         self._fit()
@@ -85,6 +88,8 @@ class RegionTable(QWidget):
     def set_noun(self, noun: str) -> None:
         """Call what is listed by its name."""
         self.table.setAccessibleName(f"{noun}s".capitalize())
+        self._noun = noun
+        self._count()
         self.words.setAccessibleName(f"Filter {noun}s by file or code")
         self.states.setAccessibleName(f"Filter {noun}s by state")
 
@@ -115,6 +120,10 @@ class RegionTable(QWidget):
             self.states.addItem(name)
         self.states.currentIndexChanged.connect(self._apply_filter)
         self.count.setProperty("role", "caption")
+        self._hint.setProperty("role", "muted")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._hint.setWordWrap(True)
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _build_table(self) -> None:
         table = self.table
@@ -164,7 +173,10 @@ class RegionTable(QWidget):
 
     def _count(self) -> None:
         shown, known = len(self.regions.shown), len(self.regions.all_items)
-        self.count.setText(f"{shown:,}" if shown == known else f"{shown:,} of {known:,}")
+        self.count.setText("" if not known else f"{shown:,}" if shown == known else f"{shown:,} of {known:,}")
+        self._hint.setText(f"No {self._noun} fits the filter." if known else f"A run lists its {self._noun}s here.")
+        self._hint.setVisible(not shown)
+        self.table.setHorizontalScrollBarPolicy(BAR if shown else NO_BAR)
 
     def _restore(self) -> None:
         """Select the current region again where it is listed now, quietly."""

@@ -45,6 +45,8 @@ def writing(panel: RoundTripPanel) -> list[str]:
 
 def test_without_a_region_it_says_what_to_do(panel: RoundTripPanel) -> None:
     assert panel._empty.isVisible()
+    assert "No regions yet" in panel._empty.accessibleName()
+    panel.expect(True)
     assert "Pick a region" in panel._empty.accessibleName()
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from ui.appearance import Appearance
 from ui.colour import contrast, mix
+from ui.panels.code_peek import CodePeek
 from ui.stylesheet import stylesheet
 from ui.theme import DARK, LIGHT, Theme
 
@@ -92,3 +93,13 @@ def test_switching_the_theme_repaints_and_says_so(qapp: QApplication) -> None:
 def test_an_unknown_theme_is_refused(qapp: QApplication) -> None:
     with pytest.raises(ValueError):
         Appearance(qapp, "light").choose("sepia")
+
+
+def test_fixed_text_follows_the_size_of_all_text(qapp: QApplication) -> None:
+    appearance, peek = Appearance(qapp, "light"), CodePeek(LIGHT)
+    before = peek.font().pointSizeF()
+    appearance.grow(1.5)
+    later = CodePeek(LIGHT)
+    assert (peek.font().pointSizeF(), later.font().pointSizeF()) == (1.5 * before, 1.5 * before)
+    appearance.grow(1.0)
+    assert peek.font().pointSizeF() == before

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QTimer, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication, QShortcut
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
@@ -296,11 +296,30 @@ def test_every_part_has_room(window: MainWindow, width: int, height: int) -> Non
     assert parts.regions.height() > parts.tree.height()
 
 
+def drop(window: MainWindow, data: QMimeData) -> None:
+    """Over the window it says what will come; dropped, it comes."""
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
+    QApplication.sendEvent(window, over)
+    assert over.isAccepted() and Path(data.urls()[0].toLocalFile()).name in window.dropping.hint.text()
+    assert window.dropping.hint.isVisible()
+    QApplication.sendEvent(window, QDropEvent(QPointF(5, 5), copy, data, left, none))
+    assert not window.dropping.hint.isVisible()
+
+
+def test_what_cannot_be_opened_is_refused(empty: MainWindow, tmp_path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    over = QDragEnterEvent(QPoint(5, 5), copy, data, left, none)
+    QApplication.sendEvent(empty, over)
+    assert not over.isAccepted() and not empty.dropping.hint.isVisible()
+
+
 def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(case.root))])
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    empty.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
+    drop(empty, data)
     wait_until(lambda: empty.project.codebase is not None)
     assert empty.project.root == case.root
     assert empty.parts.tree.isVisible()
@@ -309,8 +328,7 @@ def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
 def test_dropping_a_model_file_uses_it_and_says_so(empty: MainWindow) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(bundled_model()))])
-    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    empty.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
+    drop(empty, data)
     assert empty.control.settings.model == str(bundled_model())
     assert bundled_model().name in empty.parts.notices.problem.text()
 

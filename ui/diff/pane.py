@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -26,7 +26,7 @@ from ui.diff.gutter import Gutter
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
-from ui.fonts import fixed_font
+from ui.fonts import write_fixed
 from ui.theme import Theme
 
 TAB = 4
@@ -39,6 +39,7 @@ class Pane(QPlainTextEdit):
     """Shows PaneLines, one block each. `resized` says that lines may wrap anew."""
 
     resized = Signal()
+    _made = False
 
     def __init__(self, theme: Theme, name: str, spans: Sequence[Spans], parent: QWidget | None = None) -> None:
         """`name` is what screen readers say."""
@@ -50,9 +51,7 @@ class Pane(QPlainTextEdit):
         self.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
         self.setTabChangesFocus(True)
         self.setStyleSheet(FOCUS_RING)
-        self.setFont(fixed_font())
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
-        self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance("0"))
         self._lines: Sequence[PaneLine] = ()
         self.padding: Sequence[int] = ()
         self._blocks: tuple[dict[int, int], ...] = tuple({} for _ in spans)
@@ -63,6 +62,12 @@ class Pane(QPlainTextEdit):
             each.advanced.connect(partial(self._recolour, side))
         self.updateRequest.connect(self._gutter.follow)
         self.cursorPositionChanged.connect(self._show_row)
+        write_fixed(self)
+        self._measure()
+        self._made = True
+
+    def _measure(self) -> None:
+        self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance("0"))
 
     @property
     def lines(self) -> Sequence[PaneLine]:
@@ -189,6 +194,14 @@ class Pane(QPlainTextEdit):
         super().resizeEvent(event)
         self._gutter.place(self.contentsRect())
         self.resized.emit()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Text of another size has other line numbers and wraps elsewhere (called by Qt)."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.FontChange and self._made:
+            self._measure()
+            self._gutter.fit(self._lines)
+            self.resized.emit()
 
     def set_gutter_width(self, width: int) -> None:
         """Leave room for the gutter."""

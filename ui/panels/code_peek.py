@@ -12,7 +12,7 @@ from core.trips.tasks import counted
 from ui.diff.indentation import lost_indentation
 from ui.diff.lines import split
 from ui.diff.spans import Span, lexer_for, spans_by_line
-from ui.fonts import fixed_font
+from ui.fonts import write_fixed
 from ui.theme import Theme
 
 PAD = 6
@@ -27,7 +27,7 @@ class CodePeek(QWidget):
         self._theme, self._most = theme, most
         self._lines: list[tuple[str, list[Span]]] = []
         self._before, self._more = "", ""
-        self.setFont(fixed_font(8.5))
+        write_fixed(self, 8.5)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_code(self, text: str, path: str = "", start: int = 0) -> None:

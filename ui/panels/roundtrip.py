@@ -47,7 +47,7 @@ class RoundTripPanel(QWidget):
         self._cards: dict[int, SampleCard] = {}
         self._spare: list[SampleCard] = []
         self._writing: dict[Place, WritingCard] = {}
-        self._lit = True
+        self._lit, self._any = True, False
         tip = "Write a description by hand and run the backward pass on it"
         self.describe = button("✎ Describe", tip, self.write_description, flat=False)
         self.own = DescribeCard()
@@ -240,7 +240,16 @@ class RoundTripPanel(QWidget):
 
     def set_noun(self, noun: str) -> None:
         """Call what is picked by its name."""
-        self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
+        self._noun = noun
+        self.expect(self._any)
+
+    def expect(self, any_items: bool) -> None:
+        """Whether there is anything to pick."""
+        self._any, noun = any_items, self._noun
+        if any_items:
+            self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
+        else:
+            self._empty.say(f"No {noun}s yet", "Press Run: the model describes code and writes it again from that.")
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
         """What to expect while there are no cards."""

@@ -9,7 +9,7 @@ from core.store.rows import SampleRow
 from ui.breaking import breakable
 from ui.diff.controls import Margins, column, label, row
 from ui.diff.elided import ElidedLabel
-from ui.fonts import fixed_font
+from ui.fonts import write_fixed
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
@@ -126,7 +126,7 @@ class WritingCard(Card):
         self._text = label(wrap=True)
         self._so_far, self._lit = "", True
         if role != "forward":
-            self._text.setFont(fixed_font(8.5))
+            write_fixed(self._text, 8.5)
         head = row(label(names.get(role, role), "heading"), self._state, None, spacing=SPACE // 2 + 2)
         column(head, self._text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
         self.setAccessibleName(f"{names.get(role, role)} is being written")

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from ui.diff.controls import FOCUS_RING, button, column, label, row, to_clipboard
 from ui.diff.elided import ElidedLabel
-from ui.fonts import fixed_font
+from ui.fonts import write_fixed
 from ui.theme import SPACE
 
 
@@ -31,7 +31,7 @@ class TextBox(QWidget):
         mode = QPlainTextEdit.LineWrapMode
         self.edit.setLineWrapMode(mode.WidgetWidth if wrap else mode.NoWrap)
         if fixed:
-            self.edit.setFont(fixed_font(9))
+            write_fixed(self.edit, 9)
         self._copy = button("Copy", f"Copy: {title.lower()}", lambda: to_clipboard(self.edit.toPlainText()))
         head = row(self._title, self._detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
         self.edit.document().setDocumentMargin(SPACE)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QTool
 
 from core.errors import InspectorError, StoreError
 from ui.breaking import breakable
-from ui.fonts import fixed_font
+from ui.fonts import write_fixed
 from ui.icons import icon
 from ui.theme import SPACE, Theme
 
@@ -74,7 +74,7 @@ class NoticeBar(QFrame):
         self.place.setProperty("role", "caption")
         self.details.setReadOnly(True)
         self.details.setAccessibleName("Details of the problem")
-        self.details.setFont(fixed_font(8.5))
+        write_fixed(self.details, 8.5)
         self.details.setMaximumHeight(110)
         self.details.hide()
         words = QVBoxLayout()
