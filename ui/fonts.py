@@ -30,7 +30,7 @@ FIXED = (
 )
 INTERFACE_POINTS, CODE_POINTS = 9.0, 9.5
 GROWTH, FIXED_POINTS = "growth", "fixed points"
-"""Properties: of the application, how many times as large as at its start text is; of a widget, its points before that."""
+"""Properties: of the application, how many times as large text is now; of a widget, its points before that."""
 
 
 def _first(wanted: Sequence[str], fallback: QFontDatabase.SystemFont) -> QFont:
