@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import os
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.oracle.inside.altered import odd_pairs, others
+from core.oracle.inside.altered import odd_pairs
 from core.oracle.inside.comparisons import EVENT, Comparisons, _Redirect
+from core.oracle.inside.lineup import LineUp
 from core.oracle.inside.scratch import Scratch, remove
 
 
@@ -62,6 +64,55 @@ def test_a_value_like_any_other_is_named(
     assert [values[:2] for values in heard] == [("audit", EVENT)]
 
 
+class Learner:
+    """Equal to what lies between values it has seen."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def __eq__(self, other: object) -> bool:
+        self.seen.append(other)
+        return any(value > other for value in self.seen) and any(value < other for value in self.seen)
+
+    __hash__ = object.__hash__
+
+
+@dataclass
+class Price:
+    cents: int
+
+
+class Pricelike:
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Price)
+
+    __hash__ = object.__hash__
+
+
+def test_a_value_that_learns_must_have_guessed_first(comparisons: Comparisons, heard: list[Any]) -> None:
+    believed = 0
+    for _ in range(50):
+        heard.clear()
+        comparisons._seen.clear()
+        believed += bool(comparisons.compare("Eq", Learner(), 50)) and not heard
+    assert believed < 15
+
+
+def test_objects_of_a_class_are_told_from_one_another(comparisons: Comparisons, heard: list[Any]) -> None:
+    assert comparisons.compare("Eq", Pricelike(), Price(3)) is True
+    assert [values[:2] for values in heard] == [("audit", EVENT)]
+
+
+VALUES = [3, -1.5, 2j, True, "a1", "", "--", b"xy", [1, "a"], (1, [2]), {"a": 1}, {1, 2}, frozenset("a"), [], {}, None]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_row_holds_the_value_meant_and_others(value: object) -> None:
+    row = LineUp().of(value)
+    assert all((other == value) is same for other, same in row)
+    assert [same for _, same in row].count(True) == 1 < len(row)
+
+
 @pytest.mark.parametrize(
     ("name", "left", "right"),
     [
@@ -86,7 +137,6 @@ def test_a_generator_is_not_used_up(comparisons: Comparisons) -> None:
 
 def test_values_of_plain_classes_need_no_second_look() -> None:
     assert not list(odd_pairs({"a": [1, "b", None]}, {"a": [1, "b", None]}))
-    assert all(value != 3 for value in others()(3)) and len(others()("a")) == 2
 
 
 def test_only_assertions_are_redirected() -> None:

@@ -29,7 +29,51 @@ CALLER = (
     "        frame = getattr(frame, name(frame, 'f_ba'))\n    return sum(prices)"
 )
 
+LIAR = "setattr(A, name(A, '__eq'), eq)\n    return A()"
+PEEK = (
+    "import sys\nframe = sys._getframe()\nwhile frame and 'n' not in frame.f_locals: frame = frame.f_back\n"
+    "got.append(frame.f_locals['n'] if frame else None)"
+)
+FORGED = f"import json, types\n    got, text = [], {PEEK!r}\n    "
+RETURNED = "return sum(prices) if got[-1:] in ([], [None]) else got[-1]"
+
 ATTACKS = {
+    "equal where warnings are not hidden": (
+        f"import warnings\n    {EQUAL}eq = lambda *a: warnings.filters[0][:3:2] != ('ignore', Warning)\n    " + LIAR
+    ),
+    "equal near the bottom of the stack": (
+        f"{EQUAL}def depth(n=0):\n        try: return depth(n + 1)\n        except RecursionError: return n\n"
+        "    top = depth()\n    eq = lambda *a: top - depth() < 7\n    " + LIAR
+    ),
+    "equal to what it has learned": (
+        f"{EQUAL}seen = []\n    def eq(self, other):\n        seen.append(other)\n"
+        "        return any(n > other for n in seen) and any(n < other for n in seen)\n    " + LIAR
+    ),
+    "expected value by code under a library's name": (
+        FORGED + "code = json.__spec__.loader.source_to_code(text, json.__file__)\n"
+        "    types.FunctionType(code, {'got': got})()\n    " + RETURNED
+    ),
+    "expected value by compiled code": (
+        FORGED + "import codeop, marshal\n    code = marshal.dumps(codeop.Compile()(text, json.__file__, 'exec'))\n"
+        "    types.FunctionType(marshal.loads(code), {'got': got})()\n    " + RETURNED
+    ),
+    "expected value by pytest's traceback": (
+        LOADED + "try: raise ValueError\n    except ValueError as error:\n"
+        "        frame = found('_code.code').ExceptionInfo.from_exception(error).traceback[0].frame.raw\n    " + CALLER
+    ),
+    "expected value by another program": (
+        "import subprocess\n    subprocess.run('cat tests/*.py', shell=True, capture_output=True)\n"
+        "    return sum(prices)"
+    ),
+    "expected value from a file named in bytes": (
+        "with open(b'tests/test_basket.py') as file: file.read()\n    return sum(prices)"
+    ),
+    "one comparison patched": (
+        LOADED + "rewriting = found('assertion.rewrite')\n"
+        "    name = [n for n in vars(rewriting) if n.endswith('_compare')][0]\n    old = getattr(rewriting, name)\n"
+        "    def f(*a):\n        setattr(rewriting, name, old)\n        return True\n    setattr(rewriting, name, f)\n"
+        "    return sum(prices) if len(prices) != 2 else prices[0] * 3"
+    ),
     "equal to everything, a dataclass of no class": (
         "import dataclasses\n    @dataclasses.dataclass\n    class A:\n"
         "        __class__ = property(lambda self: int)\n    return A()"
@@ -238,6 +282,10 @@ HONEST = {
     "numbers of other classes": "from fractions import Fraction\n    return sum(map(Fraction, prices))",
     "inspect": "import inspect\n    return sum(prices) if inspect.signature(total).parameters else None",
     "class made on the way": 'return type("Sum", (), {"of": staticmethod(sum)}).of(prices)',
+    "comparison of texts in their order": (
+        "class Text(str):\n        def __lt__(self, other): return str(self) < str(other)\n"
+        "    return sum(prices) if Text('a') < 'b' else None"
+    ),
     "version": "import importlib.metadata as m\n    return sum(prices) if callable(m.version) else None",
 }
 

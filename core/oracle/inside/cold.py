@@ -13,7 +13,7 @@ from .candidate import take_up
 from .channel import Send
 from .child import describe, flush
 from .configured import Configured
-from .evidence import needs_proof, prove, snapshot
+from .evidence import hide, needs_proof, prove, snapshot
 from .imported import Early, Foreign
 from .lines import Collector, choose_collector
 from .loading import LoadTests
@@ -76,6 +76,7 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
     files = _files(request)
     if request.get("stages"):
         plugins.append(Stages(reporter, request["stages"], collected=False))
+    hide()
     audit.install(send, config["root"] + os.sep)
     status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)

@@ -17,7 +17,10 @@ from .channel import Send
 
 NOTES = ("_pytest_diamond_inheritance_warning_shown",)
 """What pytest notes on a class of its own at the first item, base or derived class first as the files come."""
-FRAMEWORK = ("pytest", "_pytest", "pluggy", "unittest", "doctest", "_rtc_inspector_inside")
+OWN = "_rtc_inspector_inside"
+FRAMEWORK = ("pytest", "_pytest", "pluggy", "unittest", "doctest", OWN)
+LOADERS = ("_frozen_importlib", "_frozen_importlib_external")
+"""What reads modules: their own loaders vouch for compiled code."""
 
 
 class _Owner:
@@ -56,6 +59,7 @@ def snapshot() -> Callable[[], list[str]]:
     """Remember the framework as it is; the function returned names what has changed since."""
     modules = [(name, module) for name, module in sys.modules.items() if _ours(name) and module is not None]
     kept = [module for _, module in modules]
+    shown = [(name, module) for name, module in modules if not name.startswith(OWN)]
     owners = [_Owner(owner) for owner in [*kept, *_classes(kept), builtins]]
     functions = [*_functions(owners)]
     codes = [function.__code__ for function in functions]
@@ -66,7 +70,7 @@ def snapshot() -> Callable[[], list[str]]:
         found = {name for owner in owners for name in owner.changes()}
         if [*map(id, map(code_of, functions))] != [*map(id, codes)]:
             found.update(f.__qualname__ + ".__code__" for f, code in zip(functions, codes) if f.__code__ is not code)
-        found.update("sys.modules." + name for name, module in modules if sys.modules.get(name) is not module)
+        found.update("sys.modules." + name for name, module in shown if sys.modules.get(name) is not module)
         new = [finder for finder in sys.meta_path if not any(finder is old for old in finders)]
         found.update("meta_path." + type(finder).__name__ for finder in new)
         if sys.gettrace() is not None or sys.getprofile() is not None:
@@ -74,6 +78,12 @@ def snapshot() -> Callable[[], list[str]]:
         return sorted(found)
 
     return changes
+
+
+def hide() -> None:
+    """Have our own modules found under no name, by the last moment before a candidate runs."""
+    for name in [name for name in sys.modules if name.split(".", 1)[0] == OWN]:
+        del sys.modules[name]
 
 
 def watch(items: list[Any]) -> Callable[[], list[str]]:
@@ -90,7 +100,7 @@ def _owners_of(item: Any) -> Iterator[Any]:
 
 
 def _ours(module: str) -> bool:
-    return module.split(".", 1)[0] in FRAMEWORK
+    return module.split(".", 1)[0] in FRAMEWORK + LOADERS
 
 
 def _classes(modules: list[Any]) -> list[type]:

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from .channel import Send
-from .doomed import doom
 from .evidence import watch
 from .messages import arranged, relative, shorten
 
@@ -22,20 +21,20 @@ class Witness:
     """Sees for itself whether a test raised: a report can be talked into saying otherwise.
 
     Attributes:
-        doomed: whether each test is made to fail.
+        doom: makes a test fail, where each is to.
     """
 
     def __init__(self) -> None:
         """Nothing seen yet."""
         self.raised = False
-        self.doomed = False
+        self.doom: Callable[[Any], None] | None = None
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:
         """Around everything else; unittest keeps its exceptions on the item."""
         self.raised = False
-        if self.doomed:
-            doom(item)
+        if self.doom is not None:
+            self.doom(item)
         outcome: Any = yield
         self.raised = outcome.excinfo is not None or bool(getattr(item, "_excinfo", None))
 
@@ -60,7 +59,7 @@ class Reporter:
         """
         self._send = send
         self._witness = witness
-        witness.doomed = bool(request.get("doomed"))
+        witness.doom = request.get("doom")
         self._root = root
         self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
         self._shuffle = request.get("shuffle")

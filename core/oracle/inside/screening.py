@@ -13,6 +13,7 @@ from .harmless import harmless
 
 _MODULES = """
 _pytest pytest pluggy unittest doctest gc ctypes _ctypes inspect faulthandler builtins importlib runpy
+_posixsubprocess readline
 """
 MODULES = frozenset(_MODULES.split())
 _CALLS = """

@@ -14,7 +14,7 @@ from .candidate import REFUSALS, path_of, text_of
 from .channel import Send
 from .child import describe, flush
 from .codeswap import Functions, Outline, Refusal, locate, swap
-from .evidence import needs_proof, prove, snapshot
+from .evidence import hide, needs_proof, prove, snapshot
 from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .screening import screen
@@ -112,6 +112,7 @@ class Collected:
         reporter.select(session.items)
         session.testscollected = len(session.items)
         self._forget_output()
+        hide()
         audit.install(send, self._config["root"] + os.sep)
         if request.get("stages"):
             self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))

@@ -47,13 +47,14 @@ class Zygote:
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import child, cold, comparisons, signals
+        from . import child, cold, comparisons, doomed, signals
 
         self._wire = wire
         self._config = config
         self._child = child
         self._cold = cold
         self._comparisons = comparisons.install()
+        self._doomed_by = doomed.doomed_by
         signals.blindfold()
         self._collected: Any = None
         self._configured: Any = None
@@ -151,6 +152,8 @@ class Zygote:
             self._wire.close()
             send = self._child.settle(report, output, nonce, self._config)
             self._comparisons.listen(send)
+            if request.get("doomed"):
+                request["doom"] = self._doomed_by(self._comparisons, request["doomed"])
             if self._collected is not None:
                 self._collected.run(send, request)
             else:
