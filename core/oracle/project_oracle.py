@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
+from core.errors import SandboxError
 from core.oracle.baseline import Baseline
 from core.oracle.beside import both, in_turn
 from core.oracle.cache import BaselineCache
@@ -18,6 +19,7 @@ from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
 from core.oracle.order import fastest_first, promising_first
 from core.oracle.planted import planted_error
+from core.oracle.returning import Return
 from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
@@ -62,6 +64,7 @@ class ProjectOracle:
         self._free: queue.Queue[Worker] = queue.Queue()
         self._closed = threading.Event()
         self._memo = Memo()
+        self._elsewhere: set[str] = set()
 
     def suite(self, progress: Progress) -> Suite:
         """See `core.types.Oracle`."""
@@ -98,7 +101,14 @@ class ProjectOracle:
             return run.learn(progress)
         except SandboxEnded as error:
             self._notice(f"{error.problem} It is tried once more.")
-            return run.learn(progress)
+        engine = Return()
+        while True:
+            try:
+                return run.learn(progress)
+            except SandboxError:
+                progress("starting", 0, 1)
+                if not engine.worth_waiting():
+                    raise
 
     def _hire(self, baseline: Baseline) -> None:
         opened = self._plan.with_writable(Path(self._plan.config["root"], name) for name in baseline.writable)
@@ -137,7 +147,8 @@ class ProjectOracle:
         if planted.outcome is not Outcome.PASS:
             return True
         planted = self._once(Trial(planted_error(candidate.file), fastest_first(tests, baseline)))
-        if planted.outcome is Outcome.PASS:
+        if planted.outcome is Outcome.PASS and candidate.file.path not in self._elsewhere:
+            self._elsewhere.add(candidate.file.path)
             self._notice(_elsewhere(candidate))
         return planted.outcome is not Outcome.PASS
 
@@ -208,7 +219,7 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
 
 def _elsewhere(candidate: Candidate) -> str:
     return (
-        f"The tests do not import {candidate.file.path}, or not from this folder but another copy, so changes to it "
-        "have no effect: if there is a copy, install the project in development mode (pip install -e .) in the "
-        "interpreter that runs its tests."
+        f"The tests do not import {candidate.file.path}, or another copy of it, or pytest itself needs it and had it "
+        "before, so changes to it have no effect. If there is a copy, install the project in development mode "
+        "(pip install -e .) in the interpreter that runs its tests."
     )

@@ -11,6 +11,7 @@ from core.errors import SandboxError
 from core.oracle.baseline import Baseline, file_of
 from core.oracle.hidden import HiddenFailures
 from core.oracle.order import first_stage
+from core.oracle.returning import Return
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.trial import Trial
@@ -59,24 +60,26 @@ class Worker:
         self._stands_alone: dict[str, bool] = {}
         self._hidden = HiddenFailures(baseline, self._observe_doomed)
         self._in_stages: bool | None = None
+        self._return = Return()
 
     def judge(self, trial: Trial) -> Verdict:
         """A verdict; INFRASTRUCTURE when our own processes failed twice."""
-        started = time.monotonic()
+        started, attempts = time.monotonic(), 0
         trouble = "the oracle was closed"
-        for _ in range(ATTEMPTS):
-            if self._closed():
-                break
+        while attempts < ATTEMPTS and not self._closed():
             try:
                 verdict = self._attempt(trial, started)
             except (ZygoteDied, SandboxError) as error:
-                trouble = str(error).splitlines()[0]
+                trouble = str(error).splitlines()[0].rstrip(".")
                 self.stop()
+                attempts += not (isinstance(error, SandboxError) and self._return.worth_waiting())
                 continue
+            self._return.seen()
             if verdict.outcome not in ABNORMAL or self._sound():
                 return verdict
             trouble = "the test process no longer judges the unmodified project right"
             self.stop()
+            attempts += 1
         detail = f"The sandbox could not judge this: {trouble}."
         return Verdict(Outcome.INFRASTRUCTURE, time.monotonic() - started, (), detail, "", self._oracle)
 

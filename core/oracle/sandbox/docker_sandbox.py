@@ -129,6 +129,11 @@ class DockerSandbox:
 
 def _failed(engine: Engine, error: Exception) -> SandboxError:
     """What to say when the engine did not do as asked."""
+    if isinstance(error, ConnectionError | FileNotFoundError):
+        return SandboxError(
+            f"{engine.kind} no longer answers at {engine.address} ({error.strerror or error}).",
+            "Start the engine again, or use `--sandbox bubblewrap`.",
+        )
     reason = str(getattr(error, "explanation", None) or error).strip().splitlines() or ["no reason given"]
     return SandboxError(
         f"{engine.kind} cannot start a container: {reason[0].rstrip('.')}.",
