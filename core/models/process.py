@@ -12,7 +12,6 @@ import time
 from collections import deque
 from typing import IO
 
-from core.errors import WorkerDied
 from core.models.wire import Wire, decode, encode
 
 ENDED = "ended"
@@ -22,7 +21,7 @@ START_GRACE = 60.0
 
 
 class WorkerProcess:
-    """One worker and the two threads that listen to it."""
+    """One worker and the three threads that write and listen to it."""
 
     def __init__(self) -> None:
         """Start it; nothing is loaded yet."""
@@ -34,13 +33,13 @@ class WorkerProcess:
             start_new_session=True,  # Ctrl-C in a terminal is for the parent alone, which ends us in good order
         )
         assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._stdin = self._process.stdin
-        self._write_lock = threading.Lock()
+        self._outbox: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self.inbox: queue.Queue[Wire] = queue.Queue()
         self.counts: queue.Queue[Wire] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=20)
         self.last_sign = time.monotonic() + START_GRACE
         self._threads = [
+            threading.Thread(target=self._write, args=(self._process.stdin,), name="model-requests", daemon=True),
             threading.Thread(target=self._listen, args=(self._process.stdout,), name="model-events", daemon=True),
             threading.Thread(target=self._collect, args=(self._process.stderr,), name="model-log", daemon=True),
         ]
@@ -58,24 +57,22 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def send(self, operation: str, **values: object) -> None:
-        """Write one message. Raises WorkerDied when nobody reads any more."""
-        try:
-            with self._write_lock:
-                self._stdin.write(encode({"op": operation} | values))
-                self._stdin.flush()
-        except (OSError, ValueError):
-            raise WorkerDied("The model worker has ended.", "Start it again.") from None
+        """Have one message written, without waiting: a worker that does not read would keep us for ever.
+
+        That it has ended is said in `inbox` and `counts`.
+        """
+        self._outbox.put(encode({"op": operation} | values))
 
     def end(self, patience: float = 0.0) -> None:
         """Stop it, by force after `patience` seconds, and collect everything it leaves behind."""
         if patience and self.alive:
-            with contextlib.suppress(WorkerDied):
-                self.send("quit")
+            self.send("quit")
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience)
         if self.alive:
             self._process.kill()
         self._process.wait()
+        self._outbox.put(None)
         for thread in self._threads:
             thread.join()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -97,6 +94,12 @@ class WorkerProcess:
             how = f"ended with status {code}"
         last = next((line for line in reversed(self.errors) if line.strip()), "")
         return f"{how}; last line of its log: {last}" if last else how
+
+    def _write(self, pipe: IO[bytes]) -> None:
+        with contextlib.suppress(OSError):  # the worker has ended: `_listen` tells
+            while (message := self._outbox.get()) is not None:
+                pipe.write(message)
+                pipe.flush()
 
     def _listen(self, pipe: IO[bytes]) -> None:
         for line in pipe:

@@ -413,6 +413,22 @@ def test_an_error_while_reading_ends_the_worker_instead_of_leaving_it_deaf() -> 
         worker.end()
 
 
+def test_a_stopped_worker_keeps_nobody_who_asks_much() -> None:
+    """More than a pipe holds: whoever asks must come back, to notice the silence and to hear a cancel."""
+    worker = WorkerProcess()
+    rescue = threading.Timer(10, os.kill, (worker.pid, signal.SIGKILL))
+    rescue.start()
+    try:
+        os.kill(worker.pid, signal.SIGSTOP)
+        start = time.monotonic()
+        worker.send("count", prompt="x" * 1_000_000)
+        worker.end(patience=0.1)
+        assert time.monotonic() - start < 5
+    finally:
+        rescue.cancel()
+        worker.end()
+
+
 def test_a_message_cut_off_by_a_kill_is_the_end() -> None:
     worker = WorkerProcess()
     try:
