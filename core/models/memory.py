@@ -74,20 +74,30 @@ def available_memory() -> int:
 
 
 def _meminfo(name: str, otherwise: int) -> int:
+    found = _figure(MEMINFO, name)
+    return otherwise if found is None else found << 10
+
+
+def _figure(file: Path, name: str) -> int | None:
+    """The number after `name` at the head of a line; None where there is none."""
     try:
-        for line in MEMINFO.read_text().splitlines():
+        for line in file.read_text().splitlines():
             if line.startswith(name):
-                return int(line.split()[1]) << 10
+                return int(line.split()[1])
     except (OSError, ValueError, IndexError):
         pass
-    return otherwise
+    return None
 
 
 def _group() -> int:
-    """What is left under this process's control group; the machine's share when unlimited."""
+    """What is left under this process's control group; the machine's share when unlimited.
+
+    File pages that nobody uses just now count as taken there, and are given up when memory is asked for: reading a
+    model file once would otherwise leave no room to load it.
+    """
     try:
         limit = (GROUP / "memory.max").read_text().strip()
-        used = int((GROUP / "memory.current").read_text())
+        used = int((GROUP / "memory.current").read_text()) - (_figure(GROUP / "memory.stat", "inactive_file") or 0)
         return max(0, int(limit) - used) if limit != "max" else 1 << 62
     except (OSError, ValueError):
         return 1 << 62

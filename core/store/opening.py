@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from contextlib import closing
+from contextlib import closing, suppress
 from enum import Enum
 from pathlib import Path
 
-from core.errors import StoreError
+from core.errors import StoreError, UserError
 from core.store.failures import BUSY_SECONDS, explained
 from core.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version
 
@@ -28,6 +28,13 @@ class Kind(Enum):
 def canonical(path: Path) -> Path:
     """The file itself, links followed: its log and its locks stand beside it. Never raises."""
     return Path(os.path.realpath(path))
+
+
+def refuse_database(path: Path) -> None:
+    """Before a file is written: raise UserError where a database stands, whose runs would be gone."""
+    with suppress(OSError):
+        if path.is_file() and _begins(path).startswith(_MAGIC):
+            raise UserError(f"{path} is a database, which is not written over.", "Name another file.")
 
 
 def inspect(path: Path) -> Kind:
@@ -120,8 +127,7 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _check_header(path: Path) -> None:
-    with path.open("rb") as file:
-        header = file.read(100)
+    header = _begins(path)
     if not header.startswith(_MAGIC):
         raise StoreError(
             f"The file {path} is not a database.",
@@ -132,6 +138,11 @@ def _check_header(path: Path) -> None:
             f"The database {path} is cut off: its end is missing.",
             "Bring back a whole copy, or save what can be read with `sqlite3 FILE .recover`.",
         )
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)
 
 
 def _expected_size(header: bytes) -> int:

@@ -78,6 +78,8 @@ def test_free_memory_heeds_a_control_group(tmp_path: Path, monkeypatch: pytest.M
     assert memory_now() == Memory(4 << 20, 1 << 20)
     (tmp_path / "memory.max").write_text("3000\n")
     assert memory_now() == Memory(2000, 0)
+    (tmp_path / "memory.stat").write_text("anon 100\ninactive_file 700\n")
+    assert memory_now() == Memory(2700, 0), "cached file pages are given up when memory is asked for"
 
 
 # --------------------------------------------------------------------------- GPUs

@@ -88,3 +88,23 @@ def test_what_cannot_be_written_is_said(database: Path, tmp_path: Path, capsys: 
     with pytest.raises(SystemExit, match="2"):
         main(["compare", "one", "2", "--db", str(database)])
     assert "'one' is not a whole number" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("compare", "1", "2", "--csv"),
+        ("compare", "1", "2", "--html"),
+        ("report", "--run", "1", "--out"),
+        ("export", "--run", "1", "--format", "csv", "--out"),
+        ("labels", "export", "--format", "csv", "--out"),
+    ],
+)
+def test_no_database_is_written_over(
+    database: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A slip of the hand would cost every run in it."""
+    before = database.read_bytes()
+    assert main([*arguments, str(database), "--db", str(database)]) == 2
+    assert "which is not written over" in capsys.readouterr().err
+    assert database.read_bytes() == before

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from core.errors import UserError
 from core.metrics.statistics import auc, point_biserial
+from core.store.opening import refuse_database
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, Score
 from core.trips.tasks import TASKS, task
@@ -63,6 +64,7 @@ def write_report(reader: Reader, run_id: int, out: Path) -> None:
 
 def write_page(page: str, out: Path) -> None:
     """Raises UserError when `out` cannot be written."""
+    refuse_database(out)
     try:
         out.write_text(page, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
