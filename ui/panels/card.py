@@ -87,6 +87,7 @@ class CardScroll(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(cards)
+        self.setMinimumHeight(1)  # what stands above it must fit into a low window
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Only the page keys scroll (called by Qt)."""

@@ -10,6 +10,7 @@ from PySide6.QtGui import QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
+    QSizePolicy,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
@@ -90,6 +91,11 @@ class ChoiceBox(QWidget):
             self.box.insertSeparator(self.box.count())
             self.box.addItems(self._others)
         self._show_value()
+
+    def show_whole(self) -> None:
+        """Never shorten an entry: they are few and short."""
+        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
 
     def choose(self, value: str) -> None:
         """Choose an entry without telling anybody."""

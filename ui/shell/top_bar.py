@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from core.trips.tasks import TASKS
@@ -10,9 +11,12 @@ from ui.coordinator import RunState
 from ui.icons import icon
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
+from ui.text_size import grown
 from ui.theme import SPACE, Theme
 
 FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")
+WHOLE, ROOMY = 0, 1050
+"""Pixels: a box that is never shortened; the least width, for text of the usual size, with words on every button."""
 SAME_MODEL = Choice("Same as forward", "", "The model that describes also writes")
 
 
@@ -78,13 +82,16 @@ class TopBar(QWidget):
         bottom = Qt.AlignmentFlag.AlignBottom
         row.addWidget(self.menu_button, 0, bottom)
         for box, stretch, widest in (
-            (self.project, 6, 260),
-            (self.task, 5, 160),
-            (self.forward, 9, 380),
-            (self.backward, 7, 380),
+            (self.project, 5, 300),
+            (self.task, 0, WHOLE),
+            (self.forward, 9, 480),
+            (self.backward, 9, 480),
         ):
-            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-            box.setMaximumWidth(widest)
+            if widest == WHOLE:
+                box.show_whole()
+            else:
+                box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+                box.setMaximumWidth(widest)
             row.addWidget(box, stretch, bottom)
         row.addSpacing(SPACE // 2)
         for button in (self.run, self.pause, self.stop, self.settings):
@@ -93,6 +100,13 @@ class TopBar(QWidget):
         row.addStretch(1)
         self.search.setMaximumWidth(420)
         row.addWidget(self.search, 5, bottom)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Where there is little room the names of models come before the word on a button (called by Qt)."""
+        super().resizeEvent(event)
+        style = Qt.ToolButtonStyle
+        narrow = self.width() < grown(self, ROOMY)
+        self.runs_button.setToolButtonStyle(style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon)
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw the icons."""
