@@ -40,18 +40,25 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     agreement.set_defaults(command=agreement_command)
     export = kinds.add_parser("export", help="labels and decisions with what they are about, or Label Studio's tasks")
     _add_runs(export)
-    export.add_argument("--format", choices=FORMATS, required=True, help="tasks: all reconstructions, labelled or not")
-    export.add_argument("--out", type=Path, metavar="FILE", help="(default: standard output)")
+    export.add_argument(
+        "--format",
+        choices=FORMATS,
+        required=True,
+        help="label-studio-tasks: all reconstructions, labelled or not; label-studio-interface: its configuration",
+    )
+    export.add_argument("--out", type=Path, metavar="FILE", help="where they are written (default: standard output)")
     export.set_defaults(command=export_command)
     taken = kinds.add_parser("import", help="add what is new in a file (JSONL, CSV, Label Studio)")
-    taken.add_argument("file", type=Path, metavar="FILE")
+    taken.add_argument("file", type=Path, metavar="FILE", help="as `labels export` or Label Studio wrote it")
     _add_runs(taken)
     taken.set_defaults(command=import_command)
 
 
 def _add_runs(parser: argparse.ArgumentParser) -> None:
     shared.add_database(parser)
-    parser.add_argument("--run", type=int, action="append", metavar="ID", help="repeatable (default: all runs)")
+    parser.add_argument(
+        "--run", type=int, action="append", metavar="ID", help="number of a run; repeatable (default: all runs)"
+    )
 
 
 def _runs(options: argparse.Namespace, reader: Reader) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from core.errors import UserError
@@ -12,10 +13,22 @@ from core.trips.tasks import TASKS, configured
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
 
+MOST = 1_000_000_000
+"""More of anything is a slip, and what stores or measures it might not hold the number."""
+
+
 def positive(text: str) -> int:
     """A whole number of at least 1, for argparse."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    number = int(text) if text.isdecimal() and len(text) <= len(str(MOST)) else 0
+    if not 1 <= number <= MOST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1 (and at most {MOST:,})")
+    return number
+
+
+def seed(text: str) -> int:
+    """A whole number that a database holds, for argparse."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of up to 18 digits")
     return int(text)
 
 
@@ -29,9 +42,11 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object a line on standard output")
 
 
-def add_database(parser: argparse.ArgumentParser, required: bool = False) -> None:
+def add_database(parser: argparse.ArgumentParser) -> None:
     """Where results are."""
-    parser.add_argument("--db", type=Path, metavar="FILE", required=required, help="SQLite database of results")
+    parser.add_argument(
+        "--db", type=Path, metavar="FILE", help="SQLite database of results (default: one in your data folder)"
+    )
 
 
 def add_oracle(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +62,10 @@ def add_oracle(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--requirements", type=Path, metavar="FILE", help="install what this file lists instead")
     group.add_argument("--wheels", type=Path, metavar="FOLDER", help="install from these wheels only, without network")
-    group.add_argument("--memory", type=positive, metavar="MIB", default=OracleSettings().memory_mib)
+    memory = OracleSettings().memory_mib
+    group.add_argument(
+        "--memory", type=positive, metavar="MIB", default=memory, help=f"that tests may take (default: {memory})"
+    )
     group.add_argument(
         "--workers",
         type=positive,
@@ -76,13 +94,16 @@ def add_sampling(parser: argparse.ArgumentParser, regions: int = 100) -> None:
     """How regions are drawn."""
     defaults = RegionSettings()
     group = parser.add_argument_group("sampling regions")
-    group.add_argument("--regions", type=positive, default=regions, metavar="N", help=f"(default: {regions})")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="of every random choice (default: 0)")
-    group.add_argument("--min-characters", type=positive, default=defaults.min_characters, metavar="N")
-    group.add_argument("--max-characters", type=positive, default=defaults.max_characters, metavar="N")
+    group.add_argument("--regions", type=positive, default=regions, metavar="N", help=f"or edits (default: {regions})")
+    group.add_argument("--seed", type=seed, default=0, metavar="S", help="of every random choice (default: 0)")
+    for name, most in (("--min-characters", defaults.min_characters), ("--max-characters", defaults.max_characters)):
+        group.add_argument(name, type=positive, default=most, metavar="N", help=f"of a region (default: {most})")
     group.add_argument("--allow-overlap", action="store_true", help="regions may share characters")
     group.add_argument(
-        "--coverage", choices=("all", "any"), default=defaults.coverage, help="lines that tests must run"
+        "--coverage",
+        choices=("all", "any"),
+        default=defaults.coverage,
+        help=f"lines of a region that tests must run (default: {defaults.coverage})",
     )
 
 
@@ -101,18 +122,31 @@ def add_task(parser: argparse.ArgumentParser) -> None:
     defaults = EditSettings()
     parser.add_argument("--task", choices=tuple(TASKS), help="kind of round trip (default: synthesis)")
     group = parser.add_argument_group("sampling edits (--task editing)")
-    group.add_argument("--edits", type=Path, metavar="FILE", help="JSONL of old, new, comment; not the history")
+    group.add_argument("--edits", type=Path, metavar="FILE", help="take edits from this JSONL file: old, new, comment")
     group.add_argument("--revision", metavar="REV", help="read the history of this commit (default: checked out)")
-    group.add_argument("--since", metavar="DATE", help="author date, YYYY-MM-DD")
-    group.add_argument("--until", metavar="DATE", help="author date, YYYY-MM-DD")
-    group.add_argument("--only", action="append", default=[], metavar="PATH", help="file, folder, pattern; repeatable")
-    group.add_argument("--ending", action="append", default=[], metavar=".EXT", help="of file names; repeatable")
-    group.add_argument("--max-edit-characters", type=positive, default=defaults.max_characters, metavar="N")
-    group.add_argument("--max-edit-lines", type=positive, default=defaults.max_lines, metavar="N")
-    group.add_argument("--edit-tests", action="store_true", help="judge by the tests of each edit's commit too")
-    group.add_argument("--with-merges", action="store_true", help="merge commits too")
-    group.add_argument("--with-bulk", action="store_true", help="commits that reformat or touch many files too")
-    group.add_argument("--with-generated", action="store_true", help="generated and foreign files too")
+    group.add_argument("--since", metavar="DATE", help="edits made on this day or later, YYYY-MM-DD")
+    group.add_argument("--until", metavar="DATE", help="edits made on this day or earlier, YYYY-MM-DD")
+    group.add_argument(
+        "--only", action="append", default=[], metavar="PATH", help="edits of this file, folder or pattern; repeatable"
+    )
+    group.add_argument(
+        "--ending", action="append", default=[], metavar=".EXT", help="edits of files whose names end so; repeatable"
+    )
+    characters, lines = defaults.max_characters, defaults.max_lines
+    group.add_argument(
+        "--max-edit-characters",
+        type=positive,
+        default=characters,
+        metavar="N",
+        help=f"of the old or the new code (default: {characters})",
+    )
+    group.add_argument(
+        "--max-edit-lines", type=positive, default=lines, metavar="N", help=f"that change (default: {lines})"
+    )
+    group.add_argument("--edit-tests", action="store_true", help="judge by the tests of each edit's commit as well")
+    group.add_argument("--with-merges", action="store_true", help="merge commits as well")
+    group.add_argument("--with-bulk", action="store_true", help="commits that reformat or touch many files as well")
+    group.add_argument("--with-generated", action="store_true", help="generated and foreign files as well")
 
 
 def edit_settings(options: argparse.Namespace) -> EditSettings:

@@ -19,13 +19,13 @@ from app.paths import default_database
 from app.windows import has_screen, show
 from core.control import Control
 from core.errors import UserError
-from core.events import Event, RunFinished, RunStarted
+from core.events import Event, Notice, RunFinished, RunStarted
 from core.pipeline import resume, start
 from core.results import open_reader, open_store
 from core.run import Emit
 from core.settings import DEFAULT_CONTEXT, PROMPT_STYLES, ModelSettings, RunSettings
 from core.store.writer import Store
-from core.trips.tasks import project_of
+from core.trips.tasks import TASKS, project_of
 from resources import path as resource
 
 _STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}
@@ -37,7 +37,7 @@ def add_commands(commands: Any) -> None:
     run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of the project")
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
     _add_settings(run, regions=100)
-    run.set_defaults(command=run_command)
+    run.set_defaults(command=run_command, parser=run)
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
     _add_settings(demo, regions=12)
@@ -50,18 +50,29 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
     parser.add_argument("--model", metavar="GGUF", default="", help="forward model (default: the bundled one)")
     parser.add_argument("--backward-model", metavar="GGUF", help="a file, or `bundled` (default: the forward model)")
     serving.add_endpoints(parser)
-    parser.add_argument("--forward-samples", type=shared.positive, default=defaults.forward_samples, metavar="N")
-    parser.add_argument("--backward-samples", type=shared.positive, default=defaults.backward_samples, metavar="N")
-    parser.add_argument("--forward-max-tokens", type=shared.positive, metavar="N", help="room for a description")
-    parser.add_argument("--backward-max-tokens", type=shared.positive, metavar="N", help="room for the code")
+    for name, count, what in (
+        ("--forward-samples", defaults.forward_samples, "descriptions of each region or edit"),
+        ("--backward-samples", defaults.backward_samples, "reconstructions from each description"),
+    ):
+        parser.add_argument(name, type=shared.positive, default=count, metavar="N", help=f"{what} (default: {count})")
+    parser.add_argument(
+        "--forward-max-tokens",
+        type=shared.positive,
+        metavar="N",
+        help=f"room for a description (default: {defaults.forward_max_tokens})",
+    )
+    rooms = ", ".join(f"{kind.backward_max_tokens} for {kind.name}" for kind in TASKS.values())
+    parser.add_argument(
+        "--backward-max-tokens", type=shared.positive, metavar="N", help=f"room for the code (default: {rooms})"
+    )
     parser.add_argument(
         "--context",
         type=shared.positive,
         metavar="TOKENS",
-        help=f"(default: the model's own, at most {DEFAULT_CONTEXT})",
+        help=f"window of the model (default: its own, at most {DEFAULT_CONTEXT})",
     )
     parser.add_argument(
-        "--threads", type=shared.positive, metavar="N", help="of the model (default: the cores that judging leaves)"
+        "--threads", type=shared.positive, metavar="N", help="for the model (default: the cores that judging leaves)"
     )
     parser.add_argument(
         "--prompt-style",
@@ -95,6 +106,8 @@ def run_command(options: argparse.Namespace) -> int:
 
     def work(store: Store, emit: Emit, control: Control) -> RunFinished:
         if options.resume is not None:
+            if unheeded := unheeded_options(options):
+                emit(Notice(f"A run that is resumed keeps its settings: {', '.join(unheeded)} not heeded."))
             return resume(options.resume, store, emit, control)
         return start(settings, _project(options), store, emit, control)
 
@@ -103,6 +116,13 @@ def run_command(options: argparse.Namespace) -> int:
     else:
         _require_run(options)
     return _headless(work, options)
+
+
+def unheeded_options(options: argparse.Namespace) -> list[str]:
+    """Options that were given and say nothing to a run that has its settings."""
+    heeded = {"project", "resume", "db", "json", "command", "parser"}
+    given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
+    return [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
 
 
 def _require_run(options: argparse.Namespace) -> None:

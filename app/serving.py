@@ -27,14 +27,17 @@ def add_endpoints(parser: argparse.ArgumentParser) -> None:
     defaults = EndpointSettings("")
     group = parser.add_argument_group("models behind a server (llama-server, Ollama, LM Studio, vLLM)")
     group.add_argument("--endpoint", metavar="URL", help="forward model, e.g. http://127.0.0.1:8080/v1")
-    group.add_argument("--endpoint-model", metavar="NAME", default="", help="(default: the only one it serves)")
+    group.add_argument("--endpoint-model", metavar="NAME", default="", help="model (default: the only one it serves)")
     group.add_argument("--key-variable", metavar="VAR", default="", help="environment variable with the server's key")
-    group.add_argument("--backward-endpoint", metavar="URL", help="backward model")
-    group.add_argument("--backward-endpoint-model", metavar="NAME", default="")
-    group.add_argument("--backward-key-variable", metavar="VAR", default="")
-    group.add_argument("--concurrency", type=positive, metavar="N", default=defaults.concurrency)
-    group.add_argument("--attempts", type=positive, metavar="N", default=defaults.attempts, help="of one request")
-    group.add_argument("--timeout", type=positive, metavar="S", default=int(defaults.timeout), help="of one answer")
+    group.add_argument("--backward-endpoint", metavar="URL", help="backward model (default: the forward model)")
+    group.add_argument("--backward-endpoint-model", metavar="NAME", default="", help="the same for the backward model")
+    group.add_argument("--backward-key-variable", metavar="VAR", default="", help="the same for the backward model")
+    for name, sign, default, what in (
+        ("--concurrency", "N", defaults.concurrency, "requests at a time"),
+        ("--attempts", "N", defaults.attempts, "at one request that fails in passing"),
+        ("--timeout", "S", int(defaults.timeout), "seconds that one answer may take"),
+    ):
+        group.add_argument(name, type=positive, metavar=sign, default=default, help=f"{what} (default: {default})")
 
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:

@@ -30,12 +30,12 @@ def add_commands(commands: Any) -> None:
     runs.set_defaults(command=runs_command)
     report = commands.add_parser("report", help="one self-contained HTML page about a run")
     _add_run(report)
-    report.add_argument("--out", type=Path, required=True, metavar="FILE")
+    report.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the page is written")
     report.set_defaults(command=report_command)
     export = commands.add_parser("export", help="every code sample of a run with its description and verdict")
     _add_run(export)
-    export.add_argument("--format", choices=("jsonl", "csv"), required=True)
-    export.add_argument("--out", type=Path, metavar="FILE", help="(default: standard output)")
+    export.add_argument("--format", choices=("jsonl", "csv"), required=True, help="of the lines")
+    export.add_argument("--out", type=Path, metavar="FILE", help="where they are written (default: standard output)")
     export.set_defaults(command=export_command)
 
 

@@ -14,8 +14,8 @@ from core.run import Emit, Pace
 from core.store.writer import Store
 from core.trips.protocol import Reference
 
-MODEL = "model"
-"""The author that stands for the model itself."""
+TAKEN = frozenset({"model", "commit", "comment"})
+"""Authors that stand for the model itself, and for the words that came with an edit."""
 NOBODY = "human"
 """The author of words whose writer gave no name."""
 
@@ -47,6 +47,6 @@ def _words(text: str) -> str:
 
 def _name(author: str) -> str:
     name = author.strip() or NOBODY
-    if name.lower() == MODEL:
-        raise UserError("A person's description cannot be stored under the name of the model.", "Give another name.")
+    if name.lower() in TAKEN:
+        raise UserError(f"A person's description cannot be stored under the name {name!r}.", "Give another name.")
     return name

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from platformdirs import user_cache_dir
@@ -63,4 +64,5 @@ def _save(cache: Path, known: dict[str, str]) -> None:
         fresh.write_text(json.dumps(known))
         fresh.replace(cache)
     except OSError:
-        fresh.unlink(missing_ok=True)
+        with suppress(OSError):
+            fresh.unlink()

@@ -73,7 +73,7 @@ def explained(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise explain(error, path) from error
     except OverflowError as error:
-        raise StoreError(f"A number is too large for the database {path}.", "Choose a smaller seed.") from error
+        raise StoreError(f"A number is too large for the database {path}.", "Give a smaller one.") from error
     except OSError as error:
         raise StoreError(
             f"The database {path} cannot be used: {error.strerror or error}.",

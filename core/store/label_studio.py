@@ -62,7 +62,7 @@ def read_label_studio(text: str) -> Iterator[Given]:
             for annotation in task.get("annotations", ()):
                 if not annotation.get("was_cancelled"):
                     yield _given(int(task["data"]["sample_id"]), annotation)
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         raise UserError(f"The file holds no labels of Label Studio: {error!r}.", _REMEDY) from error
 
 

@@ -80,7 +80,7 @@ def read_labels_jsonl(text: str) -> Iterator[Given]:
         if line.strip():
             try:
                 yield _given(json.loads(line))
-            except (ValueError, TypeError, KeyError) as error:
+            except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
                 raise UserError(f"Line {number} of the file is no label: {error!r}.", _REMEDY) from error
 
 

@@ -129,3 +129,9 @@ def test_fingerprint_is_the_sha256_and_follows_changes(tmp_path: Path) -> None:
     assert fingerprint([path], cache) == hashlib.sha256(b"two!").hexdigest()
     with pytest.raises(ModelError):
         fingerprint([tmp_path / "none"], cache)
+
+
+def test_a_cache_that_cannot_be_written_costs_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"one")
+    assert fingerprint([path], Path("/dev/null/cache/f.json")) == hashlib.sha256(b"one").hexdigest()

@@ -89,7 +89,12 @@ def test_what_went_out_comes_back_without_doubles(store: Store) -> None:
     assert len(before) == 2
 
 
-@pytest.mark.parametrize("text", ["", "{}x", '[{"data": {}, "annotations": [{"result": []}]}]', "[3]"])
+BEYOND = '[{"data": {"sample_id": 1e999}, "annotations": [{"result": []}]}]'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}x", '[{"data": {}, "annotations": [{"result": []}]}]', "[3]", "[" * 99_999, BEYOND]
+)
 def test_another_file_is_refused(store: Store, text: str) -> None:
     with pytest.raises(UserError, match="no labels of Label Studio"):
         import_labels(store, [1], text)
@@ -139,7 +144,15 @@ def test_every_file_carries_decisions_and_comes_back_without_doubles(store: Stor
     ]
 
 
-@pytest.mark.parametrize("text", ['{"label_id": 1, "sample_id": 1}', "label_id,sample_id\n1,2\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"label_id": 1, "sample_id": 1}',
+        '{"label_id": 1, "mode": "other", "annotator": "Ann", "sample_id": 1e999}',
+        '{"label_id"' + ": [" * 99_999,
+        "label_id,sample_id\n1,2\n",
+    ],
+)
 def test_a_table_without_modes_is_refused(store: Store, text: str) -> None:
     with pytest.raises(UserError, match="no label"):
         import_labels(store, [1], text)

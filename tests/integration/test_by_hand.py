@@ -86,9 +86,10 @@ def test_every_own_description_has_a_place_of_its_own(finished: Finished) -> Non
     assert len(indices) >= 2
 
 
-def test_the_models_name_and_empty_words_are_refused(finished: Finished) -> None:
-    with pytest.raises(UserError, match="name of the model"):
-        finished.describe("Add up.", "Model")
+def test_names_that_mean_something_and_empty_words_are_refused(finished: Finished) -> None:
+    for name in ("Model", "commit", "comment"):
+        with pytest.raises(UserError, match=f"under the name '{name}'"):
+            finished.describe("Add up.", name)
     with pytest.raises(UserError, match="empty"):
         finished.describe(" \n")
 
