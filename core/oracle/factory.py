@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from core.oracle.fingerprint import fingerprint
 from core.oracle.image_interpreter import interpreter_of_image
 from core.oracle.interpreter import Interpreter, find_interpreter
 from core.oracle.project_oracle import Progress, ProjectOracle
-from core.oracle.pytest_options import read_options
+from core.oracle.pytest_options import only_unittest_finds_tests, read_options
 from core.oracle.requirements import Install, read_install
 from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.protocol import Sandbox
@@ -37,6 +38,9 @@ def open_oracle(
     sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, beat)
     interpreter = _interpreter(root, sandbox, settings, install, notice, beat)
     options = read_options(root)
+    if only_unittest_finds_tests(options, (file.path for file in codebase.files if file.is_test)):
+        notice("No test file is named as pytest expects; those called test*.py are taken, as unittest does.")
+        options = replace(options, kept=(*options.kept, "-o", "python_files=test*.py"))
     if options.dropped:
         notice(f"Left out of the project's pytest options: {' '.join(options.dropped)}")
     plan = make_plan(root, interpreter, options, settings)

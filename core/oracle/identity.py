@@ -157,9 +157,10 @@ def _cannot_collect(errors: Sequence[tuple[str, str]], interpreter: Interpreter,
     missing = missing_modules("\n".join(text for _, text in errors))
     if missing:
         return needs(missing, interpreter, root)
-    where, text = errors[0]
+    where, text = errors[0][0] or "conftest.py", errors[0][1]
+    several = f"{len(errors)} test files cannot be imported; the first is {where}"
     return ProjectError(
-        f"{len(errors)} test files cannot be imported; the first is {where or 'conftest.py'}: {headline(text)}",
+        f"{several if len(errors) > 1 else f'{where} cannot be imported'}: {headline(text)}",
         f"Make `{interpreter.executable} -m pytest` work in the project's folder, then open it again.",
     )
 

@@ -10,7 +10,9 @@ def headline(text: str) -> str:
     lines = [line for line in text.strip().splitlines() if line.strip()]
     marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
     if marked:
-        return marked[0][:HEADLINE]
+        # Of a syntax error the place comes first, then the code.
+        first = f"{marked[-1]} ({marked[0]})" if marked[0].startswith('File "') else marked[0]
+        return first[:HEADLINE]
     named = [line for line in lines if not line[0].isspace()] or lines
     turned = lines[:1] == named[:1] and not text.startswith("Traceback") and _has_frames(lines)
     return named[0 if turned else -1].strip()[:HEADLINE] if named else ""

@@ -6,8 +6,9 @@ import configparser
 import shlex
 import tomllib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ _FILES = (
     ("setup.cfg", ("tool:pytest",)),
 )
 _ALONE_ENOUGH = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+
+_USUAL_NAMES = ("test_*.py", "*_test.py")
 
 # Options of reporting, coverage, distribution and early stopping: they change how a run is shown, not what is true.
 _WITH_VALUE_WORDS = """
@@ -74,6 +77,14 @@ def read_options(root: Path) -> PytestOptions:
             kept, dropped = split_addopts(_words(values.get("addopts", "")))
             return PytestOptions(root / name, kept, dropped, tuple(_plugins(values, kept)), values)
     return PytestOptions(None, (), (), (), {})
+
+
+def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str]) -> bool:
+    """Whether no test file bears a name that pytest looks for by itself, and one does that unittest looks for."""
+    names = [name.rpartition("/")[2] for name in test_files]
+    if "python_files" in options.values or any(fnmatch(name, usual) for name in names for usual in _USUAL_NAMES):
+        return False
+    return any(fnmatch(name, "test*.py") for name in names)
 
 
 def _section(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:

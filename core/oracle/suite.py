@@ -11,7 +11,15 @@ from typing import Protocol, TypeVar
 
 from core.errors import ProjectError
 from core.oracle.baseline import Baseline
-from core.oracle.identity import IdentityRun, Progress, affordable, coverage_map, orders, untrusted
+from core.oracle.identity import (
+    IdentityRun,
+    Progress,
+    affordable,
+    coverage_map,
+    missing_modules,
+    orders,
+    untrusted,
+)
 from core.oracle.identity_runner import IdentityRunner
 from core.oracle.isolation import Apart
 from core.oracle.sessionplan import SessionPlan
@@ -128,8 +136,7 @@ class SuiteRun:
             self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
             run = self._traced(self._plan.with_writable(opened), progress)
         if run.errors:
-            names = ", ".join(where for where, _ in run.errors[:3])
-            self._notice(f"{len(run.errors)} test files cannot be imported and are left out: {names}.")
+            self._notice(_left_out(run.errors))
         return run, opened
 
     def _traced(self, plan: SessionPlan, progress: Progress) -> IdentityRun:
@@ -199,6 +206,15 @@ def ready_plan(
     """The plan for judging: broken test files left out, foreign modules imported and own files compiled beforehand."""
     arguments = [*plan.config["pytest_args"], *(f"--ignore={plan.config['root']}/{path}" for path in ignored)]
     return plan.with_config(pytest_args=arguments, preload=list(preload), sources=sorted(sources))
+
+
+def _left_out(errors: Sequence[tuple[str, str]]) -> str:
+    """Of test files that cannot be imported: which, and what they lack, as far as that is a module."""
+    names = ", ".join(where for where, _ in errors[:3])
+    missing = missing_modules("\n".join(text for _, text in errors))
+    why = f"; {', '.join(missing[:6])} {'is' if len(missing) == 1 else 'are'} not installed" if missing else ""
+    files = "1 test file" if len(errors) == 1 else f"{len(errors)} test files"
+    return f"{files} cannot be imported, and left out: {names}{why}."
 
 
 def _order_dependent(alone: Mapping[str, str]) -> dict[str, str]:

@@ -66,3 +66,8 @@ def test_places_are_named_from_the_projects_root_and_what_was_said_stays() -> No
     ]
     said = HEADER + '\n  File "/p/a.py", line 3, in f\n    read(x)\nOSError: no file "/p/x"'
     assert arranged(said, "/p", 4000) == 'OSError: no file "/p/x"\n  File "a.py", line 3, in f\n    read(x)'
+
+
+def test_a_syntax_error_is_named_before_its_place() -> None:
+    text = 'E     File "test_a.py", line 2\nE       def test(:\nE                ^\nE   SyntaxError: invalid syntax\n'
+    assert headline(text) == 'SyntaxError: invalid syntax (File "test_a.py", line 2)'

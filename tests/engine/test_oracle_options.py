@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.oracle.pytest_options import read_options, split_addopts
+from core.oracle.pytest_options import only_unittest_finds_tests, read_options, split_addopts
 
 SPLITS = [
     ("--doctest-modules -q", ("--doctest-modules",), ("-q",)),
@@ -61,3 +61,18 @@ def test_a_file_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
 
 def test_a_value_that_is_missing_at_the_end_is_no_error() -> None:
     assert split_addopts(["-p"]) == (("-p",), ())
+
+
+@pytest.mark.parametrize(
+    ("files", "configured", "expected"),
+    [
+        (["tests.py"], "", True),
+        (["pkg/tests.py", "pkg/test_one.py"], "", False),
+        (["pkg/one_test.py", "testing.py"], "", False),
+        (["tests.py"], "python_files = check*.py", False),
+        (["tests/check.py"], "", False),
+    ],
+)
+def test_names_that_only_unittest_looks_for(tmp_path: Path, files: list[str], configured: str, expected: bool) -> None:
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\n{configured}\n")
+    assert only_unittest_finds_tests(read_options(tmp_path), files) is expected
