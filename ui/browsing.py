@@ -71,7 +71,7 @@ class Browsing(QObject):
         parts.tree.file_chosen.connect(self._feed.open_file)
         self._feed.item_asked.connect(self.choose)
         parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
-        parts.regions.item_chosen.connect(self.choose)
+        parts.regions.item_chosen.connect(self._choose_listed)
         parts.code.item_chosen.connect(self.choose)
         parts.run.region_activated.connect(self.choose)
         parts.history.item_chosen.connect(self.choose)
@@ -84,6 +84,12 @@ class Browsing(QObject):
         self.follow = False
         self._inspection.choose_item(item_id)
         self.went.emit()
+
+    def _choose_listed(self, item_id: int) -> None:
+        """The first one is chosen when the list gets the focus: that is no wish to stay with it."""
+        following = self.follow and self._inspection.item is None
+        self.choose(item_id)
+        self.follow = following
 
     def choose_sample(self, item_id: int, sample_id: int) -> None:
         """The user picked a sample of a region: show it as soon as it is read."""

@@ -249,7 +249,7 @@ class RoundTripPanel(QWidget):
         if any_items:
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
         else:
-            self._empty.say(f"No {noun}s yet", "Press Run: the model describes code and writes it again from that.")
+            self._empty.say(f"No {noun}s yet", "A run has the model describe code and write it again from that: it appears here.")
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
         """What to expect while there are no cards."""
@@ -270,7 +270,7 @@ def _waiting_text(item: ItemRow) -> str:
         return f"This {item.kind} was not sampled: {item.reason or 'it was dropped.'}"
     if item.state == "running":
         return "The model is reading…"
-    return f"This {item.kind} waits for its turn. Start or resume the run to see it described and written again."
+    return f"This {item.kind} waits for its turn: it is described and written again while its run is at work."
 
 
 def _remove(layout: QVBoxLayout, card: QWidget) -> None:
