@@ -418,3 +418,15 @@ def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(window: MainWindow
     QTest.keyClick(focus[place], Qt.Key.Key_F6)
     QTest.keyClick(focus[place], Qt.Key.Key_F7)
     assert asked == [("check", window.parts.code.path), ("probe", window.parts.code.path)]
+
+
+def test_the_list_chooses_its_first_region_without_ending_to_follow(window: MainWindow) -> None:
+    wait_until(lambda: window.inspection.overview is not None)
+    assert window.inspection.overview is not None
+    first, second = (item.id for item in window.inspection.overview.items[:2])
+    window.inspection.choose_item(None)
+    window.browsing.follow = True
+    window.parts.regions.item_chosen.emit(first)
+    assert window.browsing.follow
+    window.parts.regions.item_chosen.emit(second)
+    assert not window.browsing.follow

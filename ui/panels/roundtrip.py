@@ -249,7 +249,7 @@ class RoundTripPanel(QWidget):
         if any_items:
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
         else:
-            self._empty.say(f"No {noun}s yet", "A run has the model describe code and write it again from that: it appears here.")
+            self._empty.say(f"No {noun}s yet", "What a run makes of each appears here.")
 
     def _show_state(self, item: ItemRow, samples: Sequence[SampleRow]) -> None:
         """What to expect while there are no cards."""
