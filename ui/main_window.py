@@ -126,6 +126,7 @@ class MainWindow(QMainWindow):
         self.parts.make_room_for_tabs()
         self.parts.tabs.setCurrentWidget(self.parts.desk)
         self.parts.labels.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.parts.labels.show_modes()
 
     # ---- what is looked at
 

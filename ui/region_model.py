@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QIcon
 
 from core.store.rows import ItemRow
+from ui.listed_rows import RIGHT, Index, ListedRows
 from ui.marks import mark_icon
 from ui.project_model import HEAT_ROLE
 from ui.region_state import ORDER, RegionState, number, region_state, state_words
 from ui.theme import Theme
 
-Index = QModelIndex | QPersistentModelIndex
-NONE = QModelIndex()
 STATE, FILE, LINE, RTC, LIFT, PASSES, RECITATION, TESTS = range(8)
 HEADINGS = ("", "File", "Line", "RTC", "Lift", "Passes", "Recites", "Tests")
 TIPS = (
@@ -30,7 +29,6 @@ TIPS = (
     "Largest share of the code that a description repeats verbatim",
     "Covering tests",
 )
-_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 _LOW = float("-inf")
 
 _PLACE = attrgetter("path", "start")
@@ -89,8 +87,10 @@ class _Texts(dict[int, str]):
         return self[item_id]
 
 
-class RegionModel(QAbstractTableModel):
+class RegionModel(ListedRows):
     """The regions that pass the filter, in the chosen order."""
+
+    heads, tips, figures = HEADINGS, TIPS, LINE
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         """Start empty, in source order."""
@@ -98,18 +98,13 @@ class RegionModel(QAbstractTableModel):
         self._items: list[ItemRow] = []
         self._by_place: list[ItemRow] = []
         self._sorted: list[ItemRow] = []
-        self._shown: list[ItemRow] = []
+        self.shown: Sequence[ItemRow] = []
         self._ids: list[int] = []
         self._place: dict[int, int] | None = None
         self._texts: _Texts = _Texts(())
         self._filter = RegionFilter()
         self._column, self._descending = FILE, False
         self.set_theme(theme)
-
-    @property
-    def shown(self) -> Sequence[ItemRow]:
-        """What is listed, in order."""
-        return self._shown
 
     @property
     def all_items(self) -> Sequence[ItemRow]:
@@ -120,7 +115,7 @@ class RegionModel(QAbstractTableModel):
         """Draw marks and muted cells in this theme."""
         self._icons: dict[RegionState, QIcon] = {state: mark_icon(state, theme) for state in RegionState}
         self._muted = QColor(theme.muted)
-        self._say_changed()
+        self.say_changed()
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show these regions; rows that stay in place are only repainted."""
@@ -156,42 +151,16 @@ class RegionModel(QAbstractTableModel):
         shown = self._filter.select(self._sorted, self._texts)
         ids = [item.id for item in shown]
         if ids == self._ids:
-            self._shown = shown
-            self._say_changed()
+            self.shown = shown
+            self.say_changed()
             return
         self.beginResetModel()
-        self._shown, self._ids, self._place = shown, ids, None
+        self.shown, self._ids, self._place = shown, ids, None
         self.endResetModel()
-
-    def _say_changed(self) -> None:
-        if self._shown:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, TESTS))
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: listed regions."""
-        return 0 if parent.isValid() else len(self._shown)
-
-    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: the eight columns."""
-        return 0 if parent.isValid() else len(HEADINGS)
-
-    def headerData(  # noqa: N802
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Qt: headings with what they mean."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return HEADINGS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole and section > FILE:
-            return _RIGHT
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return TIPS[section]
-        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt: one cell."""
-        item, column = self._shown[index.row()], index.column()
+        item, column = self.shown[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(item, column)
         if role == HEAT_ROLE and column == RTC:
@@ -204,7 +173,7 @@ class RegionModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return state_words(item) if column == STATE else _text(item, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:
-            return _RIGHT
+            return RIGHT
         if role == Qt.ItemDataRole.ForegroundRole and (column in (LINE, TESTS) or not item.admitted):
             return self._muted
         return None

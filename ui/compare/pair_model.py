@@ -6,17 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
 from core.comparison.values import Comparison, Pair
 from core.trips.tasks import noun
+from ui.listed_rows import RIGHT, Index, ListedRows
 from ui.project_model import HEAT_ROLE
 from ui.region_state import number
 from ui.theme import Theme
 
-Index = QModelIndex | QPersistentModelIndex
-NONE = QModelIndex()
 PLACE, FIRST, SECOND, DIFFERENCE, LIFT = range(5)
 TIPS = (
     "File and first line",
@@ -25,7 +24,6 @@ TIPS = (
     "RTC of the other run minus that of the reference",
     "Lift of the other run minus that of the reference",
 )
-_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 _KEYS: tuple[Callable[[Pair], Any], ...] = (
     lambda pair: (pair.first.path, pair.first.start),
     lambda pair: (pair.first.rtc, pair.first.path, pair.first.start),
@@ -57,14 +55,16 @@ def place(pair: Pair) -> str:
     return f"{pair.first.path}:{pair.first.start_line}"
 
 
-class PairModel(QAbstractTableModel):
+class PairModel(ListedRows):
     """The pairs that pass the filter; the largest difference first until a heading is clicked."""
+
+    tips, figures = TIPS, FIRST
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
         self._theme = theme
-        self._heads = ["Region", "", "", "Difference", "Lift diff."]
+        self.heads = ["Region", "", "", "Difference", "Lift diff."]
         self._pairs: Sequence[Pair] = ()
         self._filter = PairFilter()
         self._order: tuple[int, bool] | None = None
@@ -73,13 +73,12 @@ class PairModel(QAbstractTableModel):
     def set_theme(self, theme: Theme) -> None:
         """Draw in another theme."""
         self._theme = theme
-        if self.shown:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self.shown) - 1, LIFT))
+        self.say_changed()
 
     def show_comparison(self, comparison: Comparison) -> None:
         """List the pairs of another comparison."""
-        self._heads[FIRST], self._heads[SECOND] = f"Run {comparison.first.id}", f"Run {comparison.second.id}"
-        self._heads[0] = noun(comparison.first.task).capitalize()
+        runs = f"Run {comparison.first.id}", f"Run {comparison.second.id}"
+        self.heads = (noun(comparison.first.task).capitalize(), *runs, *self.heads[DIFFERENCE:])
         self._pairs = comparison.pairs
         self._arrange()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, SECOND)
@@ -101,26 +100,6 @@ class PairModel(QAbstractTableModel):
             self.shown.sort(key=_KEYS[self._order[0]], reverse=self._order[1])
         self.endResetModel()
 
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: listed pairs."""
-        return 0 if parent.isValid() else len(self.shown)
-
-    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: the five columns."""
-        return 0 if parent.isValid() else len(self._heads)
-
-    def headerData(  # noqa: N802
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Qt: headings with what they mean."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole and section > PLACE:
-            return _RIGHT
-        return {Qt.ItemDataRole.DisplayRole: self._heads, Qt.ItemDataRole.ToolTipRole: TIPS}.get(
-            Qt.ItemDataRole(role), [None] * 5
-        )[section]
-
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt: one cell."""
         pair, column = self.shown[index.row()], index.column()
@@ -131,7 +110,7 @@ class PairModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"{place(pair)}\n{pair.first.text}"
         if role == Qt.ItemDataRole.TextAlignmentRole and column > PLACE:
-            return _RIGHT
+            return RIGHT
         if role == Qt.ItemDataRole.ForegroundRole and column in (DIFFERENCE, LIFT):
             return self._colour(pair.difference if column == DIFFERENCE else pair.lift_difference)
         return None

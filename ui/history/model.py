@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QIcon
 
 from core.store.rows import ItemRow
+from ui.listed_rows import Index, ListedRows
 from ui.marks import mark_icon
 from ui.region_state import RegionState, region_state, state_words
 from ui.theme import Theme
@@ -16,8 +17,6 @@ from ui.theme import Theme
 if TYPE_CHECKING:
     from core.source.commits import CommitLine
 
-Index = QModelIndex | QPersistentModelIndex
-NONE = QModelIndex()
 STATE, DAY, AUTHOR, SUBJECT, EDITS = range(5)
 HEADINGS = ("", "Date", "Author", "Commit", "Edits")
 TIPS = ("State of its edits", "Author's date", "Author", "First line of its message", "Its edits: passes of judged")
@@ -25,15 +24,17 @@ TIPS = ("State of its edits", "Author's date", "Author", "First line of its mess
 _HASH = 10
 
 
-class CommitModel(QAbstractTableModel):
+class CommitModel(ListedRows):
     """The commits that pass the filter, newest first. Cells are made as they come into sight."""
+
+    heads, tips = HEADINGS, TIPS
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
         self._commits: Sequence[CommitLine] = ()
         self._texts: Sequence[str] = ()
-        self._shown: Sequence[int] = ()
+        self.shown: Sequence[int] = ()
         self._edits: Mapping[str, Sequence[ItemRow]] = {}
         self._words: list[str] = []
         self._sampled = False
@@ -42,7 +43,7 @@ class CommitModel(QAbstractTableModel):
     def set_theme(self, theme: Theme) -> None:
         """Redraw the marks."""
         self._icons: dict[RegionState, QIcon] = {state: mark_icon(state, theme) for state in RegionState}
-        self._repaint()
+        self.say_changed()
 
     def set_commits(self, commits: Sequence[CommitLine], texts: Sequence[str]) -> None:
         """Show a history. `texts`: what words are looked for in, one a commit."""
@@ -55,7 +56,7 @@ class CommitModel(QAbstractTableModel):
         if self._sampled and not same:
             self._select()
         else:
-            self._repaint()
+            self.say_changed()
 
     def filter(self, words: str, sampled: bool) -> None:
         """List the commits that hold all words; `sampled`: only those with edits of the run."""
@@ -69,7 +70,7 @@ class CommitModel(QAbstractTableModel):
 
     def commit(self, row: int) -> CommitLine:
         """What a row shows."""
-        return self._commits[self._shown[row]]
+        return self._commits[self.shown[row]]
 
     def edits(self, row: int) -> Sequence[ItemRow]:
         """The run's edits from the commit of a row."""
@@ -77,7 +78,7 @@ class CommitModel(QAbstractTableModel):
 
     def row_of(self, commit: str) -> int | None:
         """Where a commit is listed; None when it is not."""
-        return next((row for row, at in enumerate(self._shown) if self._commits[at].id == commit), None)
+        return next((row for row, at in enumerate(self.shown) if self._commits[at].id == commit), None)
 
     def _select(self) -> None:
         self.beginResetModel()
@@ -86,30 +87,8 @@ class CommitModel(QAbstractTableModel):
             found = [at for at in found if self._commits[at].id in self._edits]
         for word in self._words:
             found = [at for at in found if word in self._texts[at]]
-        self._shown = found
+        self.shown = found
         self.endResetModel()
-
-    def _repaint(self) -> None:
-        if self._shown:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._shown) - 1, EDITS))
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: commits listed."""
-        return 0 if parent.isValid() else len(self._shown)
-
-    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: the five columns."""
-        return 0 if parent.isValid() else len(HEADINGS)
-
-    def headerData(  # noqa: N802
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Qt: a column's heading."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return TIPS[section]
-        return HEADINGS[section] if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt: what a cell shows."""

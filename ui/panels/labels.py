@@ -13,13 +13,13 @@ from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
 from ui.diff.controls import bind, column
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
+from ui.panels.given import Given
 from ui.panels.label_actions import LabelActions, keys_of
 from ui.panels.label_bar import LabelBar
 from ui.panels.label_history import decision, held_labels, opinions, own_label, told
 from ui.panels.label_side import LabelSide
 from ui.panels.label_subject import LabelSubject
 from ui.panels.opinions import Opinions
-from ui.panels.pace import Pace
 from ui.theme import Theme
 
 TOLD = 6
@@ -49,11 +49,9 @@ class LabelsPanel(QWidget):
         self._theme = theme
         self._sample: SampleRow | None = None
         self._labels: Sequence[LabelRow] = ()
-        self._given: list[tuple[int, str, str]] = []
+        self._given = Given()
         self._names: Mapping[str, str] = {}
         self._slots: dict[int, ErrorMode] = {}
-        self._pace = Pace()
-        self._standing = ""
         self.held = self.adjudicating = False
         self._empty = EmptyState("Nothing to label", "Open a run first.")
         self._make_controls()
@@ -115,6 +113,11 @@ class LabelsPanel(QWidget):
             return True
         return super().event(event)
 
+    def show_modes(self) -> None:
+        """Bring the modes into view, whatever was looked at below them; a list of keys that was asked for stays."""
+        if not self.keys.isVisible():
+            self._scroll.verticalScrollBar().setValue(0)
+
     def _toggle_keys(self) -> None:
         self.keys.toggle()
         QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.keys, 0, 0))
@@ -151,7 +154,7 @@ class LabelsPanel(QWidget):
     def set_adjudicating(self, on: bool) -> None:
         """Ask for decisions between annotators instead of a label of one's own."""
         if on != self.adjudicating:
-            self._given.clear()
+            self._given.forget()
         self.adjudicating = on
 
     def set_sample(
@@ -176,6 +179,8 @@ class LabelsPanel(QWidget):
         if fresh:
             self.note.setText(own.note if own else "")
         self.subject.setVisible(item is not None)
+        if fresh:
+            self.show_modes()
         if item is not None and fresh:
             self.subject.show_subject(item, sample, description)
         self._show_sample(sample)
@@ -187,11 +192,11 @@ class LabelsPanel(QWidget):
 
     def set_progress(self, done: int, total: int) -> None:
         """Say how far the queue is done."""
-        self._standing = f"{done:,} of {total:,} · "
+        self._given.set_progress(done, total)
         self._show_progress()
 
     def _show_progress(self) -> None:
-        self.progress.setText(self._standing + self._pace.text())
+        self.progress.setText(self._given.text)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
@@ -205,7 +210,7 @@ class LabelsPanel(QWidget):
 
     def _change_annotator(self) -> None:
         """Somebody else undoes nothing of what was said before."""
-        self._given.clear()
+        self._given.forget()
         self.undo.setEnabled(False)
         self._show_labels()
 
@@ -217,12 +222,9 @@ class LabelsPanel(QWidget):
         """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
         if self._sample is None or self.held:
             return
-        own = self._own()
-        self._given.append((self._sample.id, own.mode if own else "", own.note if own else ""))
+        self._given.add(self._sample.id, self._own(), counts=bool(mode))
         written = self.note.text().strip() if note is None else note
         self.label_requested.emit(self._sample.id, mode, written if mode else "")
-        if mode:
-            self._pace.add()
         self._show_progress()
         if self.advance.isChecked() and mode:
             self.next_requested.emit()
@@ -237,13 +239,12 @@ class LabelsPanel(QWidget):
 
     def _undo(self) -> None:
         """Ask for what the last labelled sample had before, and show that sample."""
-        if not self._given:
+        before = self._given.take_back()
+        if before is None:
             return
-        sample_id, mode, note = self._given.pop()
-        self._pace.take_back()
         self._show_progress()
-        self.label_requested.emit(sample_id, mode, note)
-        self.sample_requested.emit(sample_id)
+        self.label_requested.emit(before.sample_id, before.mode, before.note)
+        self.sample_requested.emit(before.sample_id)
         self.undo.setEnabled(bool(self._given))
 
     def _keep_note(self) -> None:

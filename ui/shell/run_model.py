@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from core.store.rows import RunRow
+from ui.listed_rows import Index, ListedRows
 from ui.region_state import number
 from ui.shell.status_line import score
 
-Index = QModelIndex | QPersistentModelIndex
-NONE = QModelIndex()
 HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "RTC", "Lift", "Started")
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
@@ -33,8 +32,10 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     return (str(run.id), run.name, run.project_name, models, run.status, regions, *scores, started)
 
 
-class RunModel(QAbstractTableModel):
+class RunModel(ListedRows):
     """The newest run first."""
+
+    heads = HEADINGS
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Start empty."""
@@ -58,24 +59,6 @@ class RunModel(QAbstractTableModel):
         texts = ((run, " ".join(_cells(run)).lower()) for run in self._runs)
         self.shown = [run for run, text in texts if all(word in text for word in self._words)]
         self.endResetModel()
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: listed runs."""
-        return 0 if parent.isValid() else len(self.shown)
-
-    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: the nine columns."""
-        return 0 if parent.isValid() else len(HEADINGS)
-
-    def headerData(  # noqa: N802
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Qt: the headings."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return HEADINGS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Qt: one cell."""
