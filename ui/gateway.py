@@ -3,6 +3,9 @@
 Work runs in a small thread pool, or in a lane: a thread of its own for things that belong to one thread, such as a
 database connection. Its result comes back on the main thread. A later request of the same key makes an earlier one
 stale: its answer is dropped, and it is not begun if it was still waiting.
+
+Who is called with an answer is known on the main thread alone: if a background thread were the last to let go of a
+widget, Qt would destroy it there, and the process could crash.
 """
 
 from __future__ import annotations
@@ -35,8 +38,14 @@ class Stoppable(Protocol):
 class _Answer:
     key: str
     turn: int
-    deliver: Callable[[Any], None]
     value: Any
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    on_result: Callable[[Any], None]
+    on_error: Callable[[Exception], None]
 
 
 class Gateway(QObject):
@@ -56,6 +65,7 @@ class Gateway(QObject):
         self._farewells: dict[str, Callable[[], None]] = {}
         self._turns: dict[str, int] = {}
         self._waiting: dict[str, Future[None]] = {}
+        self._asked: dict[str, _Asked] = {}
         self._owned: list[Stoppable] = []
         self._closed = False
         self._carried = 0
@@ -73,9 +83,9 @@ class Gateway(QObject):
         if self._closed:
             return
         turn = self.cancel(key)
-        fail = on_error or self.failed.emit
         executor = self._pool if lane is None else self._lane(lane)
-        self._waiting[key] = executor.submit(self._run, key, turn, work, on_result, fail)
+        self._asked[key] = _Asked(on_result, on_error or self.failed.emit)
+        self._waiting[key] = executor.submit(self._run, key, turn, work)
 
     def carry_out(self, work: Callable[[], T], on_result: Callable[[T], None], lane: str) -> Future[None]:
         """Run `work` in a lane come what may: no later request drops it, and closing waits for it.
@@ -85,13 +95,15 @@ class Gateway(QObject):
         self._carried += 1
         key = f"carry out {self._carried}"
         self._turns[key] = 0
-        return self._lane(lane).submit(self._run, key, 0, work, on_result, self.failed.emit)
+        self._asked[key] = _Asked(on_result, self.failed.emit)
+        return self._lane(lane).submit(self._run, key, 0, work)
 
     def cancel(self, key: str) -> int:
         """Drop what is on its way for `key`; gives the key's new turn."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
+        self._asked.pop(key, None)
         self._turns[key] = self._turns.get(key, 0) + 1
         return self._turns[key]
 
@@ -138,22 +150,16 @@ class Gateway(QObject):
                 self._lanes[name].submit(farewell)
         self._farewells.clear()
         self._waiting.clear()
+        self._asked.clear()
         for lane in self._lanes.values():
             lane.shutdown(wait=False)
 
-    def _run(
-        self,
-        key: str,
-        turn: int,
-        work: Callable[[], T],
-        on_result: Callable[[T], None],
-        on_error: Callable[[Exception], None],
-    ) -> None:
+    def _run(self, key: str, turn: int, work: Callable[[], Any]) -> None:
         """In a pool thread: do the work, post the answer."""
         try:
-            answer = _Answer(key, turn, on_result, work())
+            answer = _Answer(key, turn, work())
         except Exception as error:
-            answer = _Answer(key, turn, on_error, error)
+            answer = _Answer(key, turn, error, failed=True)
         if not self._closed:
             self._answered.emit(answer)
 
@@ -163,4 +169,5 @@ class Gateway(QObject):
         if self._closed or self._turns.get(answer.key) != answer.turn:
             return
         self._waiting.pop(answer.key, None)
-        answer.deliver(answer.value)
+        asked = self._asked.pop(answer.key)
+        (asked.on_error if answer.failed else asked.on_result)(answer.value)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
@@ -96,3 +97,19 @@ def test_close_does_not_wait_for_ever(qapp: QApplication) -> None:
     assert time.monotonic() - began < 0.4
     stubborn.join()
     assert gateway.close()
+
+
+def test_a_receiver_ends_on_the_main_thread(gateway: Gateway) -> None:
+    ended: list[int] = []
+
+    class Receiver(QObject):
+        def take(self, value: int) -> None:
+            pass
+
+        def __del__(self) -> None:
+            ended.append(threading.get_ident())
+
+    for _ in range(50):
+        gateway.submit("many", lambda: 1, Receiver().take)
+    wait_until(lambda: len(ended) == 50 and not gateway.busy())
+    assert set(ended) == {threading.get_ident()}
