@@ -158,6 +158,13 @@ HARMLESS = [
     "class A:\n    def __eq__(self, other): return isinstance(other, A) and self.x == other.x\n",
     "class A:\n def __eq__(self, o):\n  if type(self) is type(o): return self.x == o.x\n  return NotImplemented\n",
     "class A:\n    def __ne__(self, other): return not self == other\n",
+    "class A:\n    def __eq__(self, other): return self.x == other.x\n",
+    "class A:\n    def __eq__(self, other): return (self.x, self.key()) == (other.x, other.key())\n",
+    "class A(int):\n    def __eq__(self, other): return int(self) == int(other)\n",
+    "class A(B):\n    def __eq__(self, other): return super().__eq__(other) and self.__dict__ == other.__dict__\n",
+    "class A:\n def __eq__(s, o):\n  if not hasattr(o, 'x'): return False\n  return s.x == o.x and set(s) == set(o)\n",
+    "class A:\n def __eq__(s, o):\n  if isinstance(o, (int, A)): return s.x == o\n  return NotImplemented\n",
+    "class A:\n    def __ne__(self, other): return self.x != other.x or self.y != other.y\n",
     "x = A.__eq__(a, b)\n",
     "x = '%99999999d' % 1 + '{:99999999}'.format(2)\n",
     "x = 'modified'.replace('i', 'e') + str(y)\n",
@@ -173,6 +180,11 @@ def test_ordinary_code_is_not_suspicious(text: str) -> None:
     assert screen("x = 0\n", text) == []
 
 
+def test_where_a_file_has_exec_more_of_it_is_its_way() -> None:
+    assert screen("exec(x)\n", "exec(x)\nexec(y)\n") == []
+    assert screen("exec(x)\n", "exec(x)\ncurrentframe()\n") == ["currentframe"]
+
+
 HARMFUL = [
     "from gc import get_stats as s, unfreeze\n",
     "from sys import modules\n",
@@ -185,10 +197,21 @@ HARMFUL = [
     "A.__eq__ = lambda s, o: True\n",
     "x = type('A', (), {k: 1})\n",
     "x = type('A', (), {'__eq__': f})\n",
-    "class A:\n    def __eq__(self, other): return self.x == other.x\n",
     "class A:\n    def __eq__(self, other): return isinstance(other, A) and 1\nglobals()['A'] = int\n",
     "class A(metaclass=M):\n    def __eq__(self, other): return isinstance(other, A) and 1\n",
     "class A:\n    def __eq__(self, other):\n        if not isinstance(other, A): return True\n        return False\n",
+    "class A:\n    def __eq__(self, other): return self.imag == other.imag\n",
+    "class A:\n    def __eq__(self, other): return self.x() == other.isalpha()\n",
+    "class A:\n    def __eq__(self, other): return self.learn(other) == other.x\n",
+    "class A:\n    def __eq__(self, other): return not self.x != other.x\n",
+    "class A:\n    def __eq__(self, other): return self.x == other.x or True\n",
+    "class A:\n    def __eq__(self, other): return other == other\n",
+    "class A:\n    def __eq__(self, other): return self.x == other or NotImplemented\nNotImplemented = True\n",
+    "class A:\n    def __eq__(self, other): return self.__class__ == other.__class__\n",
+    "class A:\n    def __eq__(self, other): return hasattr(self, other) and self.x == other\n",
+    "class A:\n    def __eq__(self, other): return self.x < other and self.x == other\n",
+    "class A:\n    def __eq__(self, other): return int(self) == int(other)\nint = len\n",
+    "class A:\n    def __eq__(self, other=(x := []), y=0): return self.x == other\n    __eq__ = f\n",
     "import inspect\nx = inspect.getmodule(f)\n",
     "import inspect\nx = inspect\n",
     "from inspect import stack\n",

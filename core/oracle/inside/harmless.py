@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from .equality import KINDS, Equality
+
 _INSPECT = """
 signature Signature Parameter BoundArguments getfullargspec FullArgSpec getdoc cleandoc getmro unwrap isabstract
 isasyncgen isasyncgenfunction isawaitable isbuiltin isclass iscoroutine iscoroutinefunction isdatadescriptor isfunction
@@ -34,7 +36,7 @@ Protocol runtime_checkable
 LOOSENING = frozenset(_LOOSENING.split())
 """Where one of these is used, a comparison of classes may not mean what it says."""
 LONGEST = 32
-REBOUND = frozenset(["isinstance", "type", "__class__"])
+REBOUND = frozenset(["isinstance", "type", "__class__", "NotImplemented"])
 """The same where one of these is bound anew."""
 
 
@@ -84,13 +86,15 @@ def _chains(tree: ast.AST) -> Iterator[tuple[str, ...]]:
 
 
 def _comparisons(tree: ast.AST) -> Iterator[ast.AST]:
-    """Methods `__eq__` that are false for every object of another class, and `__ne__` that turn such a one round."""
+    """Methods `__eq__` that compare both sides or are false for every object of another class; `__ne__` likewise."""
     bound = [name for node in ast.walk(tree) for name in _bound(node)]
-    if REBOUND.intersection(bound) or any(LOOSENING.intersection(_words(node)) for node in ast.walk(tree)):
-        return
+    loose = bool(REBOUND.intersection(bound)) or any(LOOSENING.intersection(_words(node)) for node in ast.walk(tree))
     for kind in ast.walk(tree):
-        if isinstance(kind, ast.ClassDef) and _is_plain_class(kind, bound):
-            yield from (node for node in kind.body if isinstance(node, ast.FunctionDef) and _is_honest(node, kind.name))
+        if isinstance(kind, ast.ClassDef):
+            guarded = not loose and _is_plain_class(kind, bound)
+            for node in kind.body:
+                if isinstance(node, ast.FunctionDef) and _is_honest(node, kind.name if guarded else "", bound):
+                    yield node
 
 
 def _is_plain_class(kind: ast.ClassDef, bound: list[str]) -> bool:
@@ -127,14 +131,17 @@ def _words(node: ast.AST) -> Iterator[str]:
         yield node.value
 
 
-def _is_honest(method: ast.FunctionDef, kind: str) -> bool:
+def _is_honest(method: ast.FunctionDef, kind: str, bound: list[str]) -> bool:
+    """`kind`: name of the class, where it means that class throughout; else empty."""
     names = [argument.arg for argument in method.args.args]
-    if len(names) != 2 or method.decorator_list:
+    if len(names) != 2 or method.decorator_list or method.name not in KINDS:
         return False
     body = method.body[1:] if ast.get_docstring(method) is not None and len(method.body) > 1 else method.body
+    if Equality(method, bound).rules(body):
+        return True
     if method.name == "__eq__":
-        return _Guard(names[0], names[1], kind).rules(body)
-    return method.name == "__ne__" and _dump(body) in (
+        return bool(kind) and _Guard(names[0], names[1], kind).rules(body)
+    return _dump(body) in (
         _dump(ast.parse(f"return not {names[0]} == {names[1]}" if not call else f"return not {call}").body)
         for call in ("", f"{names[0]}.__eq__({names[1]})")
     )

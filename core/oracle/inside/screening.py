@@ -27,6 +27,11 @@ __closure__ __loader__ f_back f_globals f_locals f_builtins tb_frame gi_frame cr
 get_referrers get_referents process_vm_writev ptrace __eq__ __ne__ __instancecheck__ __subclasscheck__
 """
 NAMES = frozenset(_NAMES.split())
+_COMMON = """
+exec eval compile __import__ importlib inspect currentframe
+"""
+COMMON = frozenset(_COMMON.split())
+"""Where the file has one, more of it is the file's way."""
 COMPARISONS = frozenset(["__eq__", "__ne__", "__instancecheck__", "__subclasscheck__"])
 """Suspicious where they are defined, not where they are called."""
 PAIRS = frozenset([("sys", "modules"), ("inspect", "stack"), ("sys", "monitoring")])
@@ -43,13 +48,14 @@ FIRST_LOOK = MODULES | CALLS | NAMES | set(_FIRST.split())
 
 
 def screen(original: str, candidate: str) -> list[str]:
-    """Suspicious names that the candidate uses more often than the original does; empty for most.
+    """Suspicious names that the candidate uses more often than the original does, or at all; empty for most.
 
     It never decides alone: only a candidate whose tests all pass is held up by it.
     """
     if not _words(candidate) - _words(original):
         return []
-    return sorted(_names(candidate) - _names(original))
+    usual = _names(original)
+    return sorted(name for name in _names(candidate) - usual if not (name in COMMON and usual[name]))
 
 
 def _words(text: str) -> Counter[str]:
