@@ -93,7 +93,8 @@ class PairList(QWidget):
 
     def _count(self) -> None:
         number = len(self.pairs.shown)
-        self.count.setText(f"{number:,} {'in both' if self.alike.isChecked() else 'differ'}")
+        differ = "differs" if number == 1 else "differ"
+        self.count.setText(f"{number:,} {'in both' if self.alike.isChecked() else differ}")
         filtered = bool(self.words.text().strip())
         self.none.setText("Nothing matches these words." if filtered else "Both runs do equally well everywhere.")
         self.none.setVisible(not number)
