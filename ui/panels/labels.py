@@ -92,7 +92,8 @@ class LabelsPanel(QWidget):
         self._scroll = CardScroll(self.side)
         self._split.addWidget(self._scroll)
         self._split.setSizes([560, 390])
-        self._split.setStretchFactor(0, 1)
+        for place, share in enumerate((3, 1)):
+            self._split.setStretchFactor(place, share)
         self._body = QWidget()
         column(self.bar, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)

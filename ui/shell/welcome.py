@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from ui.text_size import grown
 from ui.theme import SPACE
 
 TITLE = "How well does a local model understand your code?"
@@ -19,7 +21,7 @@ TEXT = (
 RECENT = 5
 DROP = 72
 WIDEST = 620
-"""Pixels; longer lines read badly."""
+"""Pixels for text of the usual size; longer lines read badly."""
 
 
 class Welcome(QWidget):
@@ -59,14 +61,18 @@ class Welcome(QWidget):
         inner.addWidget(hint)
         inner.addLayout(self.recent)
         inner.addStretch(3)
-        page = QWidget()
-        page.setMaximumWidth(WIDEST)
+        self._page = page = QWidget()
         page.setLayout(inner)
         row = QHBoxLayout(self)
         row.setContentsMargins(SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2)
         row.addStretch(1)
         row.addWidget(page, 100)
         row.addStretch(1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: lines as long as is easily read, whatever the size of the text."""
+        super().resizeEvent(event)
+        self._page.setMaximumWidth(grown(self, WIDEST))
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
