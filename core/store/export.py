@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
+from core.store.labels import LINE_END
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, SampleRow
 
@@ -36,7 +37,7 @@ def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
     count = 0
     for row in export_rows(reader, run_id):
         if writer is None:
-            writer = csv.DictWriter(stream, row.keys(), lineterminator="\n")
+            writer = csv.DictWriter(stream, row.keys(), lineterminator=LINE_END)
             writer.writeheader()
         writer.writerow({key: json.dumps(v) if isinstance(v, (list, dict)) else v for key, v in row.items()})
         count += 1

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from core.store.reader import Reader
 
 Row = dict[str, Any]
+LINE_END = "\r\n"
+"""Of CSV, by RFC 4180: with another Python quotes no lone carriage return, and a reader would end the line there."""
 COLUMNS = (
     "label_id", "run_id", "item_id", "sample_id", "annotator", "kind", "mode", "mode_name", "note", "made_at",
     "taxonomy_version", "model", "path", "start_line", "end_line", "role", "outcome", "description", "old", "original",
@@ -47,7 +49,7 @@ def write_labels_jsonl(reader: Reader, runs: Sequence[int], stream: TextIO) -> i
 
 def write_labels_csv(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
     """A header and one record a label, in a stream opened with `newline=""`; return the number of records."""
-    writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(stream, COLUMNS, lineterminator=LINE_END)
     writer.writeheader()
     count = 0
     for row in label_rows(reader, runs):

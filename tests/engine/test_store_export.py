@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -53,6 +56,18 @@ def test_jsonl_and_csv_carry_the_same(database: Path) -> None:
         assert record["text"] == made["text"] and record["reference"] == made["reference"]
         assert json.loads(record["covering_tests"]) == made["covering_tests"]
         assert float(record["score_bleu"]) == made["score_bleu"]
+
+
+@pytest.mark.parametrize("answer", ["x = 1\r", "\r", "x\r\ny\rz\n", 'a "b", c', "\u2028"])
+def test_every_kind_of_line_end_survives_csv(database: Path, tmp_path: Path, answer: str) -> None:
+    """An answer that was cut before its last line feed ends in a lone carriage return."""
+    copy = Path(shutil.copy(database, tmp_path))
+    with closing(sqlite3.connect(copy)) as db, db:
+        db.execute("UPDATE samples SET raw_text = ?", (answer,))
+    with Reader.open(copy) as reader, (tmp_path / "run.csv").open("w", newline="") as stream:
+        count = write_csv(reader, 1, stream)
+    with (tmp_path / "run.csv").open(newline="") as stream:
+        assert [row["raw_text"] for row in csv.DictReader(stream)] == [answer] * count
 
 
 def test_an_unknown_run_is_told(database: Path) -> None:
