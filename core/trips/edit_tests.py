@@ -45,6 +45,7 @@ class CommitTests:
         self._folder = tempfile.TemporaryDirectory(prefix="rtc-commits-")
         self._current: _Opened | None = None
         self._turn = threading.Lock()
+        self._closed = threading.Event()
 
     def admit(self, item: Item) -> Item:
         """The item with the tests that cover its new code, or dropped with the reason.
@@ -76,7 +77,8 @@ class CommitTests:
         """Run the tests that cover the edit with `text` in the place of the new code."""
         with self._turn:
             try:
-                file, _, judged = self._place(item, _unheard, _unheard)
+                self._heed_close()
+                file, _, judged = self._place(item, _unheard, self._heed_close)
             except InspectorError as error:
                 return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error.problem, oracle="tests")
             if file is None:
@@ -84,10 +86,17 @@ class CommitTests:
             return judged.oracle.judge(Candidate(file, item.span, text), item.tests)
 
     def close(self) -> None:
-        """Stop what runs and remove what was written."""
+        """Stop what runs, at once, and remove what was written; whoever waits for a turn gets none."""
+        self._closed.set()
+        if (current := self._current) is not None:
+            current.judged.oracle.close()
         with self._turn:
             self._leave()
             self._folder.cleanup()
+
+    def _heed_close(self, *_: object) -> None:
+        if self._closed.is_set():
+            raise Cancelled
 
     def _place(self, item: Item, notify: Notify, report: Report) -> tuple[SourceFile | None, Sequence[str], Judged]:
         """The file with the edit in it, the tests that cover it, and the commit's project. Raises UserError."""

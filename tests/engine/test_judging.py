@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,18 +14,19 @@ from paper_edits import EXAMPLES
 from replaying import Replay
 
 from core.control import Control
-from core.errors import Cancelled
+from core.errors import Cancelled, ProjectError
 from core.judging import Judging
 from core.parts import Parts
 from core.passes import Passes, Work
 from core.reopening import record
 from core.run import Pace, Run
-from core.settings import EditSettings, RunSettings
+from core.settings import EditSettings, OracleSettings, RunSettings
 from core.store.writer import Store
+from core.trips.edit_tests import CommitTests
 from core.trips.editing import EditingTrip
 from core.trips.openers import opener
 from core.trips.tasks import configured
-from core.types import Item, Verdict
+from core.types import Item, Outcome, Span, Verdict
 
 EXAMPLE = EXAMPLES[0]
 CODES = {**EXAMPLE.predictions, EXAMPLE.comment: EXAMPLE.from_comment, "Edit.\n": EXAMPLE.old}
@@ -81,3 +84,28 @@ def test_a_stop_does_not_wait_for_the_judge(tmp_path: Path) -> None:
         assert not Slow.end.is_set()
         Slow.end.set()
         stopping.join()
+
+
+def test_closing_the_tests_of_commits_leaves_nothing_to_do_for_who_waits(tmp_path: Path) -> None:
+    """Two judges, one of them waiting for its turn: it must not write out another commit where all was removed."""
+    written: list[Path] = []
+    busy, go_on = threading.Event(), threading.Event()
+
+    def export(commit: str, folder: Path) -> Path:
+        written.append(folder)
+        busy.set()
+        assert go_on.wait(30)
+        raise ProjectError("The commit is gone.", "Fetch it.")
+
+    item = Item("k", "edit", "a.py", Span(0, 1), 1, 1, "x", old_text="y", origin={"commit": "c"})
+    tests = CommitTests(export, OracleSettings(), lambda text: None, lambda *_: None)
+    with ThreadPoolExecutor(3) as pool:
+        first, second = pool.submit(tests.judge, item, "z"), pool.submit(tests.judge, item, "z")
+        assert busy.wait(30)
+        closing = pool.submit(tests.close)
+        while not tests._closed.is_set():
+            time.sleep(0.01)
+        go_on.set()
+        closing.result(30)
+        assert [each.result(30).outcome for each in (first, second)] == [Outcome.INFRASTRUCTURE] * 2
+    assert len(written) == 1 and not written[0].parent.exists()
