@@ -33,7 +33,7 @@ def build_parser(only_windows: bool = False) -> argparse.ArgumentParser:
     """The whole command line; with `only_windows` the part that opens a window, which is there sooner."""
     parser = _Parser(prog="rtc-inspector", description="How well does a local code model understand your code?")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
-    parser.set_defaults(command=windows.open_last, project=None, db=None)
+    parser.set_defaults(command=windows.open_last, project=None, db=None, left=DONE)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     for group in (windows,) if only_windows else _groups():
         group.add_commands(commands)
@@ -67,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: say no more
-        return DONE
+        left: int = options.left
+        return left
     except OSError as error:
         print(f"{_said(error)}\n{_OPEN_UP}", file=sys.stderr)
         return USER_ERROR

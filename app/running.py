@@ -28,7 +28,11 @@ from core.store.writer import Store
 from core.trips.tasks import TASKS, project_of
 from resources import path as resource
 
-_STATUS = {"finished": 0, "incomplete": 1, "interrupted": 130}
+SHOWN = 10
+"""Problems named at the end of a run; the rest is counted."""
+INTERRUPTED = 130
+"""Exit status, also where nobody reads any more what a run prints."""
+_STATUS = {"finished": 0, "incomplete": 1, "interrupted": INTERRUPTED}
 
 
 def add_commands(commands: Any) -> None:
@@ -37,11 +41,11 @@ def add_commands(commands: Any) -> None:
     run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of the project")
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
     _add_settings(run, regions=100)
-    run.set_defaults(command=run_command, parser=run)
+    run.set_defaults(command=run_command, parser=run, left=INTERRUPTED)
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
     _add_settings(demo, regions=12)
-    demo.set_defaults(command=demo_command, project=None, resume=None)
+    demo.set_defaults(command=demo_command, project=None, resume=None, left=INTERRUPTED)
 
 
 def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
@@ -107,7 +111,7 @@ def run_command(options: argparse.Namespace) -> int:
     def work(store: Store, emit: Emit, control: Control) -> RunFinished:
         if options.resume is not None:
             if unheeded := unheeded_options(options):
-                emit(Notice(f"A run that is resumed keeps its settings: {', '.join(unheeded)} not heeded."))
+                emit(Notice(f"A run that is resumed keeps its settings; not heeded: {', '.join(unheeded)}."))
             return resume(options.resume, store, emit, control)
         return start(settings, _project(options), store, emit, control)
 
@@ -120,7 +124,7 @@ def run_command(options: argparse.Namespace) -> int:
 
 def unheeded_options(options: argparse.Namespace) -> list[str]:
     """Options that were given and say nothing to a run that has its settings."""
-    heeded = {"project", "resume", "db", "json", "command", "parser"}
+    heeded = {"project", "resume", "db", "json", "command", "parser", "left"}
     given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
     return [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
 
@@ -159,8 +163,10 @@ def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argp
             finished = work(store, follow, control)
         if not options.json:
             print_result(store.reader, finished.run_id, str(database))
-        for text in finished.problems[:10]:
+        for text in finished.problems[:SHOWN]:
             display.notify(text)
+        if len(finished.problems) > SHOWN:
+            display.notify(f"And {len(finished.problems) - SHOWN} more such problems; `runs --json` names all.")
         if finished.status != "finished":
             display.notify(_go_on(finished.run_id, database))
     return _STATUS[finished.status]
@@ -182,7 +188,7 @@ def _saying_how_to_go_on(display: Display, database: Path) -> Iterator[Emit]:
 
     try:
         yield follow
-    except UserError:
+    except (UserError, BrokenPipeError):
         for run_id in begun:
             display.notify(_go_on(run_id, database))
         raise

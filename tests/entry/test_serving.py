@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,20 @@ def test_models_and_doctor_ask_a_server_that_is_named(capsys: pytest.CaptureFixt
         assert '"name": "tiny"' in capsys.readouterr().out
     assert main(["models", "--endpoint", server.address]) == 2
     assert "cannot be reached" in capsys.readouterr().err
+
+
+def test_a_run_whose_output_nobody_reads_is_not_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edits = tmp_path / "edits.jsonl"
+    edits.write_text('{"old": "alpha = compute(beta)", "new": "alpha = compute(gamma)"}\n')
+    reading, writing = os.pipe()
+    os.close(reading)
+    named = ["--edits", str(edits), "--db", str(tmp_path / "runs.sqlite")]
+    with chat_server(lambda n, body: (200, completion("x"), {})) as server, os.fdopen(writing, "w") as nobody:
+        monkeypatch.setattr(sys, "stdout", nobody)
+        assert main(["run", *named, "--endpoint", server.address, "--json"]) == 130
+    assert "Go on with: rtc-inspector run --resume 1" in capsys.readouterr().err
 
 
 def test_downloading_needs_one_name() -> None:
