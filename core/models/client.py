@@ -24,6 +24,8 @@ from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
 
 CANCEL_PATIENCE = 1.0
+MOST_THREADS = 512
+"""Of ggml, which would crash with more."""
 
 OnText = Callable[[str, str], None]
 OnProgress = Callable[[str, int, int], None]
@@ -201,7 +203,9 @@ def default_threads() -> int:
 
 
 def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
-    """The `load` message."""
+    """The `load` message. Raises ModelError."""
+    if (settings.threads or 0) > MOST_THREADS:
+        raise ModelError(f"llama.cpp takes at most {MOST_THREADS} threads, not {settings.threads:,}.", "Name fewer.")
     return {
         "path": str(header.files[0].resolve()),
         "context_size": window_of(header, settings),

@@ -37,8 +37,15 @@ def local_files(settings: RunSettings) -> list[Path]:
 
 
 def check_machine(settings: RunSettings, notify: Callable[[str], None]) -> None:
-    """Before anything is loaded: whether it can fit, and whether a GPU lies idle. Raises ModelError."""
+    """Before anything is loaded: whether it can fit, whether a GPU lies idle, whether the window is beyond the model's.
+
+    Raises ModelError.
+    """
     headers = [read_header(path) for path in local_files(settings)]
+    for header in headers:
+        asked = settings.generation.context_size or 0
+        if asked > header.context_length > 0:
+            notify(f"{header.label} was made for windows of {header.context_length:,} tokens, not of {asked:,}.")
     gpus, backends = found_gpus(), build_backends()
     idle = unused_gpu(gpus, backends) if headers else None
     if idle is not None:

@@ -9,6 +9,7 @@ from models_gguf_writer import write_gguf
 
 from core.errors import ModelError
 from core.models import memory, opening
+from core.models.client import LocalModel
 from core.models.devices import Gpu, build_backends, found_gpus, unused_gpu
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
@@ -50,7 +51,14 @@ def test_a_run_that_cannot_fit_is_refused_in_one_sentence(tmp_path: Path, monkey
     said: list[str] = []
     monkeypatch.setattr(opening, "memory_now", lambda: Memory(0, 1 << 60))
     check_machine(settings, said.append)
-    assert len(said) == 1 and "Swapping" in said[0]
+    small = "SmolLM2-135M-Instruct.Q4_1 was made for windows of 8,192 tokens, not of 1,048,576."
+    assert said[0] == small and "Swapping" in said[1] and len(said) == 2
+
+
+def test_more_threads_than_llama_cpp_can_have_are_refused() -> None:
+    """It would crash with a signal."""
+    with pytest.raises(ModelError, match="at most 512 threads, not 100,000"):
+        LocalModel(bundled_model(), ModelSettings(threads=100_000))
 
 
 def test_only_files_of_this_machine_count() -> None:
