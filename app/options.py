@@ -108,7 +108,10 @@ def add_sampling(parser: argparse.ArgumentParser, regions: int = 100) -> None:
 
 
 def region_settings(options: argparse.Namespace) -> RegionSettings:
-    """The settings those options stand for."""
+    """The settings those options stand for. Raises UserError when no region could be of such a size."""
+    if options.min_characters > options.max_characters:
+        problem = f"No region has at least {options.min_characters} and at most {options.max_characters} characters."
+        raise UserError(problem, "Give --max-characters a larger number than --min-characters.")
     return RegionSettings(
         min_characters=options.min_characters,
         max_characters=options.max_characters,

@@ -49,11 +49,13 @@ class SynthesisTrip:
         self._settings = settings
         self._notify = notify
         self._workers = workers
+        self._candidates = 0
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
         admitted = 0
         found = find_regions(tuple(self._files.values()), self._suite.coverage, self._settings, report)
+        self._candidates = len(found.regions)
         for problem in found.problems:
             self._notify(problem)
 
@@ -81,6 +83,12 @@ class SynthesisTrip:
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
+        if wanted and not self._candidates:
+            least, most = self._settings.min_characters, self._settings.max_characters
+            raise ProjectError(
+                f"This project has no region to draw: its tests run no statements of {least} to {most} characters.",
+                "Widen --min-characters and --max-characters, or add tests that run more of the code.",
+            )
         if wanted and not admitted:
             raise ProjectError(
                 "No region of this project was admitted: the tests notice the deletion of none of them.",

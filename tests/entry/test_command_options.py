@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from app.cli import build_parser
+from app.options import sampling_settings
 from app.running import unheeded_options
+from core.errors import UserError
 
 
 def every_command(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -53,3 +55,9 @@ def test_what_a_resumed_run_does_not_heed_is_named() -> None:
     assert unheeded_options(parser.parse_args(given)) == []
     more = [*given, "--regions", "5", "--model", "m.gguf", "--ending", ".py", "--no-cache"]
     assert unheeded_options(parser.parse_args(more)) == ["--ending", "--model", "--no-cache", "--regions"]
+
+
+def test_a_size_that_no_region_has_is_refused() -> None:
+    options = build_parser().parse_args(["sample", ".", "--min-characters", "500"])
+    with pytest.raises(UserError, match="at least 500 and at most 384 characters"):
+        sampling_settings(options)
