@@ -35,8 +35,9 @@ class Ahead(QObject):
         """Nothing is made until `begin`."""
         super().__init__(window)
         self._window = window
-        summary = window.comparing.make_summary
-        self._pieces: deque[Work] = deque((self._charts, summary, self._page, self._side, self._side, self._traces))
+        run, comparing = window.parts.run, window.comparing
+        page = (comparing.make_scatter, comparing.make_summary, self._page, self._side, self._side, self._traces)
+        self._pieces: deque[Work] = deque((*[run.make_chart] * 3, self._charts, *page))
         self._touched = 0.0
         self._timer = QTimer(self, interval=PAUSE)
         self._timer.timeout.connect(self._step)
@@ -49,7 +50,7 @@ class Ahead(QObject):
     def begin(self) -> None:
         """What is needed is loaded: make it, once the user has seen the window."""
         screen = self._window.windowHandle()  # sees what is done by hand, and little else
-        if screen is not None:
+        if screen is not None and not self.done:
             screen.installEventFilter(self)
             self._touched = time.monotonic()
             self._timer.start()

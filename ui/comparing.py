@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from core.comparison.values import Comparison, Pair
     from core.store.reader import Reader
     from ui.compare.page import ComparePage
+    from ui.compare.scatter import Scatter
     from ui.compare.summary import Summary
 
 Known = dict[int, tuple[int, str, str]]
@@ -56,6 +57,7 @@ class Comparing(QObject):
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._look_again)
         self._page: ComparePage | None = None
+        self._scatter: Scatter | None = None
         self._summary: Summary | None = None
         inspection.overview_changed.connect(self._follow)
         browsing.went.connect(self.close)
@@ -69,17 +71,25 @@ class Comparing(QObject):
             self.page_made.emit(self._page)
         return self._page
 
+    def make_scatter(self) -> None:
+        """Of the page's summary, ahead of both."""
+        from ui.compare.scatter import Scatter
+
+        if self._page is None:
+            self._scatter = Scatter(self._appearance.theme)
+
     def make_summary(self) -> None:
         """The greater part of the page, ahead of it."""
         from ui.compare.summary import Summary
 
         if self._page is None:
-            self._summary = Summary(self._appearance.theme)
+            self._summary = Summary(self._appearance.theme, self._scatter)
 
     def _make_page(self, theme: Theme) -> ComparePage:
         from ui.compare.page import ComparePage
 
         page = ComparePage(theme, self._summary)
+        page.set_theme(theme)  # parts may have been made in another
         self._appearance.changed.connect(page.set_theme)
         page.closed.connect(self.close)
         page.choose_asked.connect(self.choose_asked)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from factories import fill_store
-from PySide6.QtCore import QPointF, QSettings, Qt, QTimer
+from PySide6.QtCore import QPoint, QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
@@ -313,3 +313,20 @@ def test_one_run_alone_cannot_be_compared(window: MainWindow) -> None:
     window.commands.actions["compare"].trigger()
     assert window.parts.notices.notices[0].problem == "A comparison needs two runs."
     window.commands.note(overview)
+
+
+def test_pages_are_made_ahead_while_nobody_touches_the_window(window: MainWindow) -> None:
+    ahead = window.opening.ahead
+    window.windowHandle().installEventFilter(ahead)
+    left = len(ahead._pieces)
+    QTest.mouseMove(window, QPoint(20, 20))
+    QApplication.processEvents()
+    ahead._step()
+    assert left and len(ahead._pieces) == left
+    ahead._touched = 0.0
+    while not ahead.done:
+        ahead._step()
+    assert window.comparing._page is not None and window.comparing._page._traces is not None
+    page = compare(window, 2, 3)
+    page.open_pairs(page.comparisons[0].disagreements, 0)
+    assert [side.isVisible() for side in page.traces.sides] == [True, True]

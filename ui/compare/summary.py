@@ -23,14 +23,14 @@ class Summary(QWidget):
 
     opened = Signal(object, int)
 
-    def __init__(self, theme: Theme) -> None:
-        """Empty until `show_comparison`."""
+    def __init__(self, theme: Theme, scatter: Scatter | None = None) -> None:
+        """Empty until `show_comparison`; the scatter may have been made before."""
         super().__init__()
         self._turns = Turns(self)
         self.verdict = label(role="title", wrap=True, selectable=True)
         self.rest = label(role="muted", wrap=True, selectable=True)
         self.caveats = label(role="warn", wrap=True, selectable=True)
-        self.scatter, self.list, self.details = Scatter(theme), PairList(theme), Details(theme)
+        self.scatter, self.list, self.details = scatter or Scatter(theme), PairList(theme), Details(theme)
         for part in (self.scatter, self.list, self.details):
             part.opened.connect(self.opened)
         said = QWidget()

@@ -17,6 +17,33 @@ from ui.panels.metric_chart import MetricChart
 from ui.theme import SPACE, Theme
 
 
+class Parts:
+    """The charts themselves, made one by one: each takes a while."""
+
+    def __init__(self, theme: Theme) -> None:
+        """None is made yet."""
+        self._theme, self._left = theme, [self._running, self._spread, self._by_metric]
+
+    def step(self) -> None:
+        """Make one more, if one is left."""
+        if self._left:
+            self._left.pop(0)()
+
+    def finish(self) -> None:
+        """Make all that are left."""
+        while self._left:
+            self.step()
+
+    def _running(self) -> None:
+        self.running = RunningChart(self._theme)
+
+    def _spread(self) -> None:
+        self.spread = Histogram(self._theme)
+
+    def _by_metric(self) -> None:
+        self.by_metric = MetricChart(self._theme)
+
+
 class Charts(QWidget):
     """Running scores, their spread, and metrics against the verdict.
 
@@ -29,11 +56,13 @@ class Charts(QWidget):
     metric_asked = Signal(str)
     export_failed = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
-        """Empty until points and items come."""
+    def __init__(self, theme: Theme, parts: Parts | None = None) -> None:
+        """Empty until points and items come; its parts may have been made before."""
         super().__init__()
         self.setProperty("role", "surface")
-        self.running, self.spread, self.by_metric = RunningChart(theme), Histogram(theme), MetricChart(theme)
+        made = parts or Parts(theme)
+        made.finish()
+        self.running, self.spread, self.by_metric = made.running, made.spread, made.by_metric
         self._wait = label("Scores appear with the first that is complete.", "muted")
         self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()

@@ -18,7 +18,7 @@ from ui.panels.provenance_view import ProvenanceView
 from ui.theme import Theme
 
 if TYPE_CHECKING:
-    from ui.panels.charts import Charts
+    from ui.panels.charts import Charts, Parts
 
 
 class RunPanel(QWidget):
@@ -40,6 +40,7 @@ class RunPanel(QWidget):
         self._theme = theme
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._charts: Charts | None = None
+        self._parts: Parts | None = None
         self._points: Sequence[RunningPoint] = ()
         self._items: Sequence[ItemRow] = ()
         self._noun = "region"
@@ -58,13 +59,21 @@ class RunPanel(QWidget):
             self._body.addWidget(part)
         column(self._empty, self._body, owner=self)
 
+    def make_chart(self) -> None:
+        """Make one of the charts ahead of their first show."""
+        from ui.panels.charts import Parts
+
+        self._parts = self._parts or Parts(self._theme)
+        self._parts.step()
+
     @property
     def charts(self) -> Charts:
         """The charts, made when they are first needed: their library takes a quarter of a second to load."""
         if self._charts is None:
             from ui.panels.charts import Charts
 
-            self._charts = Charts(self._theme)
+            self._charts = Charts(self._theme, self._parts)
+            self._charts.set_theme(self._theme)  # parts may have been made in another
             self._charts.region_activated.connect(self.region_activated)
             self._charts.sample_activated.connect(self.sample_activated)
             self._charts.metric_asked.connect(self.metric_asked)
