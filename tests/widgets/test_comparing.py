@@ -315,18 +315,22 @@ def test_one_run_alone_cannot_be_compared(window: MainWindow) -> None:
     window.commands.note(overview)
 
 
-def test_pages_are_made_ahead_while_nobody_touches_the_window(window: MainWindow) -> None:
-    ahead = window.opening.ahead
-    window.windowHandle().installEventFilter(ahead)
-    left = len(ahead._pieces)
-    QTest.mouseMove(window, QPoint(20, 20))
+def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    fresh = MainWindow(Appearance(qapp, "light"), Remembered(settings))
+    fresh.show()
+    ahead = fresh.opening.ahead
+    ahead.begin()
+    QTest.mouseMove(fresh, QPoint(20, 20))
     QApplication.processEvents()
     ahead._step()
-    assert left and len(ahead._pieces) == left
+    assert fresh.comparing._page is None and fresh.parts.run._charts is None
     ahead._touched = 0.0
     while not ahead.done:
         ahead._step()
-    assert window.comparing._page is not None and window.comparing._page._traces is not None
-    page = compare(window, 2, 3)
-    page.open_pairs(page.comparisons[0].disagreements, 0)
-    assert [side.isVisible() for side in page.traces.sides] == [True, True]
+    assert fresh.parts.run._charts is not None
+    assert fresh.comparing.page._traces is not None
+    assert fresh.comparing.page.summary.scatter is fresh.comparing._scatter
+    fresh.close()
+    wait_until(lambda: not fresh.isVisible())
+    fresh.deleteLater()
