@@ -20,6 +20,8 @@ from core.models.jobs import Aborted, Row
 TOP_K = 40
 TOP_P = 0.95
 BATCH = 512
+PIECE = 256
+"""Bytes that nearly every token fits."""
 
 
 class LogTail:
@@ -112,9 +114,14 @@ class NativeModel:
         """The bytes one token stands for; special tokens are empty unless asked."""
         if token < 0:
             return b""
-        buffer = ctypes.create_string_buffer(256)
-        count = lib.llama_token_to_piece(self.vocab, token, buffer, 256, 0, special)
-        return buffer.raw[: max(0, count)]
+        count, data = self._piece(token, special, PIECE)
+        if count < 0:  # the token needs so many
+            count, data = self._piece(token, special, -count)
+        return data[: max(0, count)]
+
+    def _piece(self, token: int, special: bool, size: int) -> tuple[int, bytes]:
+        buffer = ctypes.create_string_buffer(size)
+        return int(lib.llama_token_to_piece(self.vocab, token, buffer, size, 0, special)), buffer.raw
 
     def ends(self, token: int) -> bool:
         """Whether the model says that it has finished."""

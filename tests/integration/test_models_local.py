@@ -331,6 +331,26 @@ def test_the_fallback_of_one_sequence_at_a_time_repeats_itself_too() -> None:
     assert done.stdout.strip() == "same", done.stderr[-2000:]
 
 
+LONG_TOKENS = """
+from core.models import native
+from core.models.discovery import bundled_model
+
+model = native.NativeModel(bundled_model(), 0, 1)
+tokens = range(model.vocabulary)
+whole = [model.piece(token) for token in tokens]
+native.PIECE = 2
+print("same" if [model.piece(token) for token in tokens] == whole and max(map(len, whole)) > 80 else "cut")
+"""
+
+
+def test_a_token_longer_than_most_is_whole() -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", LONG_TOKENS], capture_output=True, text=True, timeout=120, check=False, cwd=root
+    )
+    assert done.stdout.strip() == "same", done.stderr[-2000:]
+
+
 def test_a_worker_short_of_memory_says_so() -> None:
     script = (
         "import resource\nfrom core.models.client import LocalModel\nfrom core.models.discovery import bundled_model\n"
