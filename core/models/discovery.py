@@ -88,8 +88,10 @@ def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
         yield _entry(folder, folder.stem, source)
     for place, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(names):
-            if name.lower().endswith(".gguf") and _is_first_part(name):
+        seen: set[tuple[str, str]] = set()
+        for name in sorted(names):  # of several parts the first stands for all; where it is missing, the next says so
+            if name.lower().endswith(".gguf") and (model := _model_of(name)) not in seen:
+                seen.add(model)
                 yield _entry(Path(place, name), file_label(name), source)
 
 
@@ -116,9 +118,10 @@ def _entry(path: Path, name: str, source: str) -> GgufEntry:
     return GgufEntry(path, name, source, header)
 
 
-def _is_first_part(name: str) -> bool:
+def _model_of(name: str) -> tuple[str, str]:
+    """The same for all parts of a model: its name, and of how many parts it is."""
     match = SPLIT_NAME.match(name)
-    return match is None or match["number"] == "00001"
+    return (match["stem"], match["count"]) if match else (name, "")
 
 
 def _identity(path: Path) -> Path:

@@ -93,6 +93,13 @@ def test_parts_are_listed_once_and_embedding_models_say_so(tmp_path: Path) -> No
     assert entries[1].header is not None and "embedding" in entries[1].problem
 
 
+def test_a_model_without_its_first_part_is_not_hidden(tmp_path: Path) -> None:
+    for number in (2, 3):
+        write_gguf(tmp_path / f"big-0000{number}-of-00003.gguf", {"split.count": 3})
+    (entry,) = [e for e in discover([tmp_path]) if e.source == "folder"]
+    assert entry.name == "big" and entry.problem == "1 of 3 parts of this model are missing: big-00001-of-00003.gguf."
+
+
 def test_two_hundred_headers_in_under_two_seconds(tmp_path: Path) -> None:
     """Half of them with the bundled model's real vocabulary, a quarter broken."""
     with bundled_model().open("rb") as file:
