@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.comparison.words import run_words
@@ -29,6 +29,8 @@ class TraceSide(QWidget):
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self._passing: bool | None = None
+        self._below = QTimer(self, singleShot=True, interval=0)
+        self._below.timeout.connect(self._show_chosen)
         self.title = ElidedLabel("title")
         tip = "Leave the comparison and show this in the main view"
         self.show_there = button("Show in the code", tip, self._leave)
@@ -54,6 +56,7 @@ class TraceSide(QWidget):
         self._passing = passing
         self.title.setText(f"R{run_words(run)[1:]}")
         if self._item is None or item.id != self._item.id:
+            self._below.stop()
             self._item, self._samples = item, {}
             self.roundtrip.set_trace(item, [])
             self.diff.clear()
@@ -64,18 +67,24 @@ class TraceSide(QWidget):
             return
         fresh, self._item = not self._samples, item
         self._samples = {sample.id: sample for sample in samples}
+        self._below.start()
         self.roundtrip.set_trace(item, samples)
         if fresh and self._passing is not None:
             self._choose(self._passing)
-        self._show_code(self.roundtrip.selected)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self.roundtrip.set_theme(theme)
         self.diff.set_theme(theme)
 
+    def _show_chosen(self) -> None:
+        """Once the cards are drawn: both sides' cards and code at once would hold the window up."""
+        self._show_code(self.roundtrip.selected)
+
     def _show_code(self, sample_id: int | None) -> None:
         """The chosen code, or the first made from the chosen description."""
+        if self._below.isActive():
+            return
         item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None
         if sample is not None and sample.role == "forward":
             sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
