@@ -18,7 +18,7 @@ PAUSE = 1000
 YOUNG, MIDDLE, OLD = 5_000, 10, 10
 """New objects that are worth a search, and how many searches pass until older objects are searched too."""
 READ = 25_000
-"""So many new objects at once are rows that were read: searching them would take long, and find nothing."""
+"""So many objects are rows that were read: searching them would take long, and find nothing."""
 THOROUGH = 600.0
 """Seconds between two searches of everything, which need a moment when the user looks elsewhere."""
 TURN = 0.0001
@@ -46,13 +46,18 @@ class Collector(QObject):
     def search(self) -> None:
         """Search new objects, now and then older ones too; lay aside what is too much to search."""
         young, middle, old = gc.get_count()
-        if young >= READ:
-            gc.freeze()
-            self._laid_aside = True
-        elif young >= YOUNG:
-            gc.collect(2 if old >= OLD else 1 if middle >= MIDDLE else 0)
+        if young >= YOUNG:
+            self._search_up_to(2 if old >= OLD else 1 if middle >= MIDDLE else 0)
         if self._laid_aside and time.monotonic() - self._thorough > THOROUGH and not _watched():
             self._search_all()
+
+    def _search_up_to(self, generation: int) -> None:
+        """Counted are the objects themselves: where as many went as came, Python's own counts say nothing of them."""
+        if sum(len(gc.get_objects(each)) for each in range(generation + 1)) >= READ:
+            gc.freeze()
+            self._laid_aside = True
+        else:
+            gc.collect(generation)
 
     def _search_all(self) -> None:
         gc.unfreeze()
