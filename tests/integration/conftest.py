@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sandbox_driver import ENGINE_SCRIPT
+from small_model import write_small_model
 
 from core.errors import SandboxError
 from core.oracle.sandbox.choose import choose_sandbox
@@ -40,6 +41,12 @@ def docker_engine() -> Iterator[str]:
             yield address
         finally:
             subprocess.run([ENGINE_SCRIPT, "stop"], check=True, capture_output=True, timeout=120)
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model file for tests that care what becomes of samples, not what they say."""
+    return write_small_model(tmp_path_factory.mktemp("model") / "small.gguf")
 
 
 @pytest.fixture(scope="module", params=["bubblewrap", "docker", "none"])

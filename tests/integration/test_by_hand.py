@@ -1,4 +1,4 @@
-"""A person's own words and a person's own selection, on a real run of the bundled model."""
+"""A person's own words and a person's own selection, on a real run of a real model."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ class Finished:
     root: Path
     store: Store
     id: int
+    settings: RunSettings
     said: list[Event] = field(default_factory=list)
 
     def describe(self, text: str, author: str = "Ann") -> list[SampleRow]:
@@ -56,13 +57,14 @@ class Finished:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
+def finished(small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
     folder = tmp_path_factory.mktemp("by-hand")
     with pytest.MonkeyPatch.context() as patch, open_store(folder / "runs.sqlite") as store:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         root = write_shop(folder / "shop")
-        end = pipeline.start(SETTINGS, root, store, lambda event: None, Control())
-        yield Finished(root, store, end.run_id)
+        settings = replace(SETTINGS, model=str(small_model))
+        end = pipeline.start(settings, root, store, lambda event: None, Control())
+        yield Finished(root, store, end.run_id, settings)
 
 
 def test_own_words_are_written_again_judged_and_not_counted(finished: Finished) -> None:
@@ -139,7 +141,7 @@ def test_a_changed_project_takes_nothing_more(finished: Finished) -> None:
 def test_without_a_run_a_selection_gets_one_of_its_own(finished: Finished) -> None:
     path, words = WHOLE
     span = finished.span(path, words)
-    item = selection.probe_alone(SETTINGS, finished.root, path, span, finished.store, ignore, Control())
+    item = selection.probe_alone(finished.settings, finished.root, path, span, finished.store, ignore, Control())
     run = finished.store.reader.runs()[-1]
     assert (run.name, run.status, run.items_admitted, run.rtc.value) == (selection.NAME, "finished", 0, None)
     (row,) = finished.store.reader.items(run.id)
@@ -154,9 +156,9 @@ def ignore(event: Event) -> None:
 def test_a_trial_tells_how_fast_a_run_would_go_and_keeps_nothing(finished: Finished) -> None:
     said: list[Event] = []
     stored = finished.store.reader.runs()
-    found = try_pace(SETTINGS, finished.root, said.append, Control())
+    found = try_pace(finished.settings, finished.root, said.append, Control())
     assert found is not None and (found.run_id, found.samples) == (TRIAL, 3) and found.seconds > 0
-    cost = estimate(replace(SETTINGS, regions=10), [found])
+    cost = estimate(replace(finished.settings, regions=10), [found])
     assert cost.trial and cost.seconds is not None and cost.tokens is not None
     assert said and all(isinstance(event, Progress) for event in said)
     assert finished.store.reader.runs() == stored

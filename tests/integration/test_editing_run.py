@@ -1,9 +1,10 @@
-"""Editing runs on the bundled model, through the command line: their record, and going on with them."""
+"""Editing runs on a real model, through the command line: their record, and going on with them."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -23,9 +24,18 @@ def run_app(*arguments: object, environment: dict[str, str]) -> subprocess.Compl
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def environment(small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     base = tmp_path_factory.mktemp("editing")
-    return {**os.environ, "XDG_DATA_HOME": str(base / "data"), "XDG_CACHE_HOME": str(base / "cache")}
+    return {
+        **os.environ,
+        "RTC_TEST_MODEL": str(small_model),
+        "XDG_DATA_HOME": str(base / "data"),
+        "XDG_CACHE_HOME": str(base / "cache"),
+    }
+
+
+def model(environment: dict[str, str]) -> tuple[str, str]:
+    return "--model", environment["RTC_TEST_MODEL"]
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +64,7 @@ def commit(repository: pygit2.Repository, text: str, message: str) -> None:
 def first(project: Path, environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database of a small run; its events lie beside it."""
     database = tmp_path_factory.mktemp("runs") / "runs.sqlite"
-    arguments = ("--task", "editing", "--regions", 2, *SHORT, "--db", database, "--json")
+    arguments = ("--task", "editing", "--regions", 2, *SHORT, *model(environment), "--db", database, "--json")
     result = run_app("run", project, *arguments, environment=environment)
     assert result.returncode == 0, result.stderr
     (database.parent / "events.jsonl").write_text(result.stdout)
@@ -103,18 +113,20 @@ def test_a_killed_run_goes_on_with_the_same_history_after_new_commits(
     first: Path, project: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     database = tmp_path / "runs.sqlite"
-    arguments = ("--task", "editing", "--regions", 2, *SHORT, "--db", database, "--json")
-    command = [sys.executable, "-m", "app", "run", project, *arguments]
-    with subprocess.Popen([*map(str, command)], env=environment, stdout=subprocess.PIPE, text=True) as process:
+    own = shutil.copytree(project, tmp_path / "project")
+    arguments = ("--task", "editing", "--regions", 2, *SHORT, *model(environment), "--db", database, "--json")
+    command = [str(word) for word in (sys.executable, "-m", "app", "run", own, *arguments)]
+    pipe = subprocess.PIPE  # of one page, so that the run waits for its reader
+    with subprocess.Popen(command, env=environment, stdout=pipe, text=True, pipesize=4096) as process:
         assert process.stdout is not None
         judged = (line for line in process.stdout if '"event": "verdict"' in line)
         assert next(judged)
         process.kill()
     before = traces(database)
     texts, verdicts = {row[:-2] for row in before}, {row for row in before if row[-2]}
-    assert texts < {row[:-2] for row in traces(first)}, "the last samples may not have been judged yet"
-    assert verdicts and verdicts < traces(first)
-    commit(pygit2.Repository(str(project)), "# all gone\n", "Start over")
+    assert texts <= {row[:-2] for row in traces(first)}, "the last samples may not have been judged yet"
+    assert verdicts and verdicts <= traces(first)
+    commit(pygit2.Repository(str(own)), "# all gone\n", "Start over")
     result = run_app("run", "--resume", 1, "--db", database, "--json", environment=environment)
     assert result.returncode == 0, result.stderr
     assert traces(database) == traces(first)
@@ -139,7 +151,7 @@ def test_a_file_of_edits_needs_no_project(environment: dict[str, str], tmp_path:
     file = tmp_path / "edits.jsonl"
     file.write_text(json.dumps({"old": OLD, "new": OLD.replace("2 *", "3 *")}) + "\n")
     database = tmp_path / "runs.sqlite"
-    arguments = ("--edits", file, *SHORT, "--db", database, "--json")
+    arguments = ("--edits", file, *SHORT, *model(environment), "--db", database, "--json")
     result = run_app("run", *arguments, environment=environment)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout.splitlines()[-1])["items"] == 1

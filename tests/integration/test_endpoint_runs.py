@@ -134,8 +134,8 @@ def test_as_many_requests_at_a_time_as_were_allowed(place: Place) -> None:
     assert (finished.status, finished.rtc_pass) == ("finished", 1.0)
 
 
-def test_one_pass_on_this_machine_and_one_on_a_server(place: Place) -> None:
-    """The bundled model describes, in a window too small for examples; the code is the server's."""
+def test_one_pass_on_this_machine_and_one_on_a_server(place: Place, small_model: Path) -> None:
+    """A model file describes, in a window too small for examples; the code is the server's."""
     generation = ModelSettings(threads=1, context_size=256)
     place.settings = replace(
         place.settings,
@@ -146,7 +146,7 @@ def test_one_pass_on_this_machine_and_one_on_a_server(place: Place) -> None:
         generation=generation,
     )
     with chat_server(right) as server:
-        finished, _ = place.started(backward_endpoint=at(server))
+        finished, _ = place.started(model=str(small_model), backward_endpoint=at(server))
         assert len(server.asked) == 2
     with place.store() as store:
         row, (found,) = store.reader.run(1), store.reader.existing(1)
