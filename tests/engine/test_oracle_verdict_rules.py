@@ -185,6 +185,15 @@ def test_where_a_file_has_exec_more_of_it_is_its_way() -> None:
     assert screen("exec(x)\n", "exec(x)\ncurrentframe()\n") == ["currentframe"]
 
 
+def test_a_comparison_that_was_there_may_be_written_anew_and_none_be_added() -> None:
+    guarded = "class A:\n    def __eq__(self, other): return isinstance(other, A) and self.x == other.x\n"
+    anew = "class A:\n    def __eq__(self, other): return all(map(eq, self, other))\n"
+    assert screen(guarded, anew) == []
+    assert screen(guarded, guarded + anew.replace("class A", "class B")) == ["__eq__"]
+    plain = "import inspect\nx = inspect.signature(f)\n"
+    assert screen(plain, plain.replace("signature", "getclosurevars")) == ["inspect"]
+
+
 HARMFUL = [
     "from gc import get_stats as s, unfreeze\n",
     "from sys import modules\n",

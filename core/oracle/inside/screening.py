@@ -54,8 +54,10 @@ def screen(original: str, candidate: str) -> list[str]:
     """
     if not _words(candidate) - _words(original):
         return []
-    usual = _names(original)
-    return sorted(name for name in _names(candidate) - usual if not (name in COMMON and usual[name]))
+    usual, (here, there) = _names(original), (_names(text, every=True) for text in (candidate, original))
+    # A comparison that was harmless may be written anew in another form; an import that was may not.
+    known = COMPARISONS - set(here - there) | {name for name in COMMON if usual[name]}
+    return sorted(set(_names(candidate) - usual) - known)
 
 
 def _words(text: str) -> Counter[str]:
@@ -66,9 +68,10 @@ def _words(text: str) -> Counter[str]:
     return words + Counter(KNOT.findall(text))
 
 
-def _names(text: str) -> Counter[str]:
+def _names(text: str, *, every: bool = False) -> Counter[str]:
+    """`every`: harmless uses count too."""
     tree = ast.parse(text)
-    passed = harmless(tree)
+    passed = frozenset() if every else harmless(tree)
     return Counter(name for node in ast.walk(tree) if id(node) not in passed for name in _of(node))
 
 
