@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from .folding import folded
-from .harmless import harmless
+from .harmless import USES, harmless
 
 _MODULES = """
 _pytest pytest pluggy unittest doctest gc ctypes _ctypes inspect faulthandler builtins importlib runpy
@@ -52,7 +52,8 @@ def screen(original: str, candidate: str) -> list[str]:
 
     It never decides alone: only a candidate whose tests all pass is held up by it.
     """
-    if not _words(candidate) - _words(original):
+    words = _words(candidate)
+    if not words - _words(original) and not any(words[module] for module, *_ in USES):
         return []
     usual, (here, there) = _names(original), (_names(text, every=True) for text in (candidate, original))
     # A comparison that was harmless may be written anew in another form; an import that was may not.
