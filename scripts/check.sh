@@ -7,4 +7,4 @@ ruff check .
 ruff format --check .
 lint-imports --no-cache
 mypy
-python -m pytest --numprocesses 2 --dist loadgroup "$@"
+python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder "$@"
