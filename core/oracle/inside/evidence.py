@@ -86,11 +86,26 @@ def hide() -> None:
         del sys.modules[name]
 
 
-def watch(items: list[Any]) -> Callable[[], list[str]]:
-    """Remember the tests' own modules and classes: what they call must stay what it was."""
-    kept = {id(owner): owner for item in items for owner in _owners_of(item)}
-    owners = [_Owner(owner) for owner in kept.values()]
-    return lambda: [name for owner in owners for name in owner.changes()]
+class Watch:
+    """Remembers the tests' own modules and classes: what they call must stay what it was.
+
+    Each is taken as it was before the first of its tests: what a class sets up for its tests is set up once a stage.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is watched yet."""
+        self._owners: dict[int, _Owner] = {}
+
+    def add(self, items: list[Any]) -> None:
+        """Those of tests that are about to run."""
+        for item in items:
+            for owner in _owners_of(item):
+                if id(owner) not in self._owners:
+                    self._owners[id(owner)] = _Owner(owner)
+
+    def changes(self) -> list[str]:
+        """Names of what they no longer hold."""
+        return [name for owner in self._owners.values() for name in owner.changes()]
 
 
 def _owners_of(item: Any) -> Iterator[Any]:

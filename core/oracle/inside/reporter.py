@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from .channel import Send
-from .evidence import watch
+from .evidence import Watch
 from .messages import arranged, relative, shorten
 
 MESSAGE_LIMIT = 4000
@@ -70,7 +70,7 @@ class Reporter:
         self._seconds = 0.0
         self._printed = ""
         self._others: dict[str, list[Any]] = {}
-        self._watches: list[Callable[[], list[str]]] = []
+        self._watch = Watch()
         self.failed = False
         self.items: list[Any] = []
 
@@ -86,7 +86,7 @@ class Reporter:
 
     def changes(self) -> list[str]:
         """Names of what the tests' modules and classes no longer hold."""
-        return [name for changes in self._watches for name in changes()]
+        return self._watch.changes()
 
     def select(self, items: list[Any]) -> None:
         """Reduce `items` in place and report what was found; those left out may be selected later."""
@@ -99,7 +99,7 @@ class Reporter:
         elif self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)
         self.items += items
-        self._watches.append(watch(items))
+        self._watch.add(items)
         self._send("collected", [item.nodeid for item in items])
 
     def pytest_collectreport(self, report: Any) -> None:
