@@ -161,6 +161,7 @@ class Heart:
         self.busiest, self._computed = 0.0, time.thread_time()
         act()
         self._beat()
+        print(f"done={name}", file=sys.stderr, flush=True)
         return {f"stall_ms_{name}": round(1000 * self.longest, 1), f"busy_ms_{name}": round(1000 * self.busiest, 1)}
 
 

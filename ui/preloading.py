@@ -16,8 +16,8 @@ def preload(gateway: Gateway) -> None:
 
 
 def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
-    """Once everything is on show: what writes labels, and what draws charts."""
-    gateway.submit("preload rest", _load_rest, lambda nothing: on_done())
+    """Once everything is on show: what writes labels, and what draws charts; what fails is loaded, and told of, when it is asked for."""
+    gateway.submit("preload rest", _load_rest, lambda nothing: on_done(), lambda error: on_done())
 
 
 def _load_for_a_region() -> None:
