@@ -16,7 +16,7 @@ def preload(gateway: Gateway) -> None:
 
 
 def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
-    """Once everything is on show: what writes labels, and what draws charts; what fails is loaded, and told of, when it is asked for."""
+    """Once everything is on show: what writes labels, and what draws charts; what fails waits until it is asked for."""
     gateway.submit("preload rest", _load_rest, lambda nothing: on_done(), lambda error: on_done())
 
 
