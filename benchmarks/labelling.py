@@ -59,6 +59,7 @@ def _measure(folder: Path, count: int) -> dict[str, float]:
     window.show()
     window.activateWindow()
     collector.settle()
+    window.inspection.overview_changed.connect(collector.note_rows)
     window.open_database(folder / "runs.sqlite")
     bench._wait(app, lambda: window.inspection.overview is not None)
     bench._settle(app, 1.0)

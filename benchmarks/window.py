@@ -182,6 +182,7 @@ def _measure(folder: Path) -> int:
     window.resize(1280, 800)
     window.show()
     collector.settle()
+    window.inspection.overview_changed.connect(collector.note_rows)
     _print_since(started, "window")
     heart = Heart()
     figures = heart.watch("opening", lambda: _open(app, window, folder, started))

@@ -13,6 +13,8 @@ import time
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 
+from ui.inspection import Overview
+
 PAUSE = 1000
 """Milliseconds between two looks whether there is something to search."""
 YOUNG, MIDDLE, OLD = 5_000, 10, 10
@@ -21,6 +23,8 @@ READ = 25_000
 """So many objects are rows that were read: searching them would take long, and find nothing."""
 THOROUGH = 600.0
 """Seconds between two searches of everything, which need a moment when the user looks elsewhere."""
+ROWS = 2_000
+"""Rows of a run from which on they are laid aside each time they are read."""
 TURN = 0.0001
 """Seconds a background thread computes before the window's thread may; many calls of Qt hand their turn over."""
 
@@ -46,18 +50,26 @@ class Collector(QObject):
     def search(self) -> None:
         """Search new objects, now and then older ones too; lay aside what is too much to search."""
         young, middle, old = gc.get_count()
-        if young >= YOUNG:
-            self._search_up_to(2 if old >= OLD else 1 if middle >= MIDDLE else 0)
+        if young >= READ:
+            self.lay_aside()
+        elif young >= YOUNG:
+            gc.collect(2 if old >= OLD else 1 if middle >= MIDDLE else 0)
         if self._laid_aside and time.monotonic() - self._thorough > THOROUGH and not _watched():
             self._search_all()
 
-    def _search_up_to(self, generation: int) -> None:
-        """Counted are the objects themselves: where as many went as came, Python's own counts say nothing of them."""
-        if sum(len(gc.get_objects(each)) for each in range(generation + 1)) >= READ:
-            gc.freeze()
-            self._laid_aside = True
-        else:
-            gc.collect(generation)
+    def lay_aside(self) -> None:
+        """Do not search what is there now; what nobody holds any more ends all the same.
+
+        Python counts what came less what went, so it does not notice rows that take the place of others. To look at
+        the objects themselves (`gc.get_objects`) would spoil tuples that other threads are just making.
+        """
+        gc.freeze()
+        self._laid_aside = True
+
+    def note_rows(self, overview: Overview) -> None:
+        """Many rows were read, perhaps in place of others."""
+        if len(overview.items) >= ROWS:
+            self.lay_aside()
 
     def _search_all(self) -> None:
         gc.unfreeze()
