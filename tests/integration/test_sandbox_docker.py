@@ -172,7 +172,7 @@ def test_an_engine_that_is_stopped_in_mid_run(monkeypatch: pytest.MonkeyPatch) -
         begin = time.monotonic()
         process.close()
         assert time.monotonic() - begin < 2.0
-        with pytest.raises(SandboxError, match="Docker cannot start a container"):
+        with pytest.raises(SandboxError, match="Docker no longer answers"):
             sandbox.start(launch(READY))
         with pytest.raises(SandboxError, match="No Docker engine answers"):
             DockerSandbox()

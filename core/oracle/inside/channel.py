@@ -32,9 +32,8 @@ def open_channel(descriptor: int, nonce: str, pid: int) -> Send:
         if getpid() != pid:
             return
         waiting.append(join((" ", kind, " ", *encode([*values], 0), "\n")))
-        if (
-            wait or owner == thread()
-        ):  # the latter: a signal's handler in the midst of this very function, which goes on afterwards
+        # The second: a signal's handler in the midst of this very function, which goes on afterwards.
+        if wait or owner == thread():
             return
         with lock:
             owner = thread()
