@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import gc
+import inspect
 import re
 import unicodedata
 from collections import Counter
@@ -52,21 +54,35 @@ def screen(original: str, candidate: str) -> list[str]:
 
     It never decides alone: only a candidate whose tests all pass is held up by it.
     """
-    words = _words(candidate)
-    if not words - _words(original) and not any(words[module] for module, *_ in USES):
+    if not _words(candidate) - _words(original) and not _other_parts(original, candidate):
         return []
-    usual, (here, there) = _names(original), (_names(text, every=True) for text in (candidate, original))
-    # A comparison that was harmless may be written anew in another form; an import that was may not.
-    known = COMPARISONS - set(here - there) | {name for name in COMMON if usual[name]}
-    return sorted(set(_names(candidate) - usual) - known)
+    usual = _names(original)
+    more = set(_names(candidate) - usual) - {name for name in COMMON if usual[name]}
+    if more & COMPARISONS:  # one that was harmless may be written anew in another form; an import that was may not
+        more -= COMPARISONS - set(_names(candidate, every=True) - _names(original, every=True))
+    return sorted(more)
 
 
 def _words(text: str) -> Counter[str]:
     """A cheap first look at the words of the text, comments included."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-    words = Counter(word for word in WORD.findall(text) if word in FIRST_LOOK or "test" in word)
+    words = Counter(word for word in _spelt(text) if word in FIRST_LOOK or "test" in word)
     return words + Counter(KNOT.findall(text))
+
+
+def _spelt(text: str) -> list[str]:
+    """Words as Python reads names."""
+    return WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+def _other_parts(original: str, candidate: str) -> bool:
+    """Whether a module that is there already, and harmless so far, may be used for more: it takes a name to."""
+    words = Counter(_spelt(candidate))
+    if words["importlib"]:
+        return True
+    loaded = [module for module in (gc, inspect) if words[module.__name__]]
+    names = {name for module in loaded for name in set(dir(module)) - USES[module.__name__,]}
+    before = Counter(word for word in _spelt(original) if word in names)
+    return any(words[name] > before[name] for name in names)
 
 
 def _names(text: str, *, every: bool = False) -> Counter[str]:
