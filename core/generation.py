@@ -216,6 +216,9 @@ class Sample:
     Attributes:
         index: of the forward sample, or of the backward sample under its parent.
         recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
+        form: `code` or `text`.
+        step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
+        stop: why nothing was made after this sample, where that was decided early.
     """
 
     role: Role
@@ -233,3 +236,6 @@ class Sample:
     recitation: float | None = None
     error: str = ""
     author: str = "model"
+    form: str = "code"
+    step: int = 0
+    stop: str = ""

@@ -133,6 +133,7 @@ class Passes:
             finish_reason="written",
             recitation=run.parts.trip.recitation(work.item, reference.text),
             author=reference.author,
+            form="text",
         )
         sample_id = run.store.add_sample(work.item_id, None, sample)
         run.emit(SampleReady(run.id, work.item_id, sample_id, None, sample))
@@ -261,6 +262,7 @@ class Passes:
             finish_reason=generation.finish_reason,
             truncated=slot.prompt.truncated,
             recitation=recited,
+            form="text" if slot.role is Role.FORWARD else "code",
             error=generation.error,
         )
 

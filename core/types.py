@@ -124,6 +124,8 @@ class Item:
         facets: what scores are split by, e.g. `language` -> `Go`; few values each.
         origin: where it comes from, e.g. `commit`, `date`, `message`; for people to read.
         extra: a person chose it, nobody sampled it: shown with its run, never in the run's scores.
+        form: whether `text` is `code` or `text` (a person's words).
+        directive: what a person asked for in words, e.g. a docstring; None where nobody did.
     """
 
     key: str
@@ -140,6 +142,8 @@ class Item:
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra: bool = False
+    form: str = "code"
+    directive: str | None = None
 
 
 OLD_LINE = "old line"
@@ -171,13 +175,20 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test under one candidate. `outcome`: passed, failed, error, skipped, timeout, missing."""
+    """One test under one candidate.
+
+    Attributes:
+        outcome: passed, failed, error, skipped, timeout, missing.
+        signature: what the tested code gave, where the test records it (`value ...`, `error ...`, `timeout` ...);
+            programs that agree on it behave alike under this test. Empty for tests that record nothing.
+    """
 
     __test__ = False
     node_id: str
     outcome: str
     message: str = ""
     seconds: float = 0.0
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +202,7 @@ class Verdict:
         detail: one sentence a person can read.
         output: what the candidate printed, capped, a cut said in it (the test output string of IdentityChain).
         oracle: which oracle judged, e.g. `tests/bubblewrap`.
+        flags: what was odd about the candidate but proves nothing, e.g. `frames`, `subprocess`; changes no score.
     """
 
     outcome: Outcome
@@ -199,6 +211,7 @@ class Verdict:
     detail: str = ""
     output: str = ""
     oracle: str = ""
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,8 @@ def item_row(row: Row) -> ItemRow:
         facets=_mapping(row["facets"]),
         origin=_mapping(row["origin"]),
         extra=bool(row["extra"]),
+        form=row["form"],
+        directive=row["directive"],
     )
 
 
@@ -120,6 +122,8 @@ def item(row: ItemRow) -> Item:
         facets=row.facets,
         origin=row.origin,
         extra=row.extra,
+        form=row.form,
+        directive=row.directive,
     )
 
 
@@ -147,6 +151,9 @@ def sample_row(row: Row, scores: Mapping[str, float]) -> SampleRow:
         author=row["author"],
         verdict=_verdict_row(row),
         scores=scores,
+        form=row["form"],
+        step=row["step"],
+        stop=row["stop"],
     )
 
 
@@ -162,6 +169,7 @@ def _verdict_row(row: Row) -> VerdictRow | None:
         oracle=row["v_oracle"],
         tests_run=row["v_tests_run"],
         tests_failed=row["v_tests_failed"],
+        flags=_tuple(row["v_flags"]),
     )
 
 
@@ -185,7 +193,7 @@ def _place(sample: SampleRow) -> tuple[int, bool, int, int]:
 
 def test_row(row: Row) -> TestRow:
     """One row of `test_results`."""
-    return TestRow(row["node_id"], row["outcome"], row["message"], row["seconds"])
+    return TestRow(row["node_id"], row["outcome"], row["message"], row["seconds"], row["signature"])
 
 
 def file_row(row: Row) -> FileRow:

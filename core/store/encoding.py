@@ -101,6 +101,8 @@ def item_row(run_id: int, item: Item) -> Row:
         "facets": json.dumps(dict(item.facets), ensure_ascii=False),
         "origin": json.dumps(dict(item.origin), ensure_ascii=False),
         "extra": int(item.extra),
+        "form": item.form,
+        "directive": item.directive,
         "added_at": now(),
     }
 
@@ -126,6 +128,9 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
         "extraction_steps": json.dumps(sample.extraction.steps),
         "text": sample.extraction.text,
         "raw_text": sample.raw_text,
+        "form": sample.form,
+        "step": sample.step,
+        "stop": sample.stop,
         "made_at": now(),
     }
 
@@ -143,6 +148,7 @@ def verdict_row(sample_id: int, verdict: Verdict) -> Row:
         "judged_at": now(),
         "detail": verdict.detail,
         "output": verdict.output,
+        "flags": json.dumps(verdict.flags),
     }
 
 
@@ -155,6 +161,7 @@ def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
             "outcome": test.outcome,
             "seconds": test.seconds,
             "message": clean(test.message),
+            "signature": clean(test.signature),
         }
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from core.store.label_schema import LABEL_KINDS
-from core.store.schema import EXTRA, FACETS, INDICES, TABLES, VIEWS
+from core.store.schema import EXTRA, FACETS, INDICES, TABLES, TREES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
@@ -49,6 +49,11 @@ def _m006_label_kinds(db: sqlite3.Connection) -> None:
     _run(db, LABEL_KINDS)
 
 
+def _m007_trees(db: sqlite3.Connection) -> None:
+    """Items and samples may be words or code, at any step of a chain; verdicts keep flags, tests their outputs."""
+    _run(db, TREES)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     _m001_tables,
     _m002_indices,
@@ -56,6 +61,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _m004_facets,
     _m005_extra_items,
     _m006_label_kinds,
+    _m007_trees,
 )
 
 

@@ -86,7 +86,7 @@ class ItemRow:
         baseline: mean outcome of its judged baseline samples.
         passes, judged: of backward samples.
         recitation: the largest among its forward samples.
-        facets, origin, extra: as in `core.types.Item`.
+        facets, origin, extra, form, directive: as in `core.types.Item`.
     """
 
     id: int
@@ -113,6 +113,8 @@ class ItemRow:
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra: bool = False
+    form: str = "code"
+    directive: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class VerdictRow:
     oracle: str
     tests_run: int
     tests_failed: int
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,9 @@ class SampleRow:
     author: str
     verdict: VerdictRow | None
     scores: Mapping[str, float]
+    form: str = "code"
+    step: int = 0
+    stop: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +171,7 @@ class TestRow:
     outcome: str
     message: str
     seconds: float
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ ITEMS = """
 
 SAMPLES = """
     SELECT s.*, v.id AS v_id, v.outcome AS v_outcome, v.seconds AS v_seconds, v.detail AS v_detail,
-        v.output AS v_output, v.oracle AS v_oracle, v.tests_run AS v_tests_run, v.tests_failed AS v_tests_failed
+        v.output AS v_output, v.oracle AS v_oracle, v.tests_run AS v_tests_run, v.tests_failed AS v_tests_failed,
+        v.flags AS v_flags
     FROM samples s
     LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
     WHERE s.item_id = ?
