@@ -1,0 +1,594 @@
+"""Figures as data: what an analysis found, before anybody draws it.
+
+An analysis returns figures; the window, the HTML report and the terminal each have one drawer for all of them, and
+`rtc-inspector analyse --json` prints them. A figure knows what its axes mean, which way is better, how certain each
+value is, and what is behind each mark, so no drawer needs to know a method.
+
+A value that is not defined is None or left out: never 0, never NaN (`Estimate` refuses NaN and infinity).
+"""
+
+from __future__ import annotations
+
+import csv as csv_format
+import dataclasses
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+Form = Literal["number", "signed", "share", "count"]
+"""How a value is written: 0.21, +0.21, 21 %, 12."""
+Better = Literal["", "up", "down"]
+Tone = Literal["", "good", "bad", "warn", "muted"]
+"""What a mark means; each drawer has its own colours. The empty tone takes the next colour of the palette."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What is behind a mark, by the ids of the database: a run, an item, or a sample of an item."""
+
+    run: int | None = None
+    item: int | None = None
+    sample: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval and the number of observations, as far as they are known.
+
+    Raises ValueError for NaN and infinity: an analysis leaves out what is not defined.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check."""
+        for each in (self.value, self.low, self.high):
+            if each is not None and not math.isfinite(each):
+                raise ValueError(f"a figure cannot hold {each}: leave out what is not defined")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of numbers, or the scale of a grid's colours.
+
+    Attributes:
+        low, high: its range; None lets the drawer take the range of the values.
+        better: the direction of better values, where one is better.
+    """
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+    better: Better = ""
+    form: Form = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """An axis of names, in the order they are drawn."""
+
+    label: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A straight line to compare with, e.g. a threshold at x = 0.75."""
+
+    axis: Literal["x", "y"]
+    at: float
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the reader may choose for a figure, e.g. the metric; the analysis is asked again with the new choice.
+
+    Attributes:
+        options: value -> what people read.
+        chosen: the value that this figure was made with.
+    """
+
+    name: str
+    label: str
+    options: Mapping[str, str]
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a scatter or of a line.
+
+    Attributes:
+        name: of what the point stands for, e.g. a model; written beside it where there is room.
+        count: how many things lie at this point; its area grows with them.
+    """
+
+    x: Estimate
+    y: Estimate
+    name: str = ""
+    tone: Tone = ""
+    count: int = 1
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line. Its points are ordered by x; the band is drawn between their `y.low` and `y.high`.
+
+    Attributes:
+        dashed: tells lines apart where colours cannot.
+        form: how its values are written, where not as the axis says.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+    tone: Tone = ""
+    dashed: bool = False
+    form: Form | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar, or one part of a stacked bar. `group`: bars of one category stand side by side or on each other."""
+
+    category: str
+    value: Estimate
+    group: str = ""
+    tone: Tone = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One value that a histogram counts. `group` splits the histogram, e.g. passing from failing."""
+
+    value: float
+    group: str = ""
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a grid. Without a value it is grey; `text` stands in it instead of the value.
+
+    Attributes:
+        faded: drawn pale, e.g. because the interval holds 0.
+        tone: in place of the colour of the value.
+    """
+
+    row: str
+    column: str
+    value: Estimate = Estimate()
+    text: str = ""
+    tone: Tone = ""
+    faded: bool = False
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table. `bar`: a value between 0 and 1 is drawn as a bar as well."""
+
+    label: str
+    form: Literal["text"] | Form = "text"
+    better: Better = ""
+    tip: str = ""
+    bar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table, one value a column."""
+
+    cells: tuple[str | float | Estimate | None, ...]
+    tone: Tone = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Titled:
+    """What all figures have.
+
+    Attributes:
+        name: stable, for scripts: `running`, `spread`.
+        title: for people.
+        note: a sentence below it: what it means, or why a value is missing.
+    """
+
+    name: str
+    title: str
+    note: str = ""
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scatter(_Titled):
+    """Points over two axes, with error bars where they have intervals. `diagonal`: the line x = y is drawn."""
+
+    kind: ClassVar[str] = "scatter"
+    x: Axis
+    y: Axis
+    points: tuple[Point, ...]
+    guides: tuple[Guide, ...] = ()
+    diagonal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines(_Titled):
+    """Lines over a common axis, with bands where their points have intervals."""
+
+    kind: ClassVar[str] = "lines"
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    guides: tuple[Guide, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars(_Titled):
+    """Bars by category. `stacked`: the groups of a category stand on each other instead of side by side."""
+
+    kind: ClassVar[str] = "bars"
+    categories: Categories
+    y: Axis
+    bars: tuple[Bar, ...]
+    guides: tuple[Guide, ...] = ()
+    stacked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(_Titled):
+    """How values are spread; see `bins`.
+
+    Two groups are drawn back to back, each in shares of its own size, so that groups of different sizes compare.
+    """
+
+    kind: ClassVar[str] = "histogram"
+    x: Axis
+    noun: str
+    values: tuple[Observation, ...]
+    tones: Mapping[str, Tone] = dataclasses.field(default_factory=dict)
+    guides: tuple[Guide, ...] = ()
+    most_bins: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid(_Titled):
+    """A heat map. A cell that is missing or has no value is grey.
+
+    Attributes:
+        scale: what the colours mean.
+        centre: the neutral value of a scale with two directions, e.g. 0 for a change.
+    """
+
+    kind: ClassVar[str] = "grid"
+    rows: Categories
+    columns: Categories
+    scale: Axis
+    cells: tuple[Cell, ...]
+    centre: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(_Titled):
+    """Rows of values."""
+
+    kind: ClassVar[str] = "table"
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence(_Titled):
+    """A finding in words."""
+
+    kind: ClassVar[str] = "sentence"
+    text: str
+    tone: Tone = ""
+    links: tuple[Link, ...] = ()
+
+
+Figure = Scatter | Lines | Bars | Histogram | Grid | Table | Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The observations of one group from `low` to `high`; both are equal where one value has a bar of its own.
+
+    Attributes:
+        share: of all observations of the group.
+    """
+
+    low: float
+    high: float
+    group: str
+    count: int
+    share: float
+    links: tuple[Link, ...]
+
+    @property
+    def middle(self) -> float:
+        """Where its bar stands."""
+        return (self.low + self.high) / 2
+
+
+MOST_VALUES = 13
+"""Distinct values up to which each gets a bar of its own: RTC of three descriptions has only 0, 1/3, 2/3 and 1."""
+
+
+def bins(figure: Histogram) -> list[Bin]:
+    """The bars of a histogram, group by group, from the left; empty ones are left out.
+
+    A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
+    """
+    values = [round(each.value, 6) for each in figure.values]
+    if not values:
+        return []
+    groups = groups_of(figure)
+    distinct = sorted(set(values))
+    if len(groups) == 1 and len(distinct) <= MOST_VALUES:
+        edges = [(value, value) for value in distinct]
+    else:
+        low = figure.x.low if figure.x.low is not None else distinct[0]
+        high = figure.x.high if figure.x.high is not None else distinct[-1]
+        step = (high - low) / figure.most_bins or 1.0  # all values equal: one bin that starts there
+        edges = [(low + step * at, low + step * (at + 1)) for at in range(figure.most_bins)]
+    found = []
+    for group in groups:
+        placed: list[list[Observation]] = [[] for _ in edges]
+        for value, each in zip(values, figure.values, strict=True):
+            if each.group == group:
+                placed[_place(value, edges)].append(each)
+        total = sum(map(len, placed))
+        for (low, high), part in zip(edges, placed, strict=True):
+            if part:
+                links = tuple(each.link for each in part if each.link is not None)
+                found.append(Bin(low, high, group, len(part), len(part) / total, links))
+    return found
+
+
+def _place(value: float, edges: Sequence[tuple[float, float]]) -> int:
+    """The bin of a value; the last bin holds its upper end, and values outside of the axis go to its ends."""
+    if edges[0][0] == edges[0][1]:
+        return next(at for at, (low, _) in enumerate(edges) if low == value)
+    low, width = edges[0][0], edges[0][1] - edges[0][0]
+    return min(len(edges) - 1, max(0, math.floor((value - low) / width + 1e-9)))
+
+
+def groups_of(figure: Histogram | Bars) -> list[str]:
+    """The groups, in the order they appear."""
+    parts: Sequence[Observation | Bar] = figure.values if isinstance(figure, Histogram) else figure.bars
+    return list(dict.fromkeys(each.group for each in parts)) or [""]
+
+
+# ---- in words
+
+
+def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
+    """A value as people read it; an en dash where there is none."""
+    if value is None:
+        return "–"
+    if form == "share":
+        return f"{value:.0%}".replace("%", " %")
+    if form == "count" or (form == "text" and float(value).is_integer()):
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    return f"{value:+.2f}" if form == "signed" else f"{value:.2f}"
+
+
+def in_words(estimate: Estimate, form: Form | Literal["text"] = "number") -> str:
+    """`0.21 (0.12 to 0.33)`."""
+    text = number(estimate.value, form)
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} ({number(estimate.low, form)} to {number(estimate.high, form)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing of a figure that can be pointed at and opened.
+
+    Attributes:
+        x, y: where it is: on the axes, or the place of its column and, counted downwards from 0, its row.
+        text: what it says, for whoever points at it or cannot see it.
+    """
+
+    x: float
+    y: float
+    text: str
+    links: tuple[Link, ...]
+    group: str = ""
+
+
+def marks(figure: Figure) -> list[Mark]:
+    """Everything that can be pointed at, in the order it is drawn; values that are not defined are left out."""
+    return list(_marks(figure))
+
+
+def _marks(figure: Figure) -> Iterator[Mark]:
+    if isinstance(figure, Scatter):
+        for point in figure.points:
+            if point.x.value is not None and point.y.value is not None:
+                yield Mark(point.x.value, point.y.value, _point_words(figure, point), point.links)
+    elif isinstance(figure, Lines):
+        for series in figure.series:
+            for point in series.points:
+                if point.x.value is not None and point.y.value is not None:
+                    said = in_words(point.y, series.form or figure.y.form)
+                    at = f"{figure.x.label} {number(point.x.value, figure.x.form)}"
+                    yield Mark(point.x.value, point.y.value, f"{series.name} {said}, {at}", point.links, series.name)
+    elif isinstance(figure, Bars):
+        yield from _bar_marks(figure)
+    elif isinstance(figure, Histogram):
+        several = len(groups_of(figure)) > 1
+        for each in bins(figure):
+            height = each.share if several else float(each.count)
+            down = several and each.group != groups_of(figure)[0]
+            yield Mark(each.middle, -height if down else height, bin_words(figure, each), each.links, each.group)
+    elif isinstance(figure, Grid):
+        for cell in figure.cells:
+            x, y = figure.columns.names.index(cell.column), figure.rows.names.index(cell.row)
+            said = cell.text or in_words(cell.value, figure.scale.form)
+            if cell.text and cell.value.value is not None:
+                said = f"{cell.text}, {in_words(cell.value, figure.scale.form)}"
+            counted = "" if cell.value.n is None else f", n = {cell.value.n:,}"
+            yield Mark(x, -y, f"{cell.row}, {cell.column}: {said}{counted}", cell.links, cell.row)
+    elif isinstance(figure, Table):
+        for place, row in enumerate(figure.rows):
+            yield Mark(0, -place, ", ".join(row_words(figure, row)), row.links)
+    else:
+        yield Mark(0, 0, figure.text, figure.links)
+
+
+def _bar_marks(figure: Bars) -> Iterator[Mark]:
+    """A part of a stacked bar is where its middle is."""
+    below: dict[str, float] = {}
+    for bar in figure.bars:
+        value = bar.value.value
+        if value is None:
+            continue
+        words = f"{bar.category}{', ' if bar.group else ''}{bar.group}: {in_words(bar.value, figure.y.form)}"
+        under = below.get(bar.category, 0.0) if figure.stacked else 0.0
+        below[bar.category] = under + value
+        y = under + value / 2 if figure.stacked else value
+        yield Mark(figure.categories.names.index(bar.category), y, words, bar.links, bar.group)
+
+
+def _point_words(figure: Scatter, point: Point) -> str:
+    said = f"{figure.x.label} {in_words(point.x, figure.x.form)}, {figure.y.label} {in_words(point.y, figure.y.form)}"
+    who = point.name or ("" if point.count == 1 else f"{point.count:,} points")
+    return f"{who}: {said}" if who else said
+
+
+def bin_words(figure: Histogram, each: Bin) -> str:
+    """`RTC 0.33: 4 of 12 regions (33 %)`."""
+    span = number(each.low, figure.x.form)
+    if each.low != each.high:
+        span += f" to {number(each.high, figure.x.form)}"
+    total = round(each.count / each.share)
+    group = f"{each.group} " if each.group else ""
+    return f"{figure.x.label} {span}: {each.count:,} of {total:,} {group}{figure.noun} ({number(each.share, 'share')})"
+
+
+def row_words(figure: Table, row: Row) -> list[str]:
+    """The cells of a row as people read them."""
+    return [_cell_words(cell, column.form) for cell, column in zip(row.cells, figure.columns, strict=True)]
+
+
+def _cell_words(cell: str | float | Estimate | None, form: Form | Literal["text"]) -> str:
+    if isinstance(cell, str):
+        return cell
+    return in_words(cell, form) if isinstance(cell, Estimate) else number(cell, form)
+
+
+# ---- for programs
+
+
+def to_json(figure: Figure) -> dict[str, Any]:
+    """The line of `analyse --json`: `figure`, `kind`, `title`, `data`. What is not defined is left out.
+
+    A histogram has its `bins` in `data` as well, a bar chart and the others what their classes hold.
+    """
+    data = _plain({field.name: getattr(figure, field.name) for field in dataclasses.fields(figure)})
+    del data["name"], data["title"]
+    if isinstance(figure, Histogram):
+        data["bins"] = [_plain(each) for each in bins(figure)]
+    return {"figure": figure.name, "kind": figure.kind, "title": figure.title, "data": data}
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items() if each is not None}
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+Plain = str | float | None
+"""What a cell of an exported table holds."""
+
+
+def as_rows(figure: Figure) -> list[list[Plain]]:
+    """The figure as a table, its heading first: what is exported, and what a terminal shows in place of a drawing."""
+    heads: list[Plain]
+    if isinstance(figure, Lines):
+        return _line_rows(figure)
+    if isinstance(figure, Scatter):
+        heads = ["name", *_bounded(figure.x.label), *_bounded(figure.y.label), "count", *_IDS]
+        return [heads, *([p.name, *_three(p.x), *_three(p.y), p.count, *_ids(p.links)] for p in figure.points)]
+    if isinstance(figure, Bars):
+        heads = [figure.categories.label, "group", *_bounded(figure.y.label), *_IDS]
+        return [heads, *([b.category, b.group, *_three(b.value), *_ids(b.links)] for b in figure.bars)]
+    if isinstance(figure, Histogram):
+        heads = [figure.x.label, "group", *_IDS]
+        return [heads, *([v.value, v.group, *_ids((v.link,) if v.link else ())] for v in figure.values)]
+    if isinstance(figure, Grid):
+        heads = [figure.rows.label, figure.columns.label, *_bounded(figure.scale.label), "n", "text", *_IDS]
+        cells = ([c.row, c.column, *_three(c.value), c.value.n, c.text, *_ids(c.links)] for c in figure.cells)
+        return [heads, *cells]
+    return _table_rows(figure) if isinstance(figure, Table) else [["text"], [figure.text]]
+
+
+_IDS = ("run", "item", "sample")
+
+
+def _bounded(label: str) -> list[Plain]:
+    return [label, f"{label} low", f"{label} high"]
+
+
+def _three(estimate: Estimate) -> list[Plain]:
+    return [estimate.value, estimate.low, estimate.high]
+
+
+def _ids(links: Sequence[Link]) -> list[Plain]:
+    """Of the one thing behind a mark; several cannot stand in one row."""
+    only = links[0] if len(links) == 1 else Link()
+    return [only.run, only.item, only.sample]
+
+
+def _line_rows(figure: Lines) -> list[list[Plain]]:
+    """One row for each x, one group of columns for each line."""
+    by_x: dict[float, dict[str, Estimate]] = {}
+    for series in figure.series:
+        for point in series.points:
+            if point.x.value is not None:
+                by_x.setdefault(point.x.value, {})[series.name] = point.y
+    heads: list[Plain] = [figure.x.label]
+    for series in figure.series:
+        heads += _bounded(series.name)
+    rows = [heads]
+    for x in sorted(by_x):
+        values = (value for each in figure.series for value in _three(by_x[x].get(each.name, Estimate())))
+        rows.append([x, *values])
+    return rows
+
+
+def _table_rows(figure: Table) -> list[list[Plain]]:
+    """A column that holds an estimate has its bounds beside it."""
+    wide = [any(isinstance(row.cells[at], Estimate) for row in figure.rows) for at in range(len(figure.columns))]
+    rows: list[list[Plain]] = [[]]
+    for column, bounded in zip(figure.columns, wide, strict=True):
+        rows[0] += _bounded(column.label) if bounded else [column.label]
+    for row in figure.rows:
+        made: list[Plain] = []
+        for cell, bounded in zip(row.cells, wide, strict=True):
+            if isinstance(cell, Estimate):
+                made += _three(cell)
+            else:
+                made += [cell, None, None] if bounded else [cell]
+        rows.append(made)
+    return rows
+
+
+def csv(figure: Figure) -> str:
+    """`as_rows` as comma-separated values; an empty field for what is not defined, fractions to six places."""
+    stream = io.StringIO(newline="")
+    writer = csv_format.writer(stream, lineterminator="\n")
+    for row in as_rows(figure):
+        writer.writerow("" if cell is None else f"{cell:.6f}" if isinstance(cell, float) else cell for cell in row)
+    return stream.getvalue()

@@ -1,0 +1,166 @@
+"""Figures as data: what they refuse, how they read in words, and what scripts get."""
+
+import json
+
+import pytest
+
+from core.figures import (
+    Axis,
+    Bar,
+    Bars,
+    Categories,
+    Cell,
+    Choice,
+    Column,
+    Estimate,
+    Figure,
+    Grid,
+    Histogram,
+    Lines,
+    Link,
+    Observation,
+    Point,
+    Row,
+    Scatter,
+    Sentence,
+    Series,
+    Table,
+    bins,
+    csv,
+    marks,
+    to_json,
+)
+
+
+def spread(values: list[float], **others: object) -> Histogram:
+    observed = tuple(Observation(value, link=Link(item=at)) for at, value in enumerate(values))
+    return Histogram(name="spread", title="Spread", x=Axis("RTC", 0, 1), noun="regions", values=observed, **others)
+
+
+def one_of_each() -> list[Figure]:
+    point = Point(Estimate(0.5, 0.4, 0.6, 10), Estimate(0.25), name="small", links=(Link(run=3),))
+    return [
+        Scatter(name="models", title="Models", x=Axis("pass@1", 0, 1, "up"), y=Axis("RTC"), points=(point,)),
+        Lines(name="running", title="Running", x=Axis("regions"), y=Axis("mean"), series=(Series("RTC", (point,)),)),
+        Bars(
+            name="classes",
+            title="Classes",
+            categories=Categories("step", ("1", "2")),
+            y=Axis("share", form="share"),
+            bars=(Bar("1", Estimate(0.75), "pass", "good"), Bar("1", Estimate(0.25), "fail", "bad")),
+            stacked=True,
+        ),
+        spread([0.0, 1 / 3, 1 / 3, 1.0]),
+        Grid(
+            name="steps",
+            title="Steps",
+            rows=Categories("problem", ("a", "b")),
+            columns=Categories("step", ("1", "2")),
+            scale=Axis("TOM", 0, 1, "up"),
+            cells=(Cell("a", "1", Estimate(0.5, n=4), links=(Link(item=7, sample=9),)), Cell("b", "2")),
+        ),
+        Table(
+            name="files",
+            title="Files",
+            columns=(Column("file"), Column("RTC", "number", "up"), Column("lift", "signed")),
+            rows=(Row(("a.py", Estimate(0.5, 0.25, 0.75), None)), Row(("b.py", None, -0.125))),
+        ),
+        Sentence(name="finding", title="Finding", text="Below four models nothing follows."),
+    ]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
+def test_an_estimate_refuses_what_is_not_a_number(wrong: float) -> None:
+    with pytest.raises(ValueError, match="not defined"):
+        Estimate(wrong)
+    with pytest.raises(ValueError, match="not defined"):
+        Estimate(0.5, wrong, 1.0)
+
+
+def test_json_leaves_out_what_is_not_defined() -> None:
+    for figure in one_of_each():
+        line = json.dumps(to_json(figure), allow_nan=False)
+        assert isinstance(figure, Table) or "null" not in line  # a table's empty cell keeps its column
+        made = json.loads(line)
+        assert list(made) == ["figure", "kind", "title", "data"]
+    grid = to_json(one_of_each()[4])["data"]
+    assert grid["cells"][0]["value"] == {"value": 0.5, "n": 4}
+    assert grid["cells"][0]["links"] == [{"item": 7, "sample": 9}]
+    assert grid["cells"][1]["value"] == {}
+    table = to_json(one_of_each()[5])["data"]
+    assert table["rows"][1]["cells"] == ["b.py", None, -0.125]
+
+
+def test_choices_are_told_with_what_they_offer() -> None:
+    metric = Choice("metric", "Metric", {"bleu": "BLEU"}, "bleu")
+    figure = Sentence(name="a", title="A", text="", choices=(metric,))
+    assert to_json(figure)["data"]["choices"] == [
+        {"name": "metric", "label": "Metric", "options": {"bleu": "BLEU"}, "chosen": "bleu"}
+    ]
+
+
+def test_few_values_get_a_bar_each_and_many_ten_bins() -> None:
+    few = bins(spread([0.0, 1 / 3, 0.3333333333, 1.0]))
+    assert [(each.low, each.high, each.count, each.share) for each in few] == [
+        (0.0, 0.0, 1, 0.25),
+        (0.333333, 0.333333, 2, 0.5),
+        (1.0, 1.0, 1, 0.25),
+    ]
+    assert few[1].links == (Link(item=1), Link(item=2))
+    many = bins(spread([at / 20 for at in range(21)]))
+    assert [each.count for each in many] == [2] * 9 + [3]
+    assert (many[-1].low, many[-1].high) == (pytest.approx(0.9), pytest.approx(1.0))
+    assert not bins(spread([]))
+
+
+def test_bins_take_values_at_the_edges_and_outside_of_the_axis() -> None:
+    values = [-0.5, 0.1, 0.2, 0.3, 0.6, 0.7, 1.5, *(at / 100 for at in range(0, 100, 7))]
+    found = bins(spread(values))
+    assert sum(each.count for each in found) == len(values)
+    by_low = {round(each.low, 3): each.count for each in found}
+    assert by_low[0.3] == sum(0.3 <= value < 0.4 for value in values)
+    alike = spread([2.0] * 3, tones={})
+    assert [each.count for each in bins(alike)] == [3]
+
+
+def test_two_groups_stand_back_to_back_in_shares_of_their_own() -> None:
+    values = (*(Observation(0.9, "passed") for _ in range(4)), Observation(0.1, "failed"), Observation(0.9, "failed"))
+    figure = Histogram(name="bleu", title="", x=Axis("BLEU", 0, 1), noun="reconstructions", values=values, most_bins=20)
+    assert [(round(each.low, 2), each.group, each.share) for each in bins(figure)] == [
+        (0.9, "passed", 1.0),
+        (0.1, "failed", 0.5),
+        (0.9, "failed", 0.5),
+    ]
+    assert [round(mark.y, 2) for mark in marks(figure)] == [1.0, -0.5, -0.5]
+
+
+def test_marks_say_what_they_are_and_lead_to_what_is_behind_them() -> None:
+    told = [[mark.text for mark in marks(figure)] for figure in one_of_each()]
+    assert told == [
+        ["small: pass@1 0.50 (0.40 to 0.60), RTC 0.25"],
+        ["RTC 0.25, regions 0.50"],
+        ["1, pass: 75 %", "1, fail: 25 %"],
+        ["RTC 0.00: 1 of 4 regions (25 %)", "RTC 0.33: 2 of 4 regions (50 %)", "RTC 1.00: 1 of 4 regions (25 %)"],
+        ["a, 1: 0.50, n = 4", "b, 2: –"],
+        ["a.py, 0.50 (0.25 to 0.75), –", "b.py, –, -0.12"],
+        ["Below four models nothing follows."],
+    ]
+    assert marks(one_of_each()[0])[0].links == (Link(run=3),)
+    assert [(mark.x, mark.y) for mark in marks(one_of_each()[2])] == [(0, 0.375), (0, 0.875)]
+    assert [(mark.x, mark.y) for mark in marks(one_of_each()[4])] == [(0, 0), (1, -1)]
+
+
+def test_a_table_for_export_has_bounds_beside_values_and_gaps_where_none_is_defined() -> None:
+    rows = [csv(figure).splitlines() for figure in one_of_each()]
+    assert rows[1] == ["regions,RTC,RTC low,RTC high", "0.500000,0.250000,,"]
+    assert rows[3][:3] == ["RTC,group,run,item,sample", "0.000000,,,0,", "0.333333,,,1,"]
+    assert rows[4][1] == "a,1,0.500000,,,4,,,7,9"
+    assert rows[5] == ["file,RTC,RTC low,RTC high,lift", "a.py,0.500000,0.250000,0.750000,", "b.py,,,,-0.125000"]
+
+
+def test_lines_with_other_points_share_one_table() -> None:
+    def line(name: str, *points: tuple[float, float]) -> Series:
+        return Series(name, tuple(Point(Estimate(x), Estimate(y)) for x, y in points))
+
+    figure = Lines(name="sc", title="", x=Axis("step"), y=Axis("SC"), series=(line("a", (1, 1.0)), line("b", (2, 0.5))))
+    assert csv(figure).splitlines()[1:] == ["1,1.000000,,,,,", "2,,,,0.500000,,"]
