@@ -108,8 +108,15 @@ def _verdict_values(verdict: Verdict) -> dict[str, Any]:
         "seconds": verdict.seconds,
         "detail": verdict.detail,
         "oracle": verdict.oracle,
+        "flags": verdict.flags,
         "tests": [
-            {"node_id": test.node_id, "outcome": test.outcome, "message": test.message, "seconds": test.seconds}
+            {
+                "node_id": test.node_id,
+                "outcome": test.outcome,
+                "message": test.message,
+                "seconds": test.seconds,
+                "signature": test.signature,
+            }
             for test in verdict.tests
         ],
         "output": verdict.output,
@@ -118,5 +125,7 @@ def _verdict_values(verdict: Verdict) -> dict[str, Any]:
 
 def _print_verdict(verdict: Verdict) -> None:
     print(f"{verdict.outcome}: {verdict.detail}" if verdict.detail else verdict.outcome)
-    for test in verdict.tests:
+    if verdict.flags:
+        print(f"  odd, but proves nothing: {', '.join(verdict.flags)}")
+    for test in (test for test in verdict.tests if test.outcome != "missing"):
         print(f"  {test.outcome:8} {test.node_id}  {headline(test.message)}".rstrip())

@@ -292,7 +292,8 @@ class Oracle(Protocol):
     def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
         """Run `tests` (node ids) under the candidate; never raises for what the candidate does.
 
-        `every_test`: go on after the first failure, for outcomes per test. An empty `tests` is NOT_EXECUTED.
+        `every_test`: go on after the first failure, for outcomes per test; those that did not run are `missing`. An
+        empty `tests` is NOT_EXECUTED.
         After a pass of covering tests the whole suite confirms it. Thread-safe.
         """
 

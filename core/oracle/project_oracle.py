@@ -25,6 +25,7 @@ from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
 from core.oracle.trial import Trial, lines_of
+from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.settings import OracleSettings
 from core.types import Candidate, Outcome, Suite, Verdict
@@ -120,6 +121,10 @@ class ProjectOracle:
 
     def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
         """See `core.types.Oracle`. The project's suite is learned first if it was not."""
+        verdict = self._judge(candidate, tests, every_test)
+        return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
+
+    def _judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
         baseline = self._learn(_silent)

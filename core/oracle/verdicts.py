@@ -73,7 +73,9 @@ class Observation:
 
     def tests(self) -> tuple[TestResult, ...]:
         """The tests that ran to their end, in order."""
-        return tuple(TestResult(v[0], _public(v[1]), v[3], v[2]) for v in self.all("test"))
+        return tuple(
+            TestResult(v[0], _public(v[1]), v[3], v[2], _signature(v[1], v[3], v[6])) for v in self.all("test")
+        )
 
     def output(self, limit: int, shown: Collection[str] | None, *, broken_off: bool) -> str:
         """What the tests printed, `shown` only, cuts said; of a broken off run also what escaped pytest's capture."""
@@ -86,6 +88,27 @@ class Observation:
 def _public(outcome: str) -> str:
     """The closed set of TestResult."""
     return {"xfailed": "skipped", "xpassed": "failed"}.get(outcome, outcome)
+
+
+def _signature(outcome: str, message: str, recorded: str) -> str:
+    """What the tested code gave; where a test accepts it, that is all that counts: two ways to pass are alike."""
+    if recorded and outcome == "passed":
+        return "pass"
+    return "memory" if recorded and headline(message).startswith(MEMORY_ERRORS) else recorded
+
+
+ENDINGS = {Outcome.TIMEOUT: "timeout", Outcome.OUT_OF_MEMORY: "memory", Outcome.CRASH: "crash"}
+"""Signatures of a test in which the process ended."""
+NEVER_RAN = (Outcome.SYNTAX_ERROR, Outcome.IMPORT_ERROR)
+"""Then every test gives the same: the error that the code is loaded with."""
+
+
+def with_missing(verdict: Verdict, tests: Sequence[str]) -> Verdict:
+    """With a result for each of `tests`, those included that did not run, as `missing`."""
+    known = {result.node_id for result in verdict.tests}
+    signature = "error " + verdict.detail if verdict.outcome in NEVER_RAN else "missing"
+    missing = tuple(TestResult(test, "missing", signature=signature) for test in tests if test not in known)
+    return replace(verdict, tests=verdict.tests + missing)
 
 
 def conclude(
@@ -251,4 +274,4 @@ def _unfinished(
     if not test or test not in expected or any(result.node_id == test for result in results):
         return ()
     name = "timeout" if outcome is Outcome.TIMEOUT else "error"
-    return (TestResult(test, name, "The process was stopped here."),)
+    return (TestResult(test, name, "The process was stopped here.", signature=ENDINGS.get(outcome, "")),)

@@ -15,13 +15,15 @@ from core.oracle.returning import Return
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.trial import Trial
-from core.oracle.verdicts import Observation, conclude, merged
+from core.oracle.verdicts import ENDINGS, Observation, conclude, merged
 from core.oracle.zygote import Zygote, ZygoteDied
 from core.settings import OracleSettings
 from core.types import Outcome, Verdict
 
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})
+MOST_ENDINGS = 4
+"""Tests that may each end the process of one candidate; what is left then counts as missing."""
 PROBE_TESTS = 3
 STAGED_SECONDS = 2.0
 """What trying out stages may take of tests."""
@@ -84,6 +86,19 @@ class Worker:
         return Verdict(Outcome.INFRASTRUCTURE, time.monotonic() - started, (), detail, "", self._oracle)
 
     def _attempt(self, trial: Trial, started: float) -> Verdict:
+        """The verdict; where every test's outcome is wanted, those behind one that ended the process are run too."""
+        verdict = self._judge_once(trial, started)
+        latest, endings = verdict, 1
+        while trial.every_test and latest.outcome in ENDINGS and latest.tests and endings < MOST_ENDINGS:
+            known = {result.node_id for result in verdict.tests}
+            left = tuple(test for test in trial.tests if test not in known)
+            if not left:
+                break
+            latest, endings = self._judge_once(replace(trial, tests=left, rest=()), started), endings + 1
+            verdict = replace(verdict, seconds=latest.seconds, tests=verdict.tests + latest.tests)
+        return verdict
+
+    def _judge_once(self, trial: Trial, started: float) -> Verdict:
         limit, shown = self._settings.output_kib << 10, frozenset(trial.tests)
         verdicts: list[Verdict] = []
         for observed, tests in self._observed(trial):
@@ -94,7 +109,7 @@ class Worker:
                 break
         verdict = merged(verdicts)
         if verdict.outcome is Outcome.TAMPERED and self._learn_events(trial):
-            return self._attempt(trial, started)
+            return self._judge_once(trial, started)
         hidden = self._hidden.of(trial) if verdict.outcome is Outcome.PASS and not trial.whole else ""
         if not hidden:
             return verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -15,6 +16,9 @@ from .messages import arranged, relative, shorten
 
 MESSAGE_LIMIT = 4000
 STOPPED = 97
+SIGNATURE = "rtc_signature"
+"""Under this name a test leaves what the code it called gave: `record_property("rtc_signature", "value 3")`."""
+SIGNATURE_LIMIT = 16_000
 
 
 class Witness:
@@ -69,6 +73,7 @@ class Reporter:
         self._parts: list[tuple[str, str]] = []
         self._seconds = 0.0
         self._printed = ""
+        self._signature = ""
         self._others: dict[str, list[Any]] = {}
         self._watch = Watch()
         self.failed = False
@@ -114,7 +119,7 @@ class Reporter:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """The test's clock starts here."""
-        self._parts, self._seconds, self._printed = [], 0.0, ""
+        self._parts, self._seconds, self._printed, self._signature = [], 0.0, "", ""
         self._send("start", nodeid)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -125,6 +130,7 @@ class Reporter:
             return
         self._seconds += report.duration
         self._parts.append((outcome_of(report), _said(report)))
+        self._signature = _signature_in(report) or self._signature
         if report.when == "teardown" or not report.passed:
             self._keep_output(report)
 
@@ -143,7 +149,7 @@ class Reporter:
         self._left -= len(output)
         message = arranged(message, self._root, MESSAGE_LIMIT)
         soon = outcome == "passed" and bool(self.items) and nodeid != self.items[-1].nodeid
-        self._send("test", nodeid, outcome, self._seconds, message, output, cut, wait=soon)
+        self._send("test", nodeid, outcome, self._seconds, message, output, cut, self._signature, wait=soon)
         if outcome in ("failed", "error"):
             self.failed = True
             if self._fail_fast:
@@ -156,6 +162,18 @@ def _said(report: Any) -> str:
         return ""
     skipped = report.longrepr[2] if isinstance(report.longrepr, tuple) and len(report.longrepr) == 3 else None
     return str(skipped).replace("Skipped: ", "", 1) if skipped is not None else str(report.longreprtext)
+
+
+def _signature_in(report: Any) -> str:
+    """What the test left under SIGNATURE; a long one is cut, but two that differ stay different."""
+    found = [value for name, value in getattr(report, "user_properties", ()) if name == SIGNATURE]
+    if not found or type(found[-1]) is not str:
+        return ""
+    text: str = found[-1]
+    if len(text) <= SIGNATURE_LIMIT:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return text[:SIGNATURE_LIMIT] + " sha256 " + digest
 
 
 def outcome_of(report: Any) -> str:
