@@ -10,6 +10,7 @@ import ctypes
 import sys
 from collections import deque
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import llama_cpp.llama_cpp as lib
@@ -24,11 +25,21 @@ PIECE = 256
 """Bytes that nearly every token fits."""
 
 
+@cache
+def process_log() -> LogTail:
+    """The one log of this process, installed at the first call and never freed.
+
+    llama.cpp keeps the callback's bare address and calls it at any later time, e.g. when a context is opened. A ctypes
+    callback that Python has collected by then is a jump into freed memory.
+    """
+    return LogTail()
+
+
 class LogTail:
-    """Copies llama.cpp's log to stderr and keeps the last lines for error messages."""
+    """Copies llama.cpp's log to stderr and keeps the last lines for error messages. Use `process_log`."""
 
     def __init__(self) -> None:
-        """Install the callback; it must live as long as the process."""
+        """Install the callback."""
         self.lines: deque[str] = deque(maxlen=20)
         self._callback = lib.llama_log_callback(self._write)
         lib.llama_log_set(self._callback, ctypes.c_void_p(0))

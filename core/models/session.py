@@ -13,7 +13,7 @@ from core.errors import ModelError
 from core.models.engine import Engine
 from core.models.jobs import Aborted, Counters, Job, Listener, Shape, twinned
 from core.models.memory import available_memory
-from core.models.native import LogTail, NativeModel
+from core.models.native import NativeModel, process_log
 from core.models.probe import find_shape
 from core.models.template import COMPLETION_STOP, Renderer
 from core.models.wire import Wire, unpack_messages
@@ -52,7 +52,8 @@ class Session:
     @classmethod
     def load(cls, options: Wire) -> Session:
         """Load the model a `load` message names. Raises ModelError."""
-        log = LogTail()
+        log = process_log()
+        log.lines.clear()
         path = Path(options["path"])
         try:
             native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]))

@@ -6,7 +6,7 @@ from base64 import b64encode
 from pathlib import Path
 
 from core.errors import ModelError
-from core.models.native import LogTail, NativeModel
+from core.models.native import NativeModel, process_log
 from core.models.native_vectors import VectorContexts
 from core.models.wire import Wire
 
@@ -23,7 +23,8 @@ class VectorSession:
     @classmethod
     def load(cls, options: Wire) -> VectorSession:
         """Load the model a `load` message names. Raises ModelError."""
-        log = LogTail()
+        log = process_log()
+        log.lines.clear()
         path = Path(options["path"])
         try:
             native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,3 +81,59 @@ def test_which_style_is_chosen(path: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no prompt style 'poem'"):
         wire_style(base, "poem")
     assert {"<|im_end|>", "<|endoftext|>", "<|fim_middle|>"} <= set(special_tokens(base).control)
+
+
+CALLBACKS = """
+import gc, os, sys
+from pathlib import Path
+
+import llama_cpp.llama_cpp as lib
+
+from core.generation import Infill, Message, Prompt, Request
+from core.models.client import _options
+from core.models.gguf import read_header
+from core.models.session import Session
+from core.models.vectors import VectorSession
+from core.models.wire import pack_request
+from core.settings import ModelSettings
+
+SIGNATURES = (lib.llama_log_callback, lib.ggml_abort_callback)
+kept = []
+
+def disturb(*_, **__):
+    # Callbacks that were freed are overwritten with ones that end the process with a status of their own.
+    gc.collect()
+    kept.extend(make(lambda *arguments: os._exit(3)) for make in SIGNATURES for _ in range(50))
+
+path, style = Path(sys.argv[1]), sys.argv[2]
+options = _options(read_header(path), ModelSettings(threads=1, context_size=4096, prompt_style=style))
+session = Session.load(options)
+disturb()
+gap = Prompt((), infill=Infill("def f(x):\\n    ", "\\n    return y\\n"))
+for size in (10, 600, 1500):  # each needs a larger context, and opening one logs
+    said = Prompt((Message("user", "word " * size),))
+    asked = [Request(str(n), gap if style == "fim" and n else said, 0.8, n, 4) for n in range(3)]
+    session.generate(size, [pack_request(request) for request in asked], disturb)
+try:
+    VectorSession.load(options | {"path": "/nowhere.gguf"})
+except Exception as error:
+    assert "nowhere.gguf" in str(error)
+disturb()
+session.generate(9, [pack_request(Request("v", Prompt((Message("user", "word " * 2600),)), 0.8, 1, 4))], disturb)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("style", ["chat", "completion", "fim"])
+def test_what_llama_cpp_calls_back_is_never_collected(style: str, tmp_path: Path) -> None:
+    """Collects garbage hard while the model writes: llama.cpp keeps bare addresses of what it was given."""
+    path = write_infill_model(tmp_path / "callbacks.gguf", template=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CALLBACKS, str(path), style],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
