@@ -25,11 +25,9 @@ from core.figures import (
     Sentence,
     Series,
     Table,
-    bins,
-    csv,
-    marks,
-    to_json,
 )
+from core.figures.export import csv, to_json
+from core.figures.reading import bins, marks
 
 
 def spread(values: list[float], **others: object) -> Histogram:
@@ -119,13 +117,21 @@ def test_bins_take_values_at_the_edges_and_outside_of_the_axis() -> None:
     assert sum(each.count for each in found) == len(values)
     by_low = {round(each.low, 3): each.count for each in found}
     assert by_low[0.3] == sum(0.3 <= value < 0.4 for value in values)
-    alike = spread([2.0] * 3, tones={})
+    alike = spread([2.0] * 3)
     assert [each.count for each in bins(alike)] == [3]
 
 
 def test_two_groups_stand_back_to_back_in_shares_of_their_own() -> None:
     values = (*(Observation(0.9, "passed") for _ in range(4)), Observation(0.1, "failed"), Observation(0.9, "failed"))
-    figure = Histogram(name="bleu", title="", x=Axis("BLEU", 0, 1), noun="reconstructions", values=values, most_bins=20)
+    figure = Histogram(
+        name="bleu",
+        title="",
+        x=Axis("BLEU", 0, 1),
+        noun="reconstructions",
+        values=values,
+        groups={"passed": "good", "failed": "bad"},
+        most_bins=20,
+    )
     assert [(round(each.low, 2), each.group, each.share) for each in bins(figure)] == [
         (0.9, "passed", 1.0),
         (0.1, "failed", 0.5),

@@ -1,0 +1,37 @@
+"""Which analyses there are, and which of them apply to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Protocol
+
+from core.analyses import roundtrip
+from core.errors import UserError
+from core.figures import Figure
+from core.store.reader import Reader
+
+
+class Analysis(Protocol):
+    """A function from stored rows to figures."""
+
+    def __call__(self, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterable[Figure]:
+        """The figures of these runs, at least one. `chosen`: by the name of a `Choice`; absent takes its first."""
+
+
+ANALYSES: Mapping[str, Analysis] = MappingProxyType({"roundtrip": roundtrip.figures})
+
+
+def analyse(
+    reader: Reader, run_ids: Sequence[int], only: str | None = None, chosen: Mapping[str, str] = MappingProxyType({})
+) -> list[Figure]:
+    """The figures of every analysis that a run's kind names, or of `only` that one.
+
+    Raises UserError: no such analysis, a run named twice. StoreError: an unknown run.
+    """
+    for run_id in run_ids:
+        if run_ids.count(run_id) > 1:
+            raise UserError(f"Run {run_id} is named more than once.", "Name each run once.")
+    if only is not None and only not in ANALYSES:
+        raise UserError(f"There is no analysis {only!r}.", f"Name one of these: {', '.join(ANALYSES)}.")
+    return [figure for name in ([only] if only else ANALYSES) for figure in ANALYSES[name](reader, run_ids, chosen)]

@@ -1,0 +1,297 @@
+"""Figures as data: what an analysis found, before anybody draws it.
+
+An analysis returns figures; the window, the HTML report and the terminal each have one drawer for all of them, and
+`rtc-inspector analyse --json` prints them. A figure knows what its axes mean, which way is better, how certain each
+value is, and what is behind each mark, so no drawer needs to know a method.
+
+A value that is not defined is None or left out: never 0, never NaN (`Estimate` refuses NaN and infinity).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+Form = Literal["number", "signed", "share", "count"]
+"""How a value is written: 0.21, +0.21, 21 %, 12."""
+Better = Literal["", "up", "down"]
+Tone = Literal["", "good", "bad", "warn", "muted"]
+"""What a mark means; each drawer has its own colours. The empty tone takes the next colour of the palette."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What is behind a mark, by the ids of the database: a run, an item, or a sample of an item."""
+
+    run: int | None = None
+    item: int | None = None
+    sample: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value with its interval and the number of observations, as far as they are known.
+
+    Raises ValueError for NaN and infinity: an analysis leaves out what is not defined.
+    """
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check."""
+        for each in (self.value, self.low, self.high):
+            if each is not None and not math.isfinite(each):
+                raise ValueError(f"a figure cannot hold {each}: leave out what is not defined")
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of numbers, or the scale of a grid's colours.
+
+    Attributes:
+        low, high: its range; None lets the drawer take the range of the values.
+        better: the direction of better values, where one is better.
+    """
+
+    label: str
+    low: float | None = None
+    high: float | None = None
+    better: Better = ""
+    form: Form = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """An axis of names, in the order they are drawn."""
+
+    label: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A straight line to compare with, e.g. a threshold at x = 0.75."""
+
+    axis: Literal["x", "y"]
+    at: float
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What the reader may choose for a figure, e.g. the metric; the analysis is asked again with the new choice.
+
+    Attributes:
+        options: value -> what people read.
+        chosen: the value that this figure was made with.
+    """
+
+    name: str
+    label: str
+    options: Mapping[str, str]
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a scatter or of a line.
+
+    Attributes:
+        name: of what the point stands for, e.g. a model; written beside it where there is room.
+        count: how many things lie at this point; its area grows with them.
+    """
+
+    x: Estimate
+    y: Estimate
+    name: str = ""
+    tone: Tone = ""
+    count: int = 1
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One line. Its points are ordered by x; the band is drawn between their `y.low` and `y.high`.
+
+    Attributes:
+        dashed: tells lines apart where colours cannot.
+        form: how its values are written, where not as the axis says.
+    """
+
+    name: str
+    points: tuple[Point, ...]
+    tone: Tone = ""
+    dashed: bool = False
+    form: Form | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar, or one part of a stacked bar. `group`: bars of one category stand side by side or on each other."""
+
+    category: str
+    value: Estimate
+    group: str = ""
+    tone: Tone = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One value that a histogram counts. `group` splits the histogram, e.g. passing from failing."""
+
+    value: float
+    group: str = ""
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a grid. Without a value it is grey; `text` stands in it instead of the value.
+
+    Attributes:
+        faded: drawn pale, e.g. because the interval holds 0.
+        tone: in place of the colour of the value.
+    """
+
+    row: str
+    column: str
+    value: Estimate = Estimate()
+    text: str = ""
+    tone: Tone = ""
+    faded: bool = False
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table. `bar`: a value between 0 and 1 is drawn as a bar as well."""
+
+    label: str
+    form: Literal["text"] | Form = "text"
+    better: Better = ""
+    tip: str = ""
+    bar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table, one value a column."""
+
+    cells: tuple[str | float | Estimate | None, ...]
+    tone: Tone = ""
+    links: tuple[Link, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Titled:
+    """What all figures have.
+
+    Attributes:
+        name: stable, for scripts: `running`, `spread`.
+        title: for people.
+        note: a sentence below it: what it means, or why a value is missing.
+    """
+
+    name: str
+    title: str
+    note: str = ""
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scatter(_Titled):
+    """Points over two axes, with error bars where they have intervals. `diagonal`: the line x = y is drawn."""
+
+    kind: ClassVar[str] = "scatter"
+    x: Axis
+    y: Axis
+    points: tuple[Point, ...]
+    guides: tuple[Guide, ...] = ()
+    diagonal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines(_Titled):
+    """Lines over a common axis, with bands where their points have intervals."""
+
+    kind: ClassVar[str] = "lines"
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    guides: tuple[Guide, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bars(_Titled):
+    """Bars by category. `stacked`: the groups of a category stand on each other instead of side by side."""
+
+    kind: ClassVar[str] = "bars"
+    categories: Categories
+    y: Axis
+    bars: tuple[Bar, ...]
+    guides: tuple[Guide, ...] = ()
+    stacked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(_Titled):
+    """How values are spread; `core.figures.reading.bins` makes the bars.
+
+    Attributes:
+        noun: what is counted, several of them.
+        groups: two groups are drawn back to back, the first one upwards, each in shares of its own size.
+        most_bins: bins of one width; up to MOST_VALUES distinct values of one group get a bar each instead.
+    """
+
+    kind: ClassVar[str] = "histogram"
+    x: Axis
+    noun: str
+    values: tuple[Observation, ...]
+    groups: Mapping[str, Tone] = field(default_factory=dict)
+    guides: tuple[Guide, ...] = ()
+    most_bins: int = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid(_Titled):
+    """A heat map. A cell that is missing or has no value is grey.
+
+    Attributes:
+        scale: what the colours mean.
+        centre: the neutral value of a scale with two directions, e.g. 0 for a change.
+    """
+
+    kind: ClassVar[str] = "grid"
+    rows: Categories
+    columns: Categories
+    scale: Axis
+    cells: tuple[Cell, ...]
+    centre: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(_Titled):
+    """Rows of values."""
+
+    kind: ClassVar[str] = "table"
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence(_Titled):
+    """A finding in words."""
+
+    kind: ClassVar[str] = "sentence"
+    text: str
+    tone: Tone = ""
+    links: tuple[Link, ...] = ()
+
+
+Figure = Scatter | Lines | Bars | Histogram | Grid | Table | Sentence

@@ -1,0 +1,211 @@
+"""What a figure says: its bars, its marks, and its values in words. All drawers say the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from core.figures import (
+    Bars,
+    Estimate,
+    Figure,
+    Form,
+    Grid,
+    Histogram,
+    Lines,
+    Link,
+    Observation,
+    Point,
+    Row,
+    Scatter,
+    Table,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The observations of one group from `low` to `high`; both are equal where one value has a bar of its own.
+
+    Attributes:
+        share: of all observations of the group.
+    """
+
+    low: float
+    high: float
+    group: str
+    count: int
+    share: float
+    links: tuple[Link, ...]
+
+    @property
+    def middle(self) -> float:
+        """Where its bar stands."""
+        return (self.low + self.high) / 2
+
+
+MOST_VALUES = 13
+"""Distinct values up to which each gets a bar of its own: RTC of three descriptions has only 0, 1/3, 2/3 and 1."""
+
+
+def bins(figure: Histogram) -> list[Bin]:
+    """The bars of a histogram, group by group, from the left; empty ones are left out.
+
+    A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
+    """
+    values = [round(each.value, 6) for each in figure.values]
+    if not values:
+        return []
+    groups = groups_of(figure)
+    distinct = sorted(set(values))
+    if len(groups) == 1 and len(distinct) <= MOST_VALUES:
+        edges = [(value, value) for value in distinct]
+    else:
+        low = figure.x.low if figure.x.low is not None else distinct[0]
+        high = figure.x.high if figure.x.high is not None else distinct[-1]
+        step = (high - low) / figure.most_bins or 1.0  # all values equal: one bin that starts there
+        edges = [(low + step * at, low + step * (at + 1)) for at in range(figure.most_bins)]
+    found = []
+    for group in groups:
+        placed: list[list[Observation]] = [[] for _ in edges]
+        for value, each in zip(values, figure.values, strict=True):
+            if each.group == group:
+                placed[_place(value, edges)].append(each)
+        total = sum(map(len, placed))
+        for (low, high), part in zip(edges, placed, strict=True):
+            if part:
+                links = tuple(each.link for each in part if each.link is not None)
+                found.append(Bin(low, high, group, len(part), len(part) / total, links))
+    return found
+
+
+def _place(value: float, edges: Sequence[tuple[float, float]]) -> int:
+    """The bin of a value; the last bin holds its upper end, and values outside of the axis go to its ends."""
+    if edges[0][0] == edges[0][1]:
+        return next(at for at, (low, _) in enumerate(edges) if low == value)
+    low, width = edges[0][0], edges[0][1] - edges[0][0]
+    return min(len(edges) - 1, max(0, math.floor((value - low) / width + 1e-9)))
+
+
+def groups_of(figure: Histogram | Bars) -> list[str]:
+    """The groups, in the order they are drawn."""
+    if isinstance(figure, Histogram):
+        return list(figure.groups or dict.fromkeys(each.group for each in figure.values)) or [""]
+    return list(dict.fromkeys(each.group for each in figure.bars)) or [""]
+
+
+def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
+    """A value as people read it; an en dash where there is none."""
+    if value is None:
+        return "–"
+    if form == "share":
+        return f"{value:.0%}".replace("%", " %")
+    if form == "count" or (form == "text" and float(value).is_integer()):
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    return f"{value:+.2f}" if form == "signed" else f"{value:.2f}"
+
+
+def in_words(estimate: Estimate, form: Form | Literal["text"] = "number") -> str:
+    """`0.21 (0.12 to 0.33)`."""
+    text = number(estimate.value, form)
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} ({number(estimate.low, form)} to {number(estimate.high, form)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One thing of a figure that can be pointed at and opened.
+
+    Attributes:
+        x, y: where it is: on the axes, or the place of its column and, counted downwards from 0, its row.
+        text: what it says, for whoever points at it or cannot see it.
+    """
+
+    x: float
+    y: float
+    text: str
+    links: tuple[Link, ...]
+    group: str = ""
+
+
+def marks(figure: Figure) -> list[Mark]:
+    """Everything that can be pointed at, in the order it is drawn; values that are not defined are left out."""
+    return list(_marks(figure))
+
+
+def _marks(figure: Figure) -> Iterator[Mark]:
+    if isinstance(figure, Scatter):
+        for point in figure.points:
+            if point.x.value is not None and point.y.value is not None:
+                yield Mark(point.x.value, point.y.value, _point_words(figure, point), point.links)
+    elif isinstance(figure, Lines):
+        for series in figure.series:
+            for point in series.points:
+                if point.x.value is not None and point.y.value is not None:
+                    said = in_words(point.y, series.form or figure.y.form)
+                    at = f"{figure.x.label} {number(point.x.value, figure.x.form)}"
+                    yield Mark(point.x.value, point.y.value, f"{series.name} {said}, {at}", point.links, series.name)
+    elif isinstance(figure, Bars):
+        yield from _bar_marks(figure)
+    elif isinstance(figure, Histogram):
+        several = len(groups_of(figure)) > 1
+        for each in bins(figure):
+            height = each.share if several else float(each.count)
+            down = several and each.group != groups_of(figure)[0]
+            yield Mark(each.middle, -height if down else height, bin_words(figure, each), each.links, each.group)
+    elif isinstance(figure, Grid):
+        for cell in figure.cells:
+            x, y = figure.columns.names.index(cell.column), figure.rows.names.index(cell.row)
+            said = cell.text or in_words(cell.value, figure.scale.form)
+            if cell.text and cell.value.value is not None:
+                said = f"{cell.text}, {in_words(cell.value, figure.scale.form)}"
+            counted = "" if cell.value.n is None else f", n = {cell.value.n:,}"
+            yield Mark(x, -y, f"{cell.row}, {cell.column}: {said}{counted}", cell.links, cell.row)
+    elif isinstance(figure, Table):
+        for place, row in enumerate(figure.rows):
+            yield Mark(0, -place, ", ".join(row_words(figure, row)), row.links)
+    else:
+        yield Mark(0, 0, figure.text, figure.links)
+
+
+def _bar_marks(figure: Bars) -> Iterator[Mark]:
+    """A part of a stacked bar is where its middle is."""
+    below: dict[str, float] = {}
+    for bar in figure.bars:
+        value = bar.value.value
+        if value is None:
+            continue
+        words = f"{bar.category}{', ' if bar.group else ''}{bar.group}: {in_words(bar.value, figure.y.form)}"
+        under = below.get(bar.category, 0.0) if figure.stacked else 0.0
+        below[bar.category] = under + value
+        y = under + value / 2 if figure.stacked else value
+        yield Mark(figure.categories.names.index(bar.category), y, words, bar.links, bar.group)
+
+
+def _point_words(figure: Scatter, point: Point) -> str:
+    said = f"{figure.x.label} {in_words(point.x, figure.x.form)}, {figure.y.label} {in_words(point.y, figure.y.form)}"
+    who = point.name or ("" if point.count == 1 else f"{point.count:,} points")
+    return f"{who}: {said}" if who else said
+
+
+def bin_words(figure: Histogram, each: Bin) -> str:
+    """`RTC 0.33: 4 of 12 regions (33 %)`."""
+    span = number(each.low, figure.x.form)
+    if each.low != each.high:
+        span += f" to {number(each.high, figure.x.form)}"
+    total = round(each.count / each.share)
+    group = f"{each.group} " if each.group else ""
+    return f"{figure.x.label} {span}: {each.count:,} of {total:,} {group}{figure.noun} ({number(each.share, 'share')})"
+
+
+def row_words(figure: Table, row: Row) -> list[str]:
+    """The cells of a row as people read them."""
+    return [_cell_words(cell, column.form) for cell, column in zip(row.cells, figure.columns, strict=True)]
+
+
+def _cell_words(cell: str | float | Estimate | None, form: Form | Literal["text"]) -> str:
+    if isinstance(cell, str):
+        return cell
+    return in_words(cell, form) if isinstance(cell, Estimate) else number(cell, form)
