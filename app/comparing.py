@@ -1,4 +1,4 @@
-"""The command `compare`: two or more stored runs, item by item."""
+"""The commands that hold stored runs against each other: `compare`, item by item, and `analyse`, as figures."""
 
 from __future__ import annotations
 
@@ -12,22 +12,27 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app.figures import print_figures
 from app.output import written
 from app.paths import default_database
+from core.analyses.registry import ANALYSES, analyse
 from core.comparison import words
 from core.comparison.compare import compare_runs
 from core.comparison.export import pair_row, summary_row, write_pairs_csv
 from core.comparison.values import Comparison
+from core.errors import UserError
+from core.figures.export import to_json
 from core.results import open_reader
 from core.trips.tasks import counted, task
 from ui.report.comparison_page import write_comparison
+from ui.report.page import write_figures
 
 SHOWN = 20
 """Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
 
 
 def add_commands(commands: Any) -> None:
-    """Add `compare`."""
+    """Add `compare` and `analyse`."""
     compare = commands.add_parser("compare", help="two or more runs of one project, item by item")
     compare.add_argument(
         "runs",
@@ -41,6 +46,44 @@ def add_commands(commands: Any) -> None:
     compare.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the traces")
     shared.add_json(compare)
     compare.set_defaults(command=compare_command)
+    analysis = commands.add_parser("analyse", help="the figures of one or more runs")
+    runs = {"type": shared.positive, "nargs": "+", "metavar": "RUN"}
+    analysis.add_argument("runs", help="number of a run, as `runs` prints it", **runs)
+    shared.add_database(analysis)
+    known = ", ".join(ANALYSES)
+    analysis.add_argument("--kind", metavar="NAME", help=f"this analysis alone ({known}; default: all that apply)")
+    analysis.add_argument(
+        "--choose",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what a figure leaves to choose, e.g. metric=bleu; --json names what there is",
+    )
+    analysis.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the figures")
+    shared.add_json(analysis)
+    analysis.set_defaults(command=analyse_command)
+
+
+def analyse_command(options: argparse.Namespace) -> int:
+    """Print the figures, and write them as a page."""
+    chosen = dict(_choice(text) for text in options.choose)
+    with open_reader(options.db or default_database()) as reader:
+        figures = analyse(reader, options.runs, options.kind, chosen)
+        if options.html is not None:
+            write_figures(reader, options.runs, figures, options.html)
+    if options.json:
+        for figure in figures:
+            print(json.dumps(to_json(figure), ensure_ascii=False, allow_nan=False))
+    else:
+        print_figures(figures)
+    return 0
+
+
+def _choice(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UserError(f"{text!r} chooses nothing.", "Write --choose NAME=VALUE, e.g. --choose metric=bleu.")
+    return name, value
 
 
 def compare_command(options: argparse.Namespace) -> int:

@@ -84,7 +84,8 @@ def running(by_run: Mapping[int, Sequence[RunningPoint]], called: str) -> Lines:
         series.append(Series(f"lift{of}", points(run_id, True), "good" if len(by_run) == 1 else "", True, "signed"))
     return Lines(
         name="running",
-        title="Running",
+        title=f"RTC and lift as {called}s are completed",
+        short="Running",
         note=f"Means over {called}s as the run goes on; the bands are their 95 % intervals.",
         x=Axis(f"{called}s completed", 0, form="count"),
         y=Axis(f"mean over {called}s", better="up"),
@@ -98,7 +99,8 @@ def spread(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") -
     judged = [item for item in items if item.rtc is not None]
     return Histogram(
         name=f"spread{end}",
-        title=f"Spread{of}",
+        title=f"{called}s".capitalize() + f" by RTC{of}",
+        short="Spread",
         note=f"{counted(len(judged), f'judged {called}')} by RTC",
         x=Axis(f"RTC of {article(called)}", 0, 1, "up"),
         noun=f"{called}s",
@@ -113,7 +115,8 @@ def _metric(reader: Reader, run: RunRow, wanted: str, end: str, of: str) -> Hist
     rows = reader.scored(run.id, metric) if metric else []
     return Histogram(
         name=f"metric{end}",
-        title=f"Metrics{of}",
+        title=f"{metric_title(metric) or 'Metrics'} against the verdict{of}",
+        short="Metrics",
         note=told([row.value for row in rows], [row.passed for row in rows]),
         choices=(Choice("metric", "Metric", {name: metric_title(name) for name in known}, metric),) if known else (),
         x=Axis(metric_title(metric) or "no metric stored", 0, 1, "up"),
@@ -155,7 +158,8 @@ def _metrics(reader: Reader, run: RunRow, end: str, of: str) -> Table:
             rows.append(Row((*cells, point_biserial(values, passed))))
     return Table(
         name=f"metrics{end}",
-        title=f"Metrics against the verdict{of}",
+        title=f"Metrics in place of the tests{of}",
+        short="Metrics",
         note="The metric in place of the tests. AUC: the chance that a passing reconstruction has the larger value; "
         "0.5 tells nothing.",
         columns=(
@@ -177,7 +181,8 @@ def files(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") ->
     called = noun(run.task)
     return Table(
         name=f"files{end}",
-        title=f"Files{of}",
+        title=f"By file{of}",
+        short="Files",
         columns=(
             Column("File", tip=f"Opens the {called}s of a file one after the other"),
             Column(f"{called}s".capitalize(), "count", tip="Completed"),
@@ -214,6 +219,7 @@ def _kinds(reader: Reader, run: RunRow, items: Sequence[ItemRow], end: str, of: 
         yield Table(
             name=f"facets{end}",
             title=f"By kind{of}",
+            short="Kinds",
             note=f"Scores of the run by what its {called}s are.",
             columns=(
                 Column("Facet"),

@@ -194,12 +194,13 @@ class _Titled:
 
     Attributes:
         name: stable, for scripts: `running`, `spread`.
-        title: for people.
+        title: for people; `short` is a word or two of it, for a switch.
         note: a sentence below it: what it means, or why a value is missing.
     """
 
     name: str
     title: str
+    short: str = ""
     note: str = ""
     choices: tuple[Choice, ...] = ()
 

@@ -3,68 +3,27 @@
 import json
 
 import pytest
+from figure_cases import one_of_each, spread
 
 from core.figures import (
     Axis,
-    Bar,
-    Bars,
     Categories,
     Cell,
     Choice,
-    Column,
     Estimate,
-    Figure,
     Grid,
     Histogram,
     Lines,
     Link,
     Observation,
     Point,
-    Row,
     Scatter,
     Sentence,
     Series,
     Table,
 )
 from core.figures.export import csv, to_json
-from core.figures.reading import bins, marks
-
-
-def spread(values: list[float], **others: object) -> Histogram:
-    observed = tuple(Observation(value, link=Link(item=at)) for at, value in enumerate(values))
-    return Histogram(name="spread", title="Spread", x=Axis("RTC", 0, 1), noun="regions", values=observed, **others)
-
-
-def one_of_each() -> list[Figure]:
-    point = Point(Estimate(0.5, 0.4, 0.6, 10), Estimate(0.25), name="small", links=(Link(run=3),))
-    return [
-        Scatter(name="models", title="Models", x=Axis("pass@1", 0, 1, "up"), y=Axis("RTC"), points=(point,)),
-        Lines(name="running", title="Running", x=Axis("regions"), y=Axis("mean"), series=(Series("RTC", (point,)),)),
-        Bars(
-            name="classes",
-            title="Classes",
-            categories=Categories("step", ("1", "2")),
-            y=Axis("share", form="share"),
-            bars=(Bar("1", Estimate(0.75), "pass", "good"), Bar("1", Estimate(0.25), "fail", "bad")),
-            stacked=True,
-        ),
-        spread([0.0, 1 / 3, 1 / 3, 1.0]),
-        Grid(
-            name="steps",
-            title="Steps",
-            rows=Categories("problem", ("a", "b")),
-            columns=Categories("step", ("1", "2")),
-            scale=Axis("TOM", 0, 1, "up"),
-            cells=(Cell("a", "1", Estimate(0.5, n=4), links=(Link(item=7, sample=9),)), Cell("b", "2")),
-        ),
-        Table(
-            name="files",
-            title="Files",
-            columns=(Column("file"), Column("RTC", "number", "up"), Column("lift", "signed")),
-            rows=(Row(("a.py", Estimate(0.5, 0.25, 0.75), None)), Row(("b.py", None, -0.125))),
-        ),
-        Sentence(name="finding", title="Finding", text="Below four models nothing follows."),
-    ]
+from core.figures.reading import bins, heat, marks, spans, ticks
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), float("-inf")])
@@ -158,7 +117,11 @@ def test_marks_say_what_they_are_and_lead_to_what_is_behind_them() -> None:
 
 def test_a_table_for_export_has_bounds_beside_values_and_gaps_where_none_is_defined() -> None:
     rows = [csv(figure).splitlines() for figure in one_of_each()]
-    assert rows[1] == ["regions,RTC,RTC low,RTC high", "0.500000,0.250000,,"]
+    assert rows[1] == [
+        "regions,RTC,RTC low,RTC high,lift,lift low,lift high",
+        "0.500000,0.250000,,,,,",
+        "0.900000,,,,,,",
+    ]
     assert rows[3][:3] == ["RTC,group,run,item,sample", "0.000000,,,0,", "0.333333,,,1,"]
     assert rows[4][1] == "a,1,0.500000,,,4,,,7,9"
     assert rows[5] == ["file,RTC,RTC low,RTC high,lift", "a.py,0.500000,0.250000,0.750000,", "b.py,,,,-0.125000"]
@@ -170,3 +133,43 @@ def test_lines_with_other_points_share_one_table() -> None:
 
     figure = Lines(name="sc", title="", x=Axis("step"), y=Axis("SC"), series=(line("a", (1, 1.0)), line("b", (2, 0.5))))
     assert csv(figure).splitlines()[1:] == ["1,1.000000,,,,,", "2,,,,0.500000,,"]
+
+
+def test_ticks_are_round_and_counts_are_whole() -> None:
+    assert ticks(0, 1, 5) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert ticks(-0.3, 0.31, 5) == [-0.2, 0.0, 0.2]
+    assert ticks(0, 3, 10) == [0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
+    assert ticks(0, 3, 10, "count") == [0, 1, 2, 3]
+    assert ticks(2, 2) == [2]
+
+
+def test_a_drawing_keeps_nought_in_sight_and_early_wide_bands_out() -> None:
+    points = [Point(Estimate(float(at)), Estimate(0.5, 0.4, 0.6)) for at in range(1, 40)]
+    points[0] = Point(Estimate(1.0), Estimate(0.5, -3.0, 4.0))
+    lines = Lines(name="l", title="", x=Axis("n", 0), y=Axis("mean"), series=(Series("a", tuple(points)),))
+    assert spans(lines) == ((0, 39.0), (0.0, 0.6))
+    scatter = Scatter(
+        name="s", title="", x=Axis("x", 0, 1), y=Axis("y"), points=(Point(Estimate(0.5), Estimate(0.25)),)
+    )
+    (x0, x1), (y0, y1) = spans(scatter)
+    assert x0 < 0 and x1 > 1 and y0 < 0.25 < y1
+    assert spans(one_of_each()[2]) == ((-0.5, 1.5), (0.0, 1.0))
+
+
+def test_heat_runs_from_worst_to_best_whatever_the_direction() -> None:
+    def grid(better: str, centre: float | None, low: float | None, high: float | None) -> Grid:
+        cells = (Cell("a", "1", Estimate(-0.5)), Cell("a", "2", Estimate(0.25)), Cell("a", "3"))
+        names = Categories("r", ("a",)), Categories("c", ("1", "2", "3"))
+        return Grid(
+            name="g",
+            title="",
+            rows=names[0],
+            columns=names[1],
+            scale=Axis("v", low, high, better),
+            cells=cells,
+            centre=centre,
+        )  # type: ignore[arg-type]
+
+    assert [heat(grid("up", None, 0, 1), value) for value in (0, 0.5, 1)] == [-1, 0, 1]
+    assert [heat(grid("down", None, 0, 1), value) for value in (0, 0.5, 1)] == [1, 0, -1]
+    assert [heat(grid("", 0, None, None), value) for value in (-0.5, 0, 0.25)] == [-1, 0, 0.5]

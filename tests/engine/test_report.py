@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from factories import fill_store
+from figure_cases import one_of_each
 
+from core.analyses.registry import analyse
+from core.analyses.roundtrip import metric_title
 from core.comparison.compare import compare_runs
 from core.errors import StoreError, UserError
+from core.figures import Figure
+from core.figures.reading import marks
 from core.results import open_reader, open_store
 from core.settings import RunSettings
 from core.store.reader import Reader
@@ -19,7 +25,8 @@ from core.store.rows import TestRow
 from ui.diff.rows import compare
 from ui.report import page as pages
 from ui.report.comparison_page import write_comparison
-from ui.report.page import render, write_report
+from ui.report.page import render, write_figures, write_report
+from ui.report.svg import drawn
 from ui.report.traces import MESSAGE_CHARACTERS, _row, _short
 
 VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}
@@ -81,7 +88,7 @@ def test_two_hundred_regions_make_a_small_page_that_loads_nothing(reader: Reader
     found = outline(page)
     assert found.loads == []
     assert not re.search(r"https?://|url\(|@import", page)
-    assert found.counts["svg"] == 2
+    assert found.counts["svg"] == 3, "running, spread, and a metric against the verdict"
     assert found.counts["details"] == 2 * pages.SHOWN
     assert found.counts["tr"] > len(reader.files(1))
     assert "prefers-color-scheme: dark" in page
@@ -97,7 +104,7 @@ def test_the_page_says_what_the_run_says(reader: Reader, page: str) -> None:
     assert "AssertionError: assert 3 == 4" in page
     assert f"<dd>{run.seed}</dd>" in page
     for metric in reader.metrics(1):
-        assert f"<td>{metric}</td>" in page
+        assert f"<td>{metric_title(metric)}</td>" in page
 
 
 def test_text_of_others_is_never_markup(page: str) -> None:
@@ -128,6 +135,26 @@ def test_an_unknown_run_and_a_bad_place_are_sentences(reader: Reader, tmp_path: 
     assert not (tmp_path / "x.html").exists()
     with pytest.raises(UserError, match="cannot be written"):
         write_report(reader, 2, tmp_path / "absent" / "x.html")
+
+
+@pytest.mark.parametrize("figure", one_of_each(), ids=lambda figure: figure.kind)
+def test_every_figure_is_drawn_with_the_words_of_its_marks(figure: Figure) -> None:
+    made = str(drawn(figure))
+    outline(made)
+    said = unescape(made)
+    for mark in marks(figure):
+        assert mark.text in said or (figure.kind == "table" and all(part in said for part in mark.text.split(", ")))
+    assert "nan" not in made.lower()
+
+
+def test_figures_of_two_runs_make_a_page(reader: Reader, tmp_path: Path) -> None:
+    found = analyse(reader, [1, 2])
+    write_figures(reader, [1, 2], found, tmp_path / "f.html")
+    text = (tmp_path / "f.html").read_text("utf-8")
+    made = outline(text)
+    assert made.loads == []
+    assert made.counts["h2"] == len(found)
+    assert "RTC in runs 1 and 2" in text
 
 
 def test_compared_runs_make_a_page_with_both_traces(reader: Reader, tmp_path: Path) -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
+from core.analyses.compared import scatter
 from core.comparison import words
 from core.comparison.values import Comparison, Pair
 from core.store.reader import Reader
 from core.trips.tasks import task
 from resources import text as resource
-from ui.report.drawings import scatter_chart
 from ui.report.page import environment, small_enough, write_page
+from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips
 
 
@@ -46,7 +44,7 @@ def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> st
             comparisons=[
                 {
                     "all": each,
-                    "scatter": _scatter(each),
+                    "scatter": drawn(scatter(each)),
                     "pairs": [_shown(reader, pair) for pair in each.disagreements[:shown]],
                     "disagreements": len(each.disagreements),
                 }
@@ -63,8 +61,3 @@ def _shown(reader: Reader, pair: Pair) -> ShownPair:
     edit = edit_rows(pair.first)
     heads = ("new code", "predicted") if edit else ("original", "reconstruction")
     return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit, *heads)
-
-
-def _scatter(comparison: Comparison) -> Markup:
-    at = Counter((round(p.first.rtc or 0.0, 6), round(p.second.rtc or 0.0, 6)) for p in comparison.pairs)
-    return scatter_chart(at, f"run {comparison.first.id}", f"run {comparison.second.id}")

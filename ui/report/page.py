@@ -12,14 +12,15 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup
 
+from core.analyses.registry import analyse
 from core.errors import UserError
-from core.metrics.statistics import auc, point_biserial
+from core.figures import Figure
 from core.store.opening import refuse_database
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, Score
 from core.trips.tasks import TASKS, task
 from resources import text as resource
-from ui.report.drawings import running_chart, spread_chart
+from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips
 
 SHOWN = 20
@@ -46,17 +47,6 @@ class Group:
     shown: list[Shown]
 
 
-@dataclass(frozen=True)
-class MetricLine:
-    """A metric in place of the tests, and how well it tells what passes them."""
-
-    name: str
-    rtc: Score
-    lift: Score
-    auc: float | None
-    correlation: float | None
-
-
 def write_report(reader: Reader, run_id: int, out: Path) -> None:
     """Write the page. Raises StoreError for an unknown run, UserError when `out` cannot be written."""
     write_page(render(reader, run_id), out)
@@ -75,7 +65,13 @@ def write_page(page: str, out: Path) -> None:
 
 def render(reader: Reader, run_id: int) -> str:
     """The page as text, of fewer regions where those are so long that it would grow past LARGEST."""
-    return small_enough(partial(_render, reader, run_id))
+    return small_enough(partial(_render, reader, run_id, analyse(reader, [run_id])))
+
+
+def write_figures(reader: Reader, run_ids: Sequence[int], figures: Sequence[Figure], out: Path) -> None:
+    """Write a page of figures alone. Raises UserError when `out` cannot be written."""
+    template = environment().from_string(resource("report", "analysis.html.jinja"))
+    write_page(template.render(runs=[reader.run(run_id) for run_id in run_ids], shown=figures), out)
 
 
 def small_enough(make: Callable[[int], str]) -> str:
@@ -93,12 +89,14 @@ def environment() -> Environment:
     made = Environment(autoescape=True, trim_blocks=True)
     made.filters.update(fraction=fraction, signed=signed, interval=_interval)
     made.globals["style"] = Markup(resource("report", "style.css"))
-    macros = made.from_string(resource("report", "traces.html.jinja")).module
-    made.globals.update(traces=macros.traces, rows=macros.rows)  # type: ignore[attr-defined]
+    made.globals["drawn"] = drawn
+    traces: Any = made.from_string(resource("report", "traces.html.jinja")).module
+    figures: Any = made.from_string(resource("report", "figures.html.jinja")).module
+    made.globals.update(traces=traces.traces, rows=traces.rows, figures=figures.figures)
     return made
 
 
-def _render(reader: Reader, run_id: int, shown: int) -> str:
+def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) -> str:
     run = reader.run(run_id)
     done = [item for item in reader.items(run_id) if item.rtc is not None and not item.extra]
     noun = task(run.task).noun
@@ -109,12 +107,7 @@ def _render(reader: Reader, run_id: int, shown: int) -> str:
             run=run,
             noun=noun,
             judged=task(run.task).judged,
-            facets=reader.facets(run_id),
-            supervised=reader.supervised(run_id),
-            files=reader.files(run_id),
-            running=running_chart(reader.running(run_id)),
-            spread=spread_chart(done, noun),
-            metrics=_metrics(reader, run_id),
+            shown=figures,
             groups=_groups(reader, done, shown),
             provenance=provenance(run),
         )
@@ -132,18 +125,6 @@ def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
         Group(title, len(items), [Shown(item, trips(reader, item), edit_rows(item)) for item in items[:shown]])
         for title, items in lists.items()
     ]
-
-
-def _metrics(reader: Reader, run_id: int) -> list[MetricLine]:
-    lines = []
-    for name in reader.metrics(run_id):
-        rows = reader.scored(run_id, name)
-        values, passed = [row.value for row in rows], [row.passed for row in rows]
-        if rows:
-            lines.append(
-                MetricLine(name, *reader.score(run_id, name), auc(values, passed), point_biserial(values, passed))
-            )
-    return lines
 
 
 def provenance(run: RunRow) -> list[tuple[str, str]]:

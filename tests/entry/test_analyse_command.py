@@ -1,0 +1,86 @@
+"""`analyse`: its figures in the terminal, as lines of JSON and as a page, and its two clear lines when it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from factories import fill_store
+from figure_cases import one_of_each
+
+from app.cli import main
+from app.figures import print_figures
+from core.figures.reading import marks
+from core.results import open_store
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("analysed")
+    with open_store(folder / "runs.db") as store:
+        for seed in (3, 4):
+            fill_store(store, folder / "shop", 26, seed)
+    return folder / "runs.db"
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_json_has_a_line_a_figure(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "1", "--db", str(database), "--json"]) == 0
+    found = lines(capsys)
+    assert [(each["figure"], each["kind"]) for each in found] == [
+        ("running", "lines"),
+        ("spread", "histogram"),
+        ("metric", "histogram"),
+        ("metrics", "table"),
+        ("files", "table"),
+    ]
+    assert all(list(each) == ["figure", "kind", "title", "data"] for each in found)
+
+
+def test_what_a_figure_leaves_to_choose_is_chosen_by_name(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = []
+    for words in ([], ["--choose", "metric=bleu"]):
+        assert main(["analyse", "1", "--db", str(database), "--json", "--kind", "roundtrip", *words]) == 0
+        metric = next(each for each in lines(capsys) if each["figure"] == "metric")
+        chosen.append((metric["data"]["choices"][0]["chosen"], metric["data"]["x"]["label"]))  # type: ignore[index]
+    assert chosen == [("edit_sim", "EDIT-SIM"), ("bleu", "BLEU")]
+
+
+def test_several_runs_stand_side_by_side(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "1", "2", "--db", str(database), "--html", str(tmp_path / "a.html")]) == 0
+    said = capsys.readouterr().out
+    for words in ("RTC and lift as regions are completed", "RTC, run 2", "By file, run 1", "RTC in runs 1 and 2"):
+        assert words in said
+    assert "RTC in runs 1 and 2" in (tmp_path / "a.html").read_text("utf-8")
+
+
+def test_every_kind_of_figure_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    print_figures(one_of_each())
+    said = capsys.readouterr().out
+    for figure in one_of_each():
+        assert figure.title in said
+    for words in ("small: pass@1 0.50 (0.40 to 0.60), RTC 0.25", "RTC 0.25", "1 pass", "75 %", "0.33", "2 (50 %)"):
+        assert words in said
+    assert marks(one_of_each()[6])[0].text in said
+    assert "nan" not in said.lower()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["1", "--kind", "astrology"], "There is no analysis 'astrology'."),
+        (["1", "1"], "Run 1 is named more than once."),
+        (["9"], "no run 9"),
+        (["1", "--choose", "metric"], "'metric' chooses nothing."),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_two_lines(
+    database: Path, capsys: pytest.CaptureFixture[str], words: list[str], problem: str
+) -> None:
+    assert main(["analyse", *words, "--db", str(database)]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2 and problem in said[0]
