@@ -16,6 +16,7 @@ from app.paths import taxonomy_folder
 from app.windows import has_screen
 from core.errors import UserError
 from core.settings import RunSettings
+from core.store.keeper import hold_open
 from ui.appearance import Appearance
 from ui.collector import Collector
 from ui.main_window import MainWindow
@@ -34,6 +35,7 @@ def open_window(project: Path | None, database: Path, start: RunSettings | None)
     Without a project the last one is opened. Raises UserError where there is no screen.
     """
     _require_screen()
+    hold_open()  # Qt's file dialogs open every file of a folder, the database among them
     remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder())
     _scale(remembered.scale)
     app = QApplication.instance() or QApplication([NAME])

@@ -24,6 +24,7 @@ from core.pipeline import resume, start
 from core.results import open_reader, open_store
 from core.run import Emit
 from core.settings import DEFAULT_CONTEXT, PROMPT_STYLES, ModelSettings, RunSettings
+from core.store.opening import network_caution
 from core.store.writer import Store
 from core.trips.tasks import TASKS, project_of
 from resources import path as resource
@@ -160,6 +161,8 @@ def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argp
     control = Control()
     with open_store(database) as store:
         with Display(options.json) as display, _stopping(control), _saying_how_to_go_on(display, database) as follow:
+            if caution := network_caution(database):
+                display.notify(caution)
             finished = work(store, follow, control)
         if not options.json:
             print_result(store.reader, finished.run_id, str(database))

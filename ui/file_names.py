@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from core.errors import UserError
 
 
 def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: str) -> Path | None:
-    """Where to write, with `.ending` unless another one was typed; None when the user thinks better of it."""
+    """Where to write, with `.ending` unless another one was typed; None when the user thinks better of it.
+
+    None, too, where a database stands, which the dialog would have offered to replace: that is said.
+    """
     chosen, _ = QFileDialog.getSaveFileName(parent, title, proposed, kinds)
-    return with_ending(chosen, ending) if chosen else None
+    if not chosen:
+        return None
+    path = with_ending(chosen, ending)
+    from core.store.opening import refuse_database  # the window stands sooner
+
+    try:
+        refuse_database(path)
+    except UserError as error:
+        QMessageBox.warning(parent, title, str(error))
+        return None
+    return path
 
 
 def with_ending(name: str, ending: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent
@@ -41,6 +42,9 @@ from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
 from ui.theme import Theme
 from ui.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
@@ -236,7 +240,12 @@ class MainWindow(QMainWindow):
         database = self.inspection.database
         if database is not None and database != self._offered:
             self._offered = database
+            self.inspection.ask("caution", _caution, self._say_caution)
             self.queueing.offer_unfinished(overview.runs, database, self.commands.show_runs)
+
+    def _say_caution(self, caution: str) -> None:
+        if caution:
+            self.parts.notices.say(NoticeText(caution))
 
     def _note_project(self) -> None:
         root = self.project.root
@@ -285,3 +294,9 @@ class MainWindow(QMainWindow):
         self.inspection.close()
         self.gateway.close(timeout=0.5)
         event.accept()
+
+
+def _caution(reader: Reader) -> str:
+    from core.store.opening import network_caution  # the window stands sooner
+
+    return network_caution(reader.path)

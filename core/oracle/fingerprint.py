@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import itertools
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +23,8 @@ _SKIPPED_WORDS = """
 .vscode htmlcov
 """
 _SKIPPED = frozenset(_SKIPPED_WORDS.split())
+_CLAIM = re.compile(r".+\.run\d+\.lock")
+"""The lock files that the store puts beside a database."""
 _SETTINGS = ("identity_runs", "repeat_seconds", "memory_mib", "processes", "scratch_mib", "suite_timeout")
 
 
@@ -45,8 +49,10 @@ def fingerprint(
     elsewhere = [extra for extra in interpreter.editable if not extra.is_relative_to(root)]
     sources = (file for folder in elsewhere for file in _files(folder) if file.suffix == ".py")
     for path in itertools.chain(_files(INSIDE), _files(root), sources):
-        digest.update(f"\0{path}\0".encode("utf-8", "surrogateescape"))
-        digest.update(_content(path))
+        content = _content(path)
+        if content is not None:
+            digest.update(f"\0{path}\0".encode("utf-8", "surrogateescape"))
+            digest.update(content)
     return digest.hexdigest()
 
 
@@ -65,15 +71,23 @@ def _files(root: Path) -> Iterator[Path]:
     for folder, names, files in os.walk(root):
         names[:] = sorted(n for n in names if n not in _SKIPPED and not Path(folder, n, "pyvenv.cfg").exists())
         for name in sorted(files):
-            if not name.endswith((".pyc", ".pyo")):
+            if not name.endswith((".pyc", ".pyo")) and not _CLAIM.fullmatch(name):
                 yield Path(folder, name)
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path) -> bytes | None:
+    """What stands for a file's content; None for databases of runs, which no test reads and every run changes."""
     try:
         status = path.stat()
         if status.st_size > WHOLE_FILE or not path.is_file():
             return f"{status.st_size} {status.st_mtime_ns}".encode()
-        return hashlib.sha256(path.read_bytes()).digest()
+        content = path.read_bytes()
+        return None if _is_ours(content) else hashlib.sha256(content).digest()
     except OSError as error:
-        return type(error).__name__.encode()
+        # EBUSY: the store refuses to have the files of a database opened that it has open itself.
+        return None if error.errno == errno.EBUSY else type(error).__name__.encode()
+
+
+def _is_ours(content: bytes) -> bool:
+    """By the header of an SQLite file, in which the store writes its application id."""
+    return content.startswith(b"SQLite format 3\0") and content[68:72] == b"RTCI"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +10,15 @@ from pathlib import Path
 
 from core.errors import Bug, InspectorError, StoreError
 
+_LITTLE = 64 << 10
+"""Bytes of free space below which a failed write is put down to a full disk: SQLite asks for 32 KiB at once."""
 BUSY_SECONDS = 5.0
 """How long a locked database is waited for."""
 
+NO_DATABASE = (
+    "The file {path} is not a database.",
+    "Open another file (on the command line: --db); this one was left as it is.",
+)
 _REMEDIES = {
     sqlite3.SQLITE_BUSY: (
         "The database {path} is locked by another program.",
@@ -29,17 +36,14 @@ _REMEDIES = {
         "The database {path} cannot be opened.",
         "Check that its folder exists and that you may read and write there.",
     ),
-    sqlite3.SQLITE_NOTADB: (
-        "The file {path} is not a database.",
-        "Open another file (on the command line: --db); this one was left as it is.",
-    ),
+    sqlite3.SQLITE_NOTADB: NO_DATABASE,
     sqlite3.SQLITE_CORRUPT: (
         "The database {path} is damaged.",
         "Bring back a copy, or save what can be read with `sqlite3 FILE .recover`; nothing was written to it.",
     ),
     sqlite3.SQLITE_IOERR: (
-        "The disk refused to read or write {path}.",
-        "Check the disk and the free space on it, then resume: everything finished so far is stored.",
+        "The files of the database {path} could not be read or written.",
+        "Check that they are where they were and can be written to, then resume: all that was finished is stored.",
     ),
     sqlite3.SQLITE_TOOBIG: (
         "A text is too long for the database {path}.",
@@ -58,6 +62,8 @@ _SAME = {
 def explain(error: sqlite3.Error, path: Path) -> InspectorError:
     """What to tell about `error`: a StoreError the user can mend, or else a Bug."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and _is_full(path.parent):
+        code = sqlite3.SQLITE_FULL  # SQLite says so of the log and the file only, not of the shared memory beside them
     sentences = _REMEDIES.get(_SAME.get(code, code))
     if sentences is None:
         return Bug(f"The database {path} refused a statement: {error}.")
@@ -79,3 +85,10 @@ def explained(path: Path) -> Iterator[None]:
             f"The database {path} cannot be used: {error.strerror or error}.",
             "Check the path, its folder and your rights there.",
         ) from error
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free < _LITTLE
+    except OSError:
+        return False

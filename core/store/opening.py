@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
-from contextlib import closing, suppress
+from contextlib import closing
 from enum import Enum
 from pathlib import Path
 
 from core.errors import StoreError, UserError
-from core.store.failures import BUSY_SECONDS, explained
+from core.store.connection import SIDE_FILES, Connection, connect, settle
+from core.store.failures import NO_DATABASE, explained
 from core.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version
 
 ANOTHER = "open another database (on the command line: --db)"
-_MAGIC = b"SQLite format 3\x00"
+_NETWORK = "9p afs beegfs ceph cifs gpfs lustre nfs nfs4 smb3 smbfs fuse.glusterfs fuse.rclone fuse.sshfs"
+_SMALLEST = 512
+"""Bytes of the smallest page, and so of the smallest database. SQLite itself would take a file of one byte as empty."""
 
 
 class Kind(Enum):
@@ -30,11 +32,47 @@ def canonical(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def network_caution(path: Path, mounts: str | None = None) -> str:
+    """What to keep in mind where the file is on a network file system; empty elsewhere, and where nothing says.
+
+    `mounts`: the system's list, in the form of Linux's `/proc/self/mountinfo`.
+    """
+    try:
+        device = (path if path.exists() else path.parent).stat().st_dev
+        mounts = Path("/proc/self/mountinfo").read_text("utf-8", "replace") if mounts is None else mounts
+    except OSError:
+        return ""
+    ours = f"{os.major(device)}:{os.minor(device)}"
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        kind = after.partition(" ")[0]
+        if before.split()[2:3] == [ours] and kind in _NETWORK.split():
+            return (
+                f"The database {path} is on a network file system ({kind}), where SQLite cannot keep two computers "
+                "apart: open it on one of them at a time, or name a database on a disk of this one (--db)."
+            )
+    return ""
+
+
 def refuse_database(path: Path) -> None:
-    """Before a file is written: raise UserError where a database stands, whose runs would be gone."""
-    with suppress(OSError):
-        if path.is_file() and _begins(path).startswith(_MAGIC):
-            raise UserError(f"{path} is a database, which is not written over.", "Name another file.")
+    """Before a file is written: raise UserError where a database or a file of one stands, whose runs would be gone."""
+    for ending in ("", *SIDE_FILES):
+        base = path.with_name(path.name.removesuffix(ending))
+        if path.name.endswith(ending) and path.is_file() and _is_database(base):
+            what = "is a database" if base == path else f"belongs to the database {base}"
+            raise UserError(f"{path} {what}, which is not written over.", "Name another file.")
+
+
+def _is_database(path: Path) -> bool:
+    """Asked of SQLite: to open the file here would drop the locks that connections of this process hold on it."""
+    if not path.is_file() or path.stat().st_size < _SMALLEST:
+        return False
+    try:
+        with closing(connect(path, "ro", immutable=True)) as db:
+            version(db)
+    except sqlite3.DatabaseError as error:
+        return error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT
+    return True
 
 
 def inspect(path: Path) -> Kind:
@@ -47,29 +85,36 @@ def inspect(path: Path) -> Kind:
             raise StoreError(f"{path} is a folder, not a database.", "Open a file (on the command line: --db).")
         if not path.exists() or path.stat().st_size == 0:
             return Kind.NEW
-        _check_header(path)
+        if path.stat().st_size < _SMALLEST:
+            raise StoreError(*(text.replace("{path}", str(path)) for text in NO_DATABASE))
+        _refuse_second_name(path)
         if _has_log(path):
+            # What the log holds is part of the database, and newer than the file: only SQLite can read both together.
             with closing(_readable(path)) as db:
                 return _kind(db, path)
         try:
             # At rest: look so that not even side files are made.
-            with closing(_connect(path, "ro", immutable=True)) as db:
-                return _kind(db, path)
+            with closing(connect(path, "ro", immutable=True)) as db:
+                found = _kind(db, path)
+                _refuse_cut_off(db, path)
+                return found
         except sqlite3.DatabaseError:
             if not _has_log(path):
+                _explain_cut_off(path)
                 raise
     return inspect(path)  # somebody began to write while we looked
 
 
-def open_writable(path: Path) -> sqlite3.Connection:
+def open_writable(path: Path) -> Connection:
     """Create or migrate the file as needed and connect to it. Raises StoreError."""
     inspect(path)
     with explained(path):
         _check_rights(path)
-        db = _connect(path, "rwc")
+        db = connect(path, "rwc")
         try:
             _prepare(db)
             migrate(db)
+            settle(db)
         except BaseException:
             db.close()
             raise
@@ -89,9 +134,10 @@ def open_readable(path: Path) -> sqlite3.Connection:
 
 def _readable(path: Path) -> sqlite3.Connection:
     """A read-only connection, also where the folder allows no side files."""
-    db = _connect(path, "ro")
+    db = connect(path, "ro")
     try:
         version(db)
+        settle(db)
         return db
     except sqlite3.OperationalError as error:
         db.close()
@@ -102,7 +148,7 @@ def _readable(path: Path) -> sqlite3.Connection:
             f"The database {path} has unfinished changes beside it, and its folder cannot be written to.",
             "Copy the file together with the one ending in -wal into a folder of yours, and open the copy.",
         )
-    return _connect(path, "ro", immutable=True)
+    return connect(path, "ro", immutable=True)
 
 
 def _check_rights(path: Path) -> None:
@@ -126,30 +172,43 @@ def _prepare(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA foreign_keys = ON")
 
 
-def _check_header(path: Path) -> None:
-    header = _begins(path)
-    if not header.startswith(_MAGIC):
+def _refuse_second_name(path: Path) -> None:
+    """Under another name SQLite would look for the log beside that name, and miss what the first one holds."""
+    if path.stat().st_nlink > 1:
         raise StoreError(
-            f"The file {path} is not a database.",
-            "Open another file (on the command line: --db); this one was left as it is.",
-        )
-    if len(header) < 100 or path.stat().st_size < _expected_size(header):
-        raise StoreError(
-            f"The database {path} is cut off: its end is missing.",
-            "Bring back a whole copy, or save what can be read with `sqlite3 FILE .recover`.",
+            f"The database {path} has a second name (a hard link), by which its last changes would be missed.",
+            "Make a copy with `cp`, remove one of the two names, then open the one that is left.",
         )
 
 
-def _begins(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(100)
+def _refuse_cut_off(db: sqlite3.Connection, path: Path) -> None:
+    """Compare the file's size with the pages that it has by SQLite's word."""
+    pages, size = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size"))
+    if path.stat().st_size < pages * size and not _has_log(path):
+        raise _cut_off(path)
 
 
-def _expected_size(header: bytes) -> int:
-    """Bytes the file must have at least, by its own header; 0 where the header's page count is stale."""
-    page_size = struct.unpack(">H", header[16:18])[0]
-    pages, counter, valid_for = (struct.unpack(">I", header[at : at + 4])[0] for at in (28, 24, 92))
-    return (65536 if page_size == 1 else int(page_size)) * int(pages) if counter == valid_for else 0
+def _explain_cut_off(path: Path) -> None:
+    """Raise StoreError where all that SQLite minds about the file is that pages are missing at its end."""
+    with closing(connect(path, "ro", immutable=True)) as db:
+        # SQLite then opens also what is shorter than its header says, so that it can be mended.
+        db.execute("PRAGMA writable_schema = ON")
+        try:
+            version(db)
+        except sqlite3.DatabaseError:
+            return
+    with closing(connect(path, "ro", immutable=True)) as db:
+        try:
+            version(db)
+        except sqlite3.DatabaseError:
+            raise _cut_off(path) from None
+
+
+def _cut_off(path: Path) -> StoreError:
+    return StoreError(
+        f"The database {path} is cut off: its end is missing.",
+        "Bring back a whole copy, or save what can be read with `sqlite3 FILE .recover`.",
+    )
 
 
 def _kind(db: sqlite3.Connection, path: Path) -> Kind:
@@ -168,11 +227,6 @@ def _kind(db: sqlite3.Connection, path: Path) -> Kind:
     if not tables:
         return Kind.NEW
     return Kind.CURRENT if version(db) == len(MIGRATIONS) else Kind.OLDER
-
-
-def _connect(path: Path, mode: str, immutable: bool = False) -> sqlite3.Connection:
-    uri = f"{path.absolute().as_uri()}?mode={mode}" + ("&immutable=1" if immutable else "")
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
 
 
 def _has_log(path: Path) -> bool:

@@ -20,6 +20,7 @@ from core.generation import ModelInfo, Sample
 from core.settings import RunSettings
 from core.store import encoding
 from core.store.claims import Claim
+from core.store.connection import require_in_place
 from core.store.failures import explained
 from core.store.opening import canonical, open_writable
 from core.store.reader import Reader
@@ -71,6 +72,8 @@ class Store:
         """A read-only connection to the same file, opened at first use."""
         with self._turn:
             if self._reader is None:
+                with explained(self._path):
+                    require_in_place(self._db.conn)
                 self._reader = Reader.open(self._path, self._interval)
             return self._reader
 
@@ -253,6 +256,7 @@ class Store:
     def _transaction(self) -> Iterator[None]:
         """All or nothing, errors explained."""
         with self._turn, explained(self._path):
+            require_in_place(self._db.conn)
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

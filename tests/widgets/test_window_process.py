@@ -9,6 +9,8 @@ from pathlib import Path
 
 from store_cases import filled
 
+from core.results import open_reader
+
 ROOT = Path(__file__).parents[2]
 OPEN = """
 import sys
@@ -97,3 +99,49 @@ def test_dialogs_are_gone_once_they_are_closed(tmp_path: Path) -> None:
     done = python(DIALOGS, str(case.root), str(case.database), home=tmp_path)
     assert (done.returncode, done.stdout.split()) == (0, ["0"]), done.stderr
     assert "Traceback" not in done.stderr
+
+
+FILE_DIALOG = """
+import os, subprocess, sys
+from pathlib import Path
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+app = QApplication([])
+database = Path(sys.argv[2])
+visitor = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('select * from runs').fetchall()"
+visits = []
+def step():
+    main = next(each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow")
+    if main.inspection.run is None:
+        QTimer.singleShot(50, step)
+        return
+    main.label_samples()
+    dialog = QFileDialog(main, "Open", str(database.parent))
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    dialog.show()
+    QTimer.singleShot(1000, lambda: visit(main, dialog))
+def visit(main, dialog):
+    dialog.close()
+    main.activateWindow()
+    main.label_samples()
+    QTest.qWait(300)
+    subprocess.run([sys.executable, "-c", visitor + "; db.close()", str(database)], check=True)
+    for _ in range(3):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_1)
+        QTest.qWait(200)
+    print(main.parts.labels.progress.text(), flush=True)
+    os.kill(os.getpid(), 9)
+QTimer.singleShot(50, step)
+from app.gui import open_window
+sys.exit(open_window(Path(sys.argv[1]), database, None))
+"""
+
+
+def test_labels_outlive_a_file_dialog_another_program_and_a_kill(tmp_path: Path) -> None:
+    """Qt's file dialog opens and closes each file of a folder, by which this process loses SQLite's locks."""
+    case = filled(tmp_path, items=20)
+    done = python(FILE_DIALOG, str(case.root), str(case.database), home=tmp_path)
+    assert done.stdout.startswith("3 of "), done.stderr
+    with open_reader(case.database) as reader:
+        assert len(reader.current_labels(case.run_id)) == 3
