@@ -62,9 +62,24 @@ def add_oracle(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--requirements", type=Path, metavar="FILE", help="install what this file lists instead")
     group.add_argument("--wheels", type=Path, metavar="FOLDER", help="install from these wheels only, without network")
-    memory = OracleSettings().memory_mib
+    defaults = OracleSettings()
+    memory, test, suite = defaults.memory_mib, int(defaults.test_timeout_floor), int(defaults.suite_timeout)
     group.add_argument(
         "--memory", type=positive, metavar="MIB", default=memory, help=f"that tests may take (default: {memory})"
+    )
+    group.add_argument(
+        "--test-seconds",
+        type=positive,
+        metavar="S",
+        default=test,
+        help=f"that any test may take; ten times what it took if that is more (default: {test})",
+    )
+    group.add_argument(
+        "--suite-seconds",
+        type=positive,
+        metavar="S",
+        default=suite,
+        help=f"that the unmodified tests may take together (default: {suite})",
     )
     group.add_argument(
         "--workers",
@@ -82,6 +97,8 @@ def oracle_settings(options: argparse.Namespace) -> OracleSettings:
         python=options.python,
         image=options.image,
         memory_mib=options.memory,
+        test_timeout_floor=float(options.test_seconds),
+        suite_timeout=float(options.suite_seconds),
         workers=options.workers,
         install=bool(options.install or options.requirements or options.wheels),
         requirements=str(options.requirements.resolve()) if options.requirements else None,

@@ -37,6 +37,8 @@ class OracleSettings:
         python: the target's interpreter; None means the project's own virtual environment, else ours.
         identity_runs: runs of the unmodified suite that each test must pass.
         repeat_seconds: what each of those runs after the first may take; tests too slow for that are not trusted.
+        test_timeout_floor: seconds that any test may take; more where `test_timeout_factor` times what it took is more.
+        suite_timeout: seconds that a plain run of the unmodified suite may take.
         workers: judging processes at a time; None: by the machine's cores, what the model leaves (core/cores.py).
         image: a Docker image, or a tar of a file system, to use instead of the host's own read-only system folders; the
             interpreter is its own then, and `python` a path in it.

@@ -22,6 +22,7 @@ class Baseline:
 
     Attributes:
         overhead: seconds of a run that belong to no test: start, imports, collection.
+        once: seconds that are paid once a process, by whichever test comes first: fixtures of the session, caches.
         ignored: test files that cannot be collected, relative to the root.
         preload: foreign modules worth importing before the first fork.
         early: files of the project that pytest imports before it collects: conftests and what they import.
@@ -33,6 +34,7 @@ class Baseline:
 
     suite: Suite
     overhead: float
+    once: float
     ignored: tuple[str, ...]
     preload: tuple[str, ...]
     early: frozenset[str]
@@ -84,6 +86,7 @@ class Baseline:
             "seconds": suite.seconds,
             "python": suite.python,
             "overhead": self.overhead,
+            "once": self.once,
             "ignored": list(self.ignored),
             "preload": list(self.preload),
             "early": sorted(self.early),
@@ -109,6 +112,7 @@ class Baseline:
         return cls(
             Suite(tests, excluded, coverage, seconds, python),
             float(data["overhead"]),
+            float(data["once"]),
             tuple(data["ignored"]),
             tuple(data["preload"]),
             frozenset(data["early"]),

@@ -17,6 +17,7 @@ from core.oracle.project_oracle import Progress, ProjectOracle
 from core.oracle.pytest_options import only_unittest_finds_tests, read_options
 from core.oracle.requirements import Install, read_install
 from core.oracle.sandbox.choose import choose_sandbox
+from core.oracle.sandbox.inside_user import closed_to_tests
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import make_plan
 from core.oracle.stoppable import Beat, unheard
@@ -37,6 +38,8 @@ def open_oracle(
     beat = partial(progress, "installing", 0, 1) if progress is not None else unheard
     sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, beat)
     interpreter = _interpreter(root, sandbox, settings, install, notice, beat)
+    if sandbox.name != "none" and (closed := closed_to_tests(root)):
+        notice(closed)
     options = read_options(root)
     if only_unittest_finds_tests(options, (file.path for file in codebase.files if file.is_test)):
         notice("No test file is named as pytest expects; those called test*.py are taken, as unittest does.")

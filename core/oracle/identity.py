@@ -123,6 +123,24 @@ def _reason(outcomes: Sequence[tuple[str, float, str] | None]) -> str:
     return _WORDS.get(first[0], first[0]) + because
 
 
+ONCE = 0.5
+"""Seconds by which a test must be slower in one run than in another to have paid for others."""
+
+
+def paid_once(runs: Sequence[IdentityRun]) -> float:
+    """Seconds that some tests took longer in one run than in another, in the run where they are most.
+
+    In each order other tests come first, and pay for what is made once.
+    """
+    least = {
+        test: min(run.outcomes[test][1] for run in runs if test in run.outcomes)
+        for run in runs
+        for test in run.outcomes
+    }
+    each = ([seconds - least[test] for test, (_, seconds, _) in run.outcomes.items()] for run in runs)
+    return max((sum(more for more in beyond if more > ONCE) for beyond in each), default=0.0)
+
+
 def coverage_map(run: IdentityRun, tests: Sequence[str]) -> CoverageMap:
     """Lines by test, over the trusted tests only."""
     index = {node_id: number for number, node_id in enumerate(tests)}

@@ -86,7 +86,7 @@ class IdentityRunner:
             what = "report more than is read" if reply["killed"] == "flood" else f"did not end within {limit:.0f} s"
             raise ProjectError(
                 f"The project's own tests {what}{where}.",
-                "Deselect the slow tests in the project's pytest configuration, or raise the suite's time limit.",
+                "Deselect the slow tests in the project's pytest configuration, or raise --suite-seconds.",
             )
         check_collected(run, reply["printed"], self._interpreter, self._root)
         if run.status is None:

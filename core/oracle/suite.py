@@ -18,6 +18,7 @@ from core.oracle.identity import (
     coverage_map,
     missing_modules,
     orders,
+    paid_once,
     untrusted,
 )
 from core.oracle.identity_runner import IdentityRunner
@@ -113,11 +114,13 @@ class SuiteRun:
         tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
         seconds, overhead = min(run.seconds for run in plain), max(run.overhead for run in plain)
         suite = Suite(tests, excluded, coverage_map(first, trusted), seconds, self._python)
-        allowed = _allowances([*plain, *([swap.run] if swap.run is not None else [])])
+        untraced = [*plain, *([swap.run] if swap.run is not None else [])]
+        allowed = _allowances(untraced)
         modules = tuple(first.modules)
         return Baseline(
             suite,
             overhead,
+            paid_once(untraced),
             ignored,
             modules,
             frozenset(first.early),

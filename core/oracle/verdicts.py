@@ -56,6 +56,11 @@ class Observation:
         return kind in self.frames
 
     @property
+    def out_of_time(self) -> bool:
+        """Whether it was killed for taking too long."""
+        return str(self.reply.get("killed", "")).endswith("timeout")
+
+    @property
     def green(self) -> bool:
         """Whether every test that was collected ran and passed, as far as the reports go."""
         tests = self.all("test")

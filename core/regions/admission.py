@@ -10,6 +10,7 @@ from core.types import Candidate, Item, Oracle, Outcome, Region, SourceFile, Ver
 
 NO_EFFECT = "deleting it changes no test result"
 NO_COMPILE = "the file does not compile without it"
+UNTRUSTED = "its own text does not pass its tests"
 
 
 def deletion(file: SourceFile, region: Region) -> str:
@@ -69,7 +70,7 @@ def _objection(deleted: Verdict) -> str:
         case Outcome.NOT_EXECUTED:
             return f"no test ran without it: {deleted.detail}"
         case Outcome.INFRASTRUCTURE:
-            return f"the sandbox failed twice while its deletion was judged: {deleted.detail}"
+            return f"its deletion could not be judged: {deleted.detail}"
     return ""
 
 
@@ -83,10 +84,11 @@ def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
         return ""
     if verdict.outcome is Outcome.INFRASTRUCTURE:
         raise SandboxError(
-            f"The sandbox failed twice on the unchanged {region.path}: {verdict.detail}",
-            "See `rtc-inspector doctor`; a run that has begun can then be resumed.",
+            f"The unchanged {region.path} could not be judged: {verdict.detail}",
+            "Give the tests more time (--test-seconds) or memory (--memory), or try the sandbox with `rtc-inspector "
+            "doctor`; a run that has begun can then be resumed.",
         )
-    return f"its own text does not pass its tests ({verdict.outcome}): {verdict.detail}"
+    return f"{UNTRUSTED} ({verdict.outcome}): {verdict.detail}"
 
 
 def _judge(candidate: Candidate, region: Region, oracle: Oracle) -> Verdict:

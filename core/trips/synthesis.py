@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -15,7 +16,7 @@ from core.models.extraction import extract_code, extract_description
 from core.models.infill import infill_prompt
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.regions import kept_coverage
-from core.regions.admission import admit
+from core.regions.admission import NO_EFFECT, admit
 from core.regions.finding import find_regions
 from core.regions.sampling import draw
 from core.settings import RegionSettings, RunSettings
@@ -50,6 +51,7 @@ class SynthesisTrip:
         self._notify = notify
         self._workers = workers
         self._candidates = 0
+        self._dropped: list[str] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
@@ -75,6 +77,8 @@ class SynthesisTrip:
                 if item is None:
                     return
                 admitted += item.admitted
+                if not item.admitted:
+                    self._dropped.append(item.reason)
                 yield item
 
     def select(self, path: str, span: Span) -> Item:
@@ -91,7 +95,7 @@ class SynthesisTrip:
             )
         if wanted and not admitted:
             raise ProjectError(
-                "No region of this project was admitted: the tests notice the deletion of none of them.",
+                f"No region of this project was admitted: {_why(self._dropped)}.",
                 "Add tests that check what the code does, or widen --min-characters and --max-characters; "
                 "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
@@ -143,6 +147,18 @@ class SynthesisTrip:
 
     def _text(self, item: Item) -> str:
         return self._files[item.path].text
+
+
+def _why(reasons: Sequence[str]) -> str:
+    """What holds for most of the regions that were dropped, in the words of one of them."""
+    if not reasons:
+        return "none was drawn"
+    kinds = [reason.partition(":")[0] for reason in reasons]
+    kind, count = Counter(kinds).most_common(1)[0]
+    if kind == NO_EFFECT:
+        most = "the tests notice the deletion of none of them"
+        return most if count == len(kinds) else f"the tests do not notice the deletion of {count} of {len(kinds)}"
+    return f"of {count} of {len(kinds)} drawn, {reasons[kinds.index(kind)].rstrip('.')}"
 
 
 def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:

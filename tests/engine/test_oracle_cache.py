@@ -26,7 +26,16 @@ def baseline() -> Baseline:
     suite = Suite(tests, {"t.py::c": "fails"}, coverage, 1.5, "3.11.7")
     allowed = Allowances(frozenset({"a.b"}), frozenset({("os.fork", "lib.py")}))
     return Baseline(
-        suite, 0.7, ("bad.py",), ("json",), frozenset({"conftest.py"}), ("out",), allowed, True, frozenset({"t.py::b"})
+        suite,
+        0.7,
+        4.0,
+        ("bad.py",),
+        ("json",),
+        frozenset({"conftest.py"}),
+        ("out",),
+        allowed,
+        True,
+        frozenset({"t.py::b"}),
     )
 
 

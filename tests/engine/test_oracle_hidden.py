@@ -22,7 +22,7 @@ def drawn(seconds: dict[str, float], tests: tuple[str, ...], rest: tuple[str, ..
         return Observation.of({"frames": [["test", test, "failed", 0.0, "", "", 0] for test in trial.tests]})
 
     hidden = HiddenFailures(
-        Baseline(suite, 0.1, (), (), frozenset(), (), Allowances(), True, frozenset()),
+        Baseline(suite, 0.1, 0.0, (), (), frozenset(), (), Allowances(), True, frozenset()),
         observe,
     )
     assert hidden.of(Trial(None, tests, rest=rest)) == ""

@@ -13,7 +13,7 @@ def baseline() -> Baseline:
     lines = {"x.py": {5: frozenset({1, 2}), 90: frozenset({0})}, "y.py": {5: frozenset({3})}}
     cases = tuple(TestCase(test, 2.0 if "slow" in test else 1.0) for test in tests)
     suite = Suite(cases, {}, CoverageMap(tests, lines, {"x.py": frozenset({2})}), 1.0, "3.11.7")
-    return Baseline(suite, 0.1, (), (), frozenset(), (), Allowances(), True, frozenset())
+    return Baseline(suite, 0.1, 0.0, (), (), frozenset(), (), Allowances(), True, frozenset())
 
 
 def candidate() -> Candidate:

@@ -255,13 +255,13 @@ def test_a_sandbox_that_fails_twice_drops_the_region_with_its_reason() -> None:
     oracle = ScriptedOracle(Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE, Outcome.PASS)
     item = admit(region("n = n * 2"), FILE, oracle)
     assert not item.admitted
-    assert item.reason == "the sandbox failed twice while its deletion was judged: the container is gone"
+    assert item.reason == "its deletion could not be judged: the container is gone"
 
 
 @pytest.mark.parametrize("deleted", [(Outcome.FAIL,), (Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE)])
 def test_a_sandbox_that_fails_on_the_own_text_too_drops_nothing(deleted: tuple[Outcome, ...]) -> None:
     oracle = ScriptedOracle(*deleted, Outcome.INFRASTRUCTURE, Outcome.INFRASTRUCTURE)
-    with pytest.raises(SandboxError, match="the container is gone"):
+    with pytest.raises(SandboxError, match=r"^The unchanged m\.py could not be judged: the container is gone"):
         admit(region("n = n * 2"), FILE, oracle)
 
 

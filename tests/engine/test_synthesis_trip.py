@@ -10,7 +10,9 @@ import pytest
 from core.errors import ProjectError
 from core.settings import RegionSettings
 from core.trips.synthesis import SynthesisTrip
-from core.types import Candidate, Codebase, CoverageMap, SourceFile, Suite, Verdict
+from core.types import Candidate, Codebase, CoverageMap, Outcome, SourceFile, Suite, Verdict
+
+TEXT = "def f(x):\n    first = x + 1\n    return first\n\n\ndef g(x):\n    second = x + 2\n    return second\n"
 
 
 class Unasked:
@@ -43,3 +45,40 @@ def test_a_project_without_a_candidate_is_told_so(lines: dict[int, frozenset[int
     assert list(trip.items(5, 0, {}, lambda *_: None)) == []
     with pytest.raises(ProjectError, match="no region to draw: its tests run no statements of 32 to 384 characters"):
         trip.shortfall(0, 5)
+
+
+class Saying(Unasked):
+    """An oracle that says what it was told to: of deletions, and of the region's own text."""
+
+    def __init__(self, deleted: Outcome, own: Outcome) -> None:
+        self._deleted, self._own = deleted, own
+
+    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+        outcome = self._own if candidate.new_text == candidate.file.text else self._deleted
+        return Verdict(outcome, 0.0, (), f"test_a.py::test ended in {outcome}.")
+
+
+@pytest.mark.parametrize(
+    ("oracle", "said"),
+    [
+        (Saying(Outcome.PASS, Outcome.PASS), "the tests notice the deletion of none of them."),
+        (
+            Saying(Outcome.FAIL, Outcome.TIMEOUT),
+            "of 4 of 4 drawn, its own text does not pass its tests (timeout): test_a.py::test ended in timeout.",
+        ),
+    ],
+)
+def test_the_reason_that_holds_for_most_regions_is_said(oracle: Saying, said: str) -> None:
+    lines = {line: frozenset({0}) for line in range(1, 9)}
+    trip = SynthesisTrip(
+        Codebase(Path("/project"), (SourceFile("a.py", TEXT, "utf-8", is_test=False),), ()),
+        Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
+        oracle,
+        RegionSettings(min_characters=10, max_characters=20),
+        lambda text: None,
+    )
+    dropped = list(trip.items(9, 0, {}, lambda *_: None))
+    assert dropped and not any(item.admitted for item in dropped)
+    with pytest.raises(ProjectError) as raised:
+        trip.shortfall(0, 9)
+    assert raised.value.problem == f"No region of this project was admitted: {said}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,29 @@ def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open
     assert "different orders" in reasons["test_second"]
     assert "test_writes" in reasons
     assert (tmp_path / "thing.py").read_text() == "def one():\n    return 1\n"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's files are closed to the user that tests run as")
+def test_what_the_tests_user_cannot_read_is_said(tmp_path: Path, opening: Open) -> None:
+    write(
+        tmp_path,
+        {
+            "thing.py": "def one():\n    return 1\n",
+            "data.txt": "1",
+            ".hypothesis/examples": "",
+            "test_thing.py": (
+                "import pathlib, thing\ndef test_one(): assert thing.one() == 1\n"
+                "def test_data(): pathlib.Path(__file__).with_name('data.txt').read_text()\n"
+            ),
+        },
+    )
+    tmp_path.chmod(0o755)
+    (tmp_path / "data.txt").chmod(0o600)
+    (tmp_path / ".hypothesis").chmod(0o700)
+    project = opening(tmp_path)
+    (said,) = (notice for notice in project.notices if "cannot be read" in notice)
+    assert said.startswith("2 files and folders") and ".hypothesis" in said and f"chmod -R go+rX {tmp_path}" in said
+    assert "Permission denied" in project.suite.excluded["test_thing.py::test_data"]
 
 
 def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, opening: Open) -> None:

@@ -74,7 +74,9 @@ class Supervisor:
     def run(self, body: Body, request: dict[str, Any], listen: Listener) -> dict[str, Any]:
         """Fork, call `body(report fd, output fd, nonce)` in the child, and return how it ended.
 
-        `request`: total (seconds), test_seconds (node id -> seconds), default_test_seconds, output_bytes, trace.
+        `request`: total (seconds), test_seconds (node id -> seconds), default_test_seconds, spare (seconds that its
+        tests may take beyond those, all together: what is set up once is paid by whichever comes first), output_bytes,
+        trace.
         """
         watch = _Watch(request, listen)
         report, report_end = os.pipe()
@@ -107,7 +109,9 @@ class _Watch:
         self._limits = request.get("test_seconds") or {}
         self._default = float(request.get("default_test_seconds", 60.0))
         self._output = Output(int(request.get("output_bytes", 1 << 18)))
+        self._spare = float(request.get("spare", 0.0))
         self._deadline = time.monotonic() + float(request["total"])
+        self._test_limit = 0.0
         self._test_deadline: float | None = None
         self._test = ""
         self._why = ""
@@ -164,8 +168,10 @@ class _Watch:
         for kind, values in self._reader.feed(data):
             if kind == "start":
                 self._test = str(values[0])
-                self._test_deadline = time.monotonic() + float(self._limits.get(self._test, self._default))
+                self._test_limit = time.monotonic() + float(self._limits.get(self._test, self._default))
+                self._test_deadline = self._test_limit + self._spare
             elif kind == "test":
+                self._spare -= max(0.0, time.monotonic() - self._test_limit)
                 self._test, self._test_deadline = "", None
             self._listen(kind, values)
 

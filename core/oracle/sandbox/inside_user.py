@@ -41,6 +41,29 @@ def inside_user(project: Path) -> User:
     return User(status.st_uid, status.st_gid) if status.st_uid and status.st_gid else User(NOBODY, NOBODY)
 
 
+def closed_to_tests(project: Path) -> str:
+    """One sentence about what the tests' user cannot read in the project, only root has that trouble; empty if nothing.
+
+    Root's own files may be closed to all others: hypothesis writes its examples that way. Raises SandboxError.
+    """
+    if os.geteuid() != 0:
+        return ""
+    user, closed = inside_user(project), list[Path]()
+    for folder, names, files in os.walk(project):
+        names[:] = sorted(name for name in names if name != ".git")
+        entries = [path for path in (Path(folder, name) for name in [*names, *sorted(files)]) if path.exists()]
+        shut = [path for path in entries if not user.may_read(path)]
+        names[:] = [name for name in names if Path(folder, name) not in shut]
+        closed += shut
+    if not closed:
+        return ""
+    several = "1 file or folder" if len(closed) == 1 else f"{len(closed)} files and folders"
+    return (
+        f"{several} of the project cannot be read by the user that tests run as (number {user.uid}), first "
+        f"{closed[0].relative_to(project)}: tests that need them fail. `chmod -R go+rX {project}` opens them."
+    )
+
+
 def readable(paths: Iterable[Path], user: User) -> tuple[Path, ...]:
     """`paths` as `user` can read them: a folder closed to others is shown by its entries, one mount each.
 
