@@ -73,6 +73,7 @@ class Browsing(QObject):
         parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
         parts.regions.item_chosen.connect(self._choose_listed)
         parts.code.item_chosen.connect(self.choose)
+        parts.code.failure_chosen.connect(self.choose_failure)
         parts.run.region_activated.connect(self.choose)
         parts.history.item_chosen.connect(self.choose)
         parts.run.sample_activated.connect(self.choose_sample)
@@ -94,6 +95,11 @@ class Browsing(QObject):
     def choose_sample(self, item_id: int, sample_id: int) -> None:
         """The user picked a sample of a region: show it as soon as it is read."""
         self.trace.await_sample(sample_id)
+        self.choose(item_id)
+
+    def choose_failure(self, item_id: int) -> None:
+        """The user looks for what failed: show that sample of a region, not one that passes."""
+        self.trace.await_failure()
         self.choose(item_id)
 
     def _read_metric(self, metric: str) -> None:

@@ -48,6 +48,7 @@ class Commands(QObject):
         self._search: SearchDialog | None = None
         self._fill(menu)
         self._connect()
+        self.actions["resume"].setEnabled(False)
         self.keymap = wire_keys(window, self.actions)
 
     def _fill(self, menu: QMenu) -> None:
@@ -68,6 +69,7 @@ class Commands(QObject):
                 "run": window.start_run,
                 "pause": window.control.coordinator.toggle_pause,
                 "stop": window.control.coordinator.stop,
+                "resume": self._resume_shown,
                 "settings": self.ask_settings,
                 "runs": lambda: self.show_runs(),
                 "queue": self.show_queue,
@@ -119,8 +121,11 @@ class Commands(QObject):
         bar.project.chosen.connect(lambda value: window.open_project(Path(value)))
 
     def note(self, overview: Overview) -> None:
-        """Remember the runs there are, for the menu."""
+        """Remember the runs there are, for the menu, and whether the one on show can be taken up again."""
         self._runs = overview.runs
+        run, resume = overview.run, self.actions["resume"]
+        resume.setEnabled(run is not None and run.status in RESUMABLE)
+        resume.setText(f"Res&ume run {run.id}" if run is not None and resume.isEnabled() else "Res&ume this run")
 
     def ask_project(self) -> None:
         """Let the user name a project folder."""
@@ -159,7 +164,8 @@ class Commands(QObject):
         dialog.noted.connect(lambda run_id, notes: self._change_runs(lambda store: store.note_run(run_id, notes)))
         dialog.hidden.connect(self._hide_run)
         dialog.restored.connect(lambda run_id: self._change_runs(lambda store: store.restore_run(run_id)))
-        self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
+        if self._window.inspection.stored:
+            self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
         if chosen:
             dialog.preselect(chosen)
         dialog.exec()
@@ -266,11 +272,8 @@ class Commands(QObject):
             action.setCheckable(True)
             action.setChecked(current is not None and run.id == current.id)
             action.triggered.connect(partial(self._open_listed, run.id))
-        if current is not None and current.status in RESUMABLE:
-            menu.addSeparator()
-            resume = menu.addAction(f"Resume run {current.id}")
-            resume.triggered.connect(partial(self._resume_listed, current.id))
         menu.addSeparator()
+        menu.addAction(self.actions["resume"])
         menu.addAction(self.actions["runs"])
         menu.addMenu(self._databases)
         menu.addAction(self.actions["open-database"])
@@ -278,8 +281,10 @@ class Commands(QObject):
     def _open_listed(self, run_id: int, checked: bool = False) -> None:
         self._open_run(run_id)
 
-    def _resume_listed(self, run_id: int, checked: bool = False) -> None:
-        self._window.resume_run(run_id)
+    def _resume_shown(self) -> None:
+        run = self._window.inspection.run
+        if run is not None and run.status in RESUMABLE:
+            self._window.resume_run(run.id)
 
 
 def _list_paths(menu: QMenu, paths: Sequence[Path], choose: object) -> None:

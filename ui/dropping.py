@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,8 +64,8 @@ class Dropping(QObject):
             if path.is_dir():
                 window.open_project(path)
             elif path.suffix == ".gguf":
-                window.models.add(path)
-                window.parts.notices.say(NoticeText(f"{path.name} is the forward model from now on."))
+                said = NoticeText(f"{path.name} is the forward model from now on.")
+                window.models.add(path, then=partial(window.parts.notices.say, said))
             else:
                 window.open_database(path)
 

@@ -147,6 +147,11 @@ class Inspection(QObject):
         return self._library.path if self._library else None
 
     @property
+    def stored(self) -> bool:
+        """Whether there is anything to ask: the first run makes the file."""
+        return self._library is not None and self._library.path.exists()
+
+    @property
     def overview(self) -> Overview | None:
         """What was last read."""
         return self._overview

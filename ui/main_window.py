@@ -33,7 +33,7 @@ from ui.open_project import OpenProject
 from ui.opening import Opening
 from ui.queueing import Queueing
 from ui.reporting import Reporting
-from ui.run_control import RunControl
+from ui.run_control import NO_PLACE, NO_PROJECT, RunControl
 from ui.run_queue import QueuedRun
 from ui.scribe import Scribe
 from ui.shell.choice_box import Choice
@@ -50,7 +50,9 @@ PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
 CHECK = 50
 """Milliseconds between two looks whether it has."""
-DEMO_REGIONS = 12
+DEMO_REGIONS = 6
+MODEL = "model"
+"""Topic of the notice that a chosen model cannot be used."""
 
 
 class MainWindow(QMainWindow):
@@ -106,6 +108,8 @@ class MainWindow(QMainWindow):
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
         self.control.coordinator.state_changed.connect(self._show_state)
+        self.models.problem_found.connect(self._warn_of_model)
+        self.models.problem_gone.connect(lambda: self.parts.notices.withdraw(MODEL))
         self.queueing.queue.changed.connect(self._show_queue)
         self.queueing.state_changed.connect(self._show_queue)
         self.queueing.began.connect(self._say_began)
@@ -137,6 +141,7 @@ class MainWindow(QMainWindow):
     def open_database(self, database: Path, root: Path | None = None) -> None:
         """Look at a database: at the newest run of the project at `root`, or of all."""
         self.remembered.add_database(database)
+        self.parts.notices.withdraw(NO_PLACE)
         self.inspection.open(database, Wanted(root=str(root) if root else None))
 
     def open_project(self, root: Path) -> None:
@@ -170,6 +175,7 @@ class MainWindow(QMainWindow):
         run, database = self.inspection.run, self.inspection.database
         if run is not None and database is not None and self.control.describe(run.id, item_id, text, database):
             self.parts.roundtrip.own.leave()
+            self.browsing.trace.await_answer(item_id)
 
     def check_selection(self, path: str, start: int, end: int) -> None:
         """Ask whether tests cover selected code and notice its deletion."""
@@ -195,6 +201,7 @@ class MainWindow(QMainWindow):
 
     def _end_job(self) -> None:
         self.browsing.await_item(False)
+        self.browsing.trace.await_answer(None)
         self.parts.code.selecting.settle()
 
     def _show_started(self, run_id: int) -> None:
@@ -221,7 +228,7 @@ class MainWindow(QMainWindow):
 
     def _show_state(self, state: RunState) -> None:
         self.parts.bar.show_state(state)
-        self.parts.status.show_state(state)
+        self.parts.status.show_state(state, self.control.coordinator.run_id)
 
     def _say_began(self, run: QueuedRun) -> None:
         self.parts.notices.say(NoticeText(f"Next in the queue: {run.title}."))
@@ -234,6 +241,7 @@ class MainWindow(QMainWindow):
     def _note_overview(self, overview: Overview) -> None:
         self.commands.note(overview)
         self._offer_unfinished(overview)
+        self.queueing.note_runs(overview.runs)
 
     def _offer_unfinished(self, overview: Overview) -> None:
         """Once for each database: what runs it has that did not finish."""
@@ -251,11 +259,22 @@ class MainWindow(QMainWindow):
         root = self.project.root
         if root is None:
             return
+        self.parts.notices.withdraw(NO_PROJECT)
+        self._fit_task()
         self.remembered.add_project(root)
         projects = self.remembered.projects()
         choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
         self.parts.bar.project.set_choices(choices, str(root))
         self.setWindowTitle(f"{root.name} – RTC Inspector")
+
+    def _warn_of_model(self, problem: str) -> None:
+        self.parts.notices.say(NoticeText(problem, "Choose another model.", bad=True, topic=MODEL))
+
+    def _fit_task(self) -> None:
+        codebase = self.project.codebase
+        code = codebase is not None and any(not file.is_test for file in codebase.files)
+        unfit = self.control.fit_task(code=code, history=self.project.has_history)
+        self.parts.bar.offer_tasks(unfit, self.control.settings.task)
 
     def _name_window(self, run: RunRow) -> None:
         self.setWindowTitle(f"{run.project_name} – RTC Inspector")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -74,10 +74,22 @@ def find_models(extra: Sequence[Path]) -> Found:
     return Found(choices if any(not choice.value for choice in choices) else [NO_BUNDLED, *choices], headers)
 
 
+def check_file(path: Path) -> None:
+    """Raises ModelError for a file that no run can use."""
+    from core.models.gguf import check_generative, read_header
+
+    check_generative(read_header(path))
+
+
 class ModelList(QObject):
-    """Fills both model boxes and keeps what is chosen in the run settings."""
+    """Fills both model boxes and keeps what is chosen in the run settings.
+
+    `problem_found(words)` when a chosen file cannot be used, `problem_gone` when every chosen one can.
+    """
 
     changed = Signal()
+    problem_found = Signal(str)
+    problem_gone = Signal()
 
     def __init__(self, gateway: Gateway, control: RunControl, remembered: Remembered, bar: TopBar) -> None:
         """Offer the models of `bar`; call `search` to look for them."""
@@ -97,12 +109,24 @@ class ModelList(QObject):
         extra = [*used, *self._remembered.models()]
         self._gateway.submit("models", lambda: find_models(extra), self._take)
 
-    def add(self, path: Path, backward: bool = False) -> None:
-        """Use a file the user chose or dropped; a folder is looked through."""
+    def add(self, path: Path, backward: bool = False, then: Callable[[], object] = lambda: None) -> None:
+        """Use a file the user chose or dropped, once its header was read; a folder is looked through.
+
+        A file that no run could use is refused with a notice; of one that is used `then` hears.
+        """
+        if path.is_dir():
+            self._remembered.add_model(path)
+            self.search()
+        else:
+            self._gateway.submit(
+                "model file", partial(check_file, path), partial(self._take_file, path, backward, then)
+            )
+
+    def _take_file(self, path: Path, backward: bool, then: Callable[[], object], checked: None) -> None:
         self._remembered.add_model(path)
-        if not path.is_dir():
-            self._choose(str(path), backward)
+        self._choose(str(path), backward)
         self.search()
+        then()
 
     def ask_endpoint(self, known: EndpointSettings | None) -> EndpointSettings | None:
         """Have the user name a model server."""
@@ -119,6 +143,17 @@ class ModelList(QObject):
     def _take(self, found: Found) -> None:
         self._choices, self.headers = found.choices, found.headers
         self._show()
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say at once, not when the run begins, that a chosen file cannot be used, e.g. since it is half downloaded."""
+        settings, problems = self._control.settings, {each.value: each.tip for each in self._choices if not each.usable}
+        chosen = [value for value in (settings.model, settings.backward_model) if value]
+        bad = next((value for value in chosen if value in problems), None)
+        if bad is None:
+            self.problem_gone.emit()
+        else:
+            self.problem_found.emit(f"{Path(bad).name} cannot be used: {problems[bad].splitlines()[-1]}")
 
     def _show(self) -> None:
         settings = self._control.settings
@@ -145,6 +180,7 @@ class ModelList(QObject):
 
     def _use(self, forward: str, backward: str) -> None:
         self._control.adopt(with_models(self._control.settings, forward, backward, self._endpoints()))
+        self._warn()
 
     def _follow(self, settings: RunSettings) -> None:
         """Show models that were chosen elsewhere."""

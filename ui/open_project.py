@@ -20,7 +20,7 @@ CHECKED = "checked project"
 class OpenProject(QObject):
     """`opened` carries the Codebase, `absent` the folder that could not be read (its reason goes to the notices).
 
-    `lent` carries path and text of one file that is wanted before all are read.
+    `lent` carries path and text of one file that is wanted before all are read. `has_history`: it is under git.
     """
 
     opened = Signal(object)
@@ -33,6 +33,7 @@ class OpenProject(QObject):
         self.gateway = gateway
         self.root: Path | None = None
         self.codebase: Codebase | None = None
+        self.has_history = False
         self._needs_python = True
         self._checking: Checking | None = None
 
@@ -65,10 +66,11 @@ class OpenProject(QObject):
         if self.root is not None:
             self.open(self.root, self._needs_python)
 
-    def _take(self, codebase: Codebase) -> None:
+    def _take(self, read: tuple[Codebase, bool]) -> None:
         """Show the files; those that do not compile are taken out once that is known."""
         from core.source.checking import Checking
 
+        codebase, self.has_history = read
         self._show(codebase)
         self._checking = Checking(codebase)
         self.gateway.own(self._checking)
@@ -93,11 +95,13 @@ class OpenProject(QObject):
         self.gateway.failed.emit(error)
 
 
-def _read_all(root: Path, needs_python: bool) -> Codebase:
+def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
+    """Its files, and whether it has a history."""
     from core.source.codebase import open_codebase  # in the background: the window opens sooner
     from core.source.git import in_repository
 
-    return open_codebase(root, compiled=False, python_only=needs_python and not in_repository(root))
+    history = in_repository(root)
+    return open_codebase(root, compiled=False, python_only=needs_python and not history), history
 
 
 def _check(checking: Checking, codebase: Codebase) -> Codebase:

@@ -37,6 +37,9 @@ class Queueing(QObject):
         self.queue = RunQueue(remembered, self)
         self.held = bool(self.queue.runs)
         self.by_itself = False
+        self._left: Sequence[RunRow] = ()
+        self._left_in: Path | None = None
+        self._show_all: Callable[[], object] = lambda: None
         self._next = QTimer(self, singleShot=True, interval=PAUSE)
         self._next.timeout.connect(self._begin_next)
         control.ended.connect(self._note_end)
@@ -63,7 +66,7 @@ class Queueing(QObject):
             self._line_up(run, database)
             return False
         self.by_itself = False
-        return self._control.resume(run.id, database)
+        return self._resume(run.id, database)
 
     def hold(self) -> None:
         """Begin nothing by itself until `go_on`."""
@@ -86,19 +89,45 @@ class Queueing(QObject):
             and (database, run.id) not in known
             and not self._remembered.is_declined(database, run.id)
         ]
+        self._left_in, self._show_all = database, show_all
+        self._show_left(())
+        self._show_left(left)
+
+    def note_runs(self, runs: Sequence[RunRow]) -> None:
+        """Take the offer back once none of its runs is left as it was."""
+        interrupted = {run.id for run in runs if run.status == "interrupted"}
+        self._show_left([run for run in self._left if run.id in interrupted])
+
+    def _resume(self, run_id: int, database: Path) -> bool:
+        self._show_left([run for run in self._left if run.id != run_id])
+        return self._control.resume(run_id, database)
+
+    def _show_left(self, left: Sequence[RunRow]) -> None:
+        """Offer to go on with these; nothing is done where they were offered before."""
+        if len(left) == len(self._left):
+            return
+        self._left = left
         if not left:
+            self._offers.withdraw(UNFINISHED)
             return
         words = "Resume" if len(left) == 1 else f"Resume all {len(left)}"
         choices: list[Choice] = [
-            (words, lambda: self._resume_all(left, database)),
-            ("All runs…", show_all),
-            ("Not now", lambda: self._remembered.decline(database, [run.id for run in left])),
+            (words, self._resume_all),
+            ("All runs…", self._show_all),
+            ("Not now", self._decline),
         ]
         self._offers.offer(Offer(UNFINISHED, _unfinished(left), choices))
 
-    def _resume_all(self, runs: Sequence[RunRow], database: Path) -> None:
-        for run in runs:
-            self._line_up(run, database)
+    def _decline(self) -> None:
+        if self._left_in is not None:
+            self._remembered.decline(self._left_in, [run.id for run in self._left])
+        self._left = []
+
+    def _resume_all(self) -> None:
+        left, self._left = self._left, []
+        for run in left:
+            if self._left_in is not None:
+                self._line_up(run, self._left_in)
         self.go_on()
 
     def _line_up(self, run: RunRow, database: Path) -> None:
@@ -123,7 +152,7 @@ class Queueing(QObject):
 
     def _begin(self, entry: QueuedRun) -> bool:
         if entry.run_id is not None:
-            return self._control.resume(entry.run_id, entry.database)
+            return self._resume(entry.run_id, entry.database)
         return self._control.begin(entry.project, entry.database, entry.settings)
 
     def _note_end(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from core.errors import ProjectError, UserError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.settings import RunSettings
-from core.trips.tasks import configured, project_of
+from core.trips.tasks import TASKS, configured, project_of
 from core.types import Span
 from ui.coordinator import (
     Coordinator,
@@ -27,6 +27,11 @@ from ui.coordinator import (
 from ui.gateway import Gateway
 from ui.shell.notices import NoticeBar, NoticeText
 from ui.shell.remembered import Remembered
+
+NO_CODE = "This project has no Python code."
+NO_HISTORY = "This project has no git history to take edits from."
+NO_PROJECT, NO_PLACE, BUSY = "no project", "no database", "busy"
+"""Topics of notices that are withdrawn when they hold no longer."""
 
 
 class RunControl(QObject):
@@ -45,12 +50,14 @@ class RunControl(QObject):
         """Start idle, with the settings of the last run."""
         super().__init__(notices)
         self._remembered, self._notices = remembered, notices
+        self._heard: set[str] = set()
+        self._beside = False
         self.settings = remembered.run_settings()
         self.database: Path | None = None
         self.coordinator = Coordinator(gateway, self)
         self.coordinator.events.connect(self._take)
         self.coordinator.failed.connect(notices.report)
-        self.coordinator.finished.connect(lambda _: self.ended.emit())
+        self.coordinator.finished.connect(self._end)
 
     @property
     def busy(self) -> bool:
@@ -62,6 +69,20 @@ class RunControl(QObject):
         self.settings = settings
         self._remembered.keep_run_settings(settings)
         self.adopted.emit(settings)
+
+    def fit_task(self, *, code: bool, history: bool) -> Mapping[str, str]:
+        """Take up another task where the one of the last project makes no sense in this one.
+
+        Gives those that cannot be chosen now, each with its reason. A file of edits needs neither code nor history.
+        """
+        lacks = {"region": "" if code else NO_CODE, "edit": "" if history or self.settings.edit.file else NO_HISTORY}
+        unfit = {kind.name: why for kind in TASKS.values() if (why := lacks.get(kind.draws_from, ""))}
+        fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)
+        if fitting is None:
+            return {}
+        if self.settings.task in unfit:
+            self.choose_task(fitting.name)
+        return unfit
 
     def choose_task(self, name: str) -> None:
         """Take up a task with its own defaults."""
@@ -84,10 +105,10 @@ class RunControl(QObject):
         project = project_of(settings or self.settings, project)
         if project is None:
             remedy = "Open the folder of a Python project that has tests, or of a git repository, then press Run."
-            self._notices.report(ProjectError("No project is open.", remedy))
+            self._notices.report(ProjectError("No project is open.", remedy), NO_PROJECT)
             return None
         if database is None:
-            self._notices.report(UserError("No database is open.", "Open one from the menu, then press Run."))
+            self._notices.report(UserError("No database is open.", "Open one from the menu, then press Run."), NO_PLACE)
             return None
         return project, database
 
@@ -114,10 +135,16 @@ class RunControl(QObject):
             return self._besides(probed_alone(self.settings, project, path, span, database))
         return self._besides(probed(run_id, path, span, database))
 
+    def _end(self) -> None:
+        self._beside = False
+        self._notices.withdraw(BUSY)
+        self.ended.emit()
+
     def _besides(self, job: Job) -> bool:
         if not self.coordinator.begin(job):
-            self._notices.report(UserError("A run is at work.", "Stop it, or wait for its end, then try again."))
+            self._notices.report(UserError("A run is at work.", "Stop it, or wait for its end, then try again."), BUSY)
             return False
+        self._beside = True
         return True
 
     def _take(self, events: Sequence[Event]) -> None:
@@ -138,5 +165,8 @@ class RunControl(QObject):
         self.batch.emit(events)
 
     def _say(self, texts: Sequence[str]) -> None:
+        """Of a small job beside the runs only what was not said before: it is asked for again and again."""
         for text in texts:
-            self._notices.say(NoticeText(text))
+            if not (self._beside and text in self._heard):
+                self._notices.say(NoticeText(text))
+            self._heard.add(text)

@@ -47,7 +47,10 @@ class Starting(QObject):
         window, models = self._window, self._window.models
         dialog = RunDialog(window.control.settings, window, models.headers, models.ask_endpoint)
         self._dialog = dialog
-        window.inspection.ask("paces", lambda reader: reader.paces(), self._set_paces)
+        if window.inspection.stored:
+            window.inspection.ask("paces", lambda reader: reader.paces(), self._set_paces)
+        else:
+            self._set_paces(())
         dialog.measure_asked.connect(self._measure)
         dialog.stop_asked.connect(window.control.coordinator.stop)
         dialog.judging.check_asked.connect(partial(self._check, dialog))

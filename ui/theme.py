@@ -34,11 +34,12 @@ class Theme:
         background: of the window; `surface` (editors, lists) lies on it, `raised` (headers, chips) on that.
         muted: secondary text, line numbers included; still readable (4.5 : 1).
         accent: the one accent; `accent_text` is written on it.
-        selection: background of selected rows and text, which keep their colour.
+        selection: background of selected rows, which keep their colour; a line in `accent` marks them, since the
+            background alone stands out too little (3 : 1). Selected text is `accent_text` on `accent`.
         good, bad, warn, neutral: text and marks of outcomes.
         inserted, deleted, changed: backgrounds of diff rows; the strong ones mark what changed inside.
         gutter: background of line numbers.
-        region_waiting .. region_dropped: outlines of regions; `tint` gives their filling.
+        region_waiting .. region_dropped: outlines and marks of regions, 3 : 1 on every ground; `tint` fills them.
         tokens: pygments token type -> colour; a missing type takes its nearest ancestor's.
     """
 
@@ -130,12 +131,12 @@ LIGHT = Theme(
     changed="#fff4d6",
     gutter="#f8f9fb",
     current_line="#f2f5fc",
-    region_waiting="#8a93a3",
+    region_waiting="#6f7888",
     region_running="#3556c8",
-    region_pass="#23924d",
-    region_partial="#d29922",
+    region_pass="#1f8a48",
+    region_partial="#a66e00",
     region_fail="#d0443c",
-    region_dropped="#b3b9c4",
+    region_dropped="#747d8d",
     tokens={
         Token: "#1d2129",
         Comment: "#505a66",
@@ -184,12 +185,12 @@ DARK = Theme(
     changed="#332b19",
     gutter="#171a20",
     current_line="#20242e",
-    region_waiting="#7c8696",
+    region_waiting="#86909f",
     region_running="#86a5ff",
     region_pass="#4fb877",
     region_partial="#d9a441",
     region_fail="#ea6a64",
-    region_dropped="#555d6b",
+    region_dropped="#7d8797",
     tokens={
         Token: "#e3e6ec",
         Comment: "#a6afbd",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.events import Event, TextStreamed
+from core.events import Event, SampleReady, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
 from ui.inspection import Inspection, Trace
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
@@ -32,6 +32,8 @@ class TraceView(QObject):
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self._awaited: int | None = None
+        self._answer_of: int | None = None
+        self._failure = False
         self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
         self._below = QTimer(self, singleShot=True, interval=0)
         self._below.timeout.connect(self._show_below)
@@ -44,12 +46,24 @@ class TraceView(QObject):
     def stream(self, events: Sequence[Event]) -> None:
         """Show text that a run of this window is writing."""
         for event in events:
+            if isinstance(event, SampleReady) and event.item_id == self._answer_of and event.parent_id is not None:
+                self._answer_of, self._awaited = None, event.sample_id
             if isinstance(event, TextStreamed):
                 self._roundtrip.append_text(event.item_id, event.role, event.index, event.text, event.parent)
+                if event.item_id == self._answer_of:
+                    self._roundtrip.reveal_writing()
 
     def await_sample(self, sample_id: int) -> None:
         """Select this sample with the next trace that has it."""
         self._awaited = sample_id
+
+    def await_answer(self, item_id: int | None) -> None:
+        """Select what is made next of an item: the answer to a person's own words; None when nothing is to come."""
+        self._answer_of = item_id
+
+    def await_failure(self) -> None:
+        """Of the region chosen next, select the first sample that did not pass."""
+        self._failure = True
 
     def _item_chosen(self, item: ItemRow | None) -> None:
         """Another region: show its head at once, its samples when they are read."""
@@ -68,6 +82,9 @@ class TraceView(QObject):
         self._samples = {sample.id: sample for sample in trace.samples}
         self._below.start()
         self._roundtrip.set_trace(trace.item, list(trace.samples))
+        if self._failure and self._samples:
+            self._failure = False
+            self._awaited = next((each.id for each in trace.samples if _failed(each)), None)
         if self._awaited in self._samples:
             self._roundtrip.select(self._awaited)
             self._awaited = None
@@ -113,7 +130,7 @@ class TraceView(QObject):
         span = range(item.start_line, item.start_line + code.text.count("\n") + 1)
 
         def show(tests: list[TestRow]) -> None:
-            self._tests.set_verdict(verdict, tests, path=item.path, span=span)
+            self._tests.set_verdict(verdict, tests, path=item.path, span=span, covering=len(item.tests))
 
         self._inspection.ask("tests", lambda reader: reader.tests(verdict.id), show)
 
@@ -127,6 +144,12 @@ class TraceView(QObject):
             self._prompt.set_sample(sample, prompt)
 
         self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
+
+
+def _failed(sample: SampleRow) -> bool:
+    """Whether a reconstruction was judged and did not pass; what could not be judged is no failure."""
+    outcome = sample.verdict.outcome if sample.verdict is not None else "pass"
+    return sample.role == "backward" and outcome not in ("pass", "infrastructure")
 
 
 def _title(sample: SampleRow) -> str:

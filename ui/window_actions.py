@@ -22,6 +22,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("run", "&Run", "Ctrl+R"),
         ("pause", "&Pause or go on", "Ctrl+Shift+P"),
         ("stop", "&Stop", "Ctrl+."),
+        ("resume", "Res&ume this run", "Ctrl+Shift+U"),
         ("settings", "Run se&ttings…", "Ctrl+,"),
         ("runs", "&All runs…", "Ctrl+E"),
         ("queue", "&Queue of runs…", "Ctrl+Shift+E"),

@@ -73,8 +73,28 @@ def _to_install(install: Install, base: Interpreter) -> Standing:
 
 
 def _lacks(wanted: Requirements, interpreter: Interpreter, there: Versions) -> tuple[str, ...]:
-    """Those of `wanted` that hold for this interpreter and that nothing in `there` satisfies."""
-    return tuple(line for line in wanted.lines if not _satisfied(line, interpreter, there))
+    """Packages that hold for this interpreter and that nothing in `there` satisfies, each once.
+
+    A package that several files ask for is named by its longest line, which says most of its versions.
+    """
+    longest: dict[str, str] = {}
+    for line in wanted.lines:
+        if not _satisfied(line, interpreter, there):
+            name = _package(line)
+            longest[name] = max(longest.get(name, ""), line, key=len)
+    return tuple(longest.values())
+
+
+def _package(line: str) -> str:
+    """The name of what a line asks for, whatever it says of versions."""
+    try:
+        return canonicalize_name(Requirement(line).name)
+    except InvalidRequirement:
+        return line
+
+
+def _count(wanted: Requirements) -> int:
+    return len({_package(line) for line in wanted.lines})
 
 
 def _satisfied(line: str, interpreter: Interpreter, there: Versions) -> bool:
@@ -119,14 +139,12 @@ def _wheels(folder: Path) -> Iterable[tuple[str, str]]:
 def _all(wanted: Requirements) -> str:
     where = f" ({', '.join(wanted.sources)})" if wanted.sources else ""
     return (
-        f"all {len(wanted.lines)} requirements{where}"
-        if len(wanted.lines) > 1
-        else f"the one requirement, {wanted.lines[0]}"
+        f"all {_count(wanted)} requirements{where}" if _count(wanted) > 1 else f"the one requirement, {wanted.lines[0]}"
     )
 
 
 def _some(lacks: Sequence[str], wanted: Requirements) -> str:
-    return f"{len(lacks)} of {len(wanted.lines)} requirements" if len(wanted.lines) > 1 else "the one requirement"
+    return f"{len(lacks)} of {_count(wanted)} requirements" if _count(wanted) > 1 else "the one requirement"
 
 
 def _named(lines: Sequence[str]) -> str:

@@ -37,6 +37,14 @@ def test_it_names_what_is_absent_and_what_is_too_old(project: Path) -> None:
     assert found.said.startswith(f"{sys.executable} lacks 2 of 5 requirements: no-such-thing>=2, numpy<0.1. ")
 
 
+def test_a_package_that_two_files_ask_for_is_one(project: Path) -> None:
+    (project / "pyproject.toml").write_text('[project]\ndependencies = ["No_Such.Thing"]')
+    (project / "requirements.txt").write_text("no-such-thing~=2.4.0\n")
+    found = check_environment(project, OracleSettings(python=sys.executable))
+    assert found.missing == ("no-such-thing~=2.4.0",)
+    assert "lacks 1 of 2 requirements: no-such-thing~=2.4.0. " in found.said
+
+
 def test_nothing_is_missing_where_all_is_there(project: Path) -> None:
     (project / "pyproject.toml").write_text(f'[project]\ndependencies = ["numpy=={version("numpy")}"]')
     found = check_environment(project, OracleSettings(python=sys.executable))

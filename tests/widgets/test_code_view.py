@@ -111,6 +111,7 @@ def test_keys_go_to_next_and_previous_region(view: CodeView, run: Filled) -> Non
 
 def test_next_failure_skips_passes_and_goes_over_to_the_next_file(view: CodeView, run: Filled) -> None:
     heard, items = listen(view), here(run)
+    view.failure_chosen.connect(heard.append)
     failing = [item for item in items if item.state == "done" and item.rtc is not None and item.rtc < 1]
     view.show_item(failing[0])
     assert view.go(1, failing=True)

@@ -70,7 +70,7 @@ def show_failure(panel: TestsPanel, stored: StoredRun) -> list[TestRow]:
     sample = stored.code_with("fail")
     assert sample.verdict is not None
     tests = stored.reader.tests(sample.verdict.id)
-    panel.set_verdict(sample.verdict, tests)
+    panel.set_verdict(sample.verdict, tests, covering=len(tests))
     return tests
 
 
@@ -182,7 +182,10 @@ def test_scores_of_code_samples_are_listed_with_bars(metrics_panel: MetricsPanel
     samples = stored.samples(item)
     metrics_panel.set_samples(item, samples)
     rows = cells(metrics_panel.table)
-    assert [row[0] for row in rows] == ["y1 → x^", "y2 → x^", "y3 → x^", "eps"]
+    assert [row[0] for row in rows] == [
+        *(f"Description {n} (y{n}) → Reconstruction (x^)" for n in (1, 2, 3)),
+        "Without a description (eps)",
+    ]
     first = samples[1]
     assert rows[0][4] == f"{first.scores['edit_sim']:.3f}"
     assert metrics_panel.table.model().index(0, 4).data(FRACTION) == pytest.approx(first.scores["edit_sim"])

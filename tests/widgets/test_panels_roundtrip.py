@@ -129,7 +129,7 @@ def test_a_click_chooses(panel: RoundTripPanel, stored: StoredRun) -> None:
 
 
 def test_an_update_keeps_cards_choice_and_focus(panel: RoundTripPanel, stored: StoredRun) -> None:
-    item = stored.admitted()
+    item = replace(stored.admitted(), state="running")
     samples = stored.samples(item)
     panel.set_trace(item, [samples[0], replace(samples[1], verdict=None), samples[-1]])
     before = panel.cards

@@ -20,7 +20,7 @@ from ui.coordinator import RunState
 from ui.model_list import find_models
 from ui.places import Places
 from ui.shell.choice_box import Choice, ChoiceBox
-from ui.shell.remembered import Remembered
+from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
 from ui.shell.status_line import StatusLine, duration
@@ -212,7 +212,7 @@ def test_unreadable_settings_count_as_absent(tmp_path: Path) -> None:
     path = tmp_path / "settings.ini"
     path.write_text("[General]\nrun=not json\nrecent\\projects=[1, 2\n")
     remembered = Remembered(QSettings(str(path), QSettings.Format.IniFormat))
-    assert remembered.run_settings() == RunSettings()
+    assert remembered.run_settings() == RunSettings(regions=FIRST_REGIONS)
     assert remembered.projects() == []
     assert remembered.theme == "system"
 

@@ -329,7 +329,7 @@ def test_dropping_a_model_file_uses_it_and_says_so(empty: MainWindow) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(bundled_model()))])
     drop(empty, data)
-    assert empty.control.settings.model == str(bundled_model())
+    wait_until(lambda: empty.control.settings.model == str(bundled_model()))
     assert bundled_model().name in empty.parts.notices.problem.text()
 
 
@@ -364,7 +364,8 @@ def test_the_runs_menu_lists_runs_and_offers_to_resume(empty: MainWindow, tmp_pa
     empty.commands._fill_runs()
     texts = [action.text() for action in empty.parts.bar.runs_button.menu().actions()]
     assert any(text.startswith("Run 1 · ") and "interrupted" in text for text in texts)
-    assert "Resume run 1" in texts
+    assert "Res&ume run 1" in texts
+    assert empty.commands.actions["resume"].isEnabled()
 
 
 def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_path: Path) -> None:

@@ -35,26 +35,51 @@ class Selecting(QObject):
         super().__init__(editor)
         self._editor, self._bar, self._gateway, self._shown = editor, bar, gateway, shown
         self.region: Region | None = None
-        self._waiting = False
+        self._waiting = self._looking = False
+        self._next: Callable[[Region], None] | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._look)
-        editor.selectionChanged.connect(self._rest.start)
+        editor.selectionChanged.connect(self._begin_rest)
+        editor.cursorPositionChanged.connect(self._leave_line)
         bar.check_asked.connect(self.check)
         bar.probe_asked.connect(self.probe)
 
     def check(self) -> None:
-        """Ask what the tests say of the selection."""
-        if self.region is not None:
-            self._waiting = True
-            self._bar.say("Asking the tests…")
-            self.check_asked.emit(self.region.path, self.region.span.start, self.region.span.end)
+        """Ask what the tests say of the selection, or of the line with the cursor."""
+        self._act(self._check)
 
     def probe(self) -> None:
-        """Ask for the round trip on the selection."""
-        if self.region is not None:
-            self._waiting = True
-            self._bar.say("The round trip is on its way…")
-            self.probe_asked.emit(self.region.path, self.region.span.start, self.region.span.end)
+        """Ask for the round trip on it."""
+        self._act(self._probe)
+
+    def _act(self, act: Callable[[Region], None]) -> None:
+        """At once where it is known what is selected; else as soon as it is, whoever pressed the key right away."""
+        settled = not (self._rest.isActive() or self._looking)
+        if self.region is not None and settled:
+            act(self.region)
+        else:
+            self._next = act
+            self._rest.stop()
+            self._look()
+
+    def _check(self, region: Region) -> None:
+        self._waiting = True
+        self._bar.say("Asking the tests…")
+        self.check_asked.emit(region.path, region.span.start, region.span.end)
+
+    def _probe(self, region: Region) -> None:
+        self._waiting = True
+        self._bar.say("The round trip is on its way…")
+        self.probe_asked.emit(region.path, region.span.start, region.span.end)
+
+    def _begin_rest(self) -> None:
+        self._next = None
+        self._rest.start()
+
+    def _leave_line(self) -> None:
+        """The bar speaks of a line only while the cursor is there."""
+        if not self._editor.textCursor().hasSelection() and self._bar.isVisible():
+            self._begin_rest()
 
     def show_answer(self, item: Item) -> None:
         """Say what the tests say, if this is still what is selected."""
@@ -72,11 +97,15 @@ class Selecting(QObject):
     def _look(self) -> None:
         cursor = self._editor.textCursor()
         file, text, _ = self._shown()
-        if file is None or not cursor.hasSelection():
+        if file is None or (self._next is None and not cursor.hasSelection()):
             self._gateway.cancel(KEY)
+            self._looking = False
             self._drop()
+            if self._next is not None:
+                self._bar.show_region(None, NO_FILE)
             return
         span = Span(self._offset(cursor.selectionStart(), text), self._offset(cursor.selectionEnd(), text))
+        self._looking = True
         self._gateway.submit(KEY, partial(_snapped, file, span), self._take)
 
     def _offset(self, position: int, text: SourceText) -> int:
@@ -84,6 +113,8 @@ class Selecting(QObject):
         return text.offset(Place(block.blockNumber(), position - block.position()))
 
     def _take(self, answer: Region | str) -> None:
+        self._looking = False
+        act, self._next = self._next, None
         if isinstance(answer, str):
             self._drop()
             self._bar.show_region(None, answer)
@@ -93,6 +124,8 @@ class Selecting(QObject):
         self._editor.outline(range(answer.start_line - 1, answer.end_line))
         if not same:
             self._bar.show_region(answer, self._known(answer))
+        if act is not None:
+            act(answer)
 
     def _known(self, region: Region) -> str:
         _, _, items = self._shown()
@@ -105,6 +138,7 @@ class Selecting(QObject):
         self._bar.hide()
 
 
+NO_FILE = "No file of the project is open here: open one, and select a statement."
 UNTRIED = "Whole statements: ask the tests about them, or run the round trip."
 
 

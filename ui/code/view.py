@@ -37,9 +37,13 @@ STEPS = (
 
 
 class CodeView(QWidget):
-    """Shows one file at a time. `item_chosen` carries a region's id; `file_opened` the path."""
+    """Shows one file at a time.
+
+    `item_chosen` carries a region's id, `failure_chosen` that of one with a failure; `file_opened` the path.
+    """
 
     item_chosen = Signal(int)
+    failure_chosen = Signal(int)
     file_opened = Signal(str)
 
     def __init__(self, theme: Theme, gateway: Gateway, parent: QWidget | None = None) -> None:
@@ -186,7 +190,7 @@ class CodeView(QWidget):
         """Choose the next (1) or previous (-1) region, or failure, over file ends; whether there is one."""
         found = self._next_here(step, failing) or self._next_elsewhere(step, failing)
         if found is not None:
-            self.item_chosen.emit(found.id)
+            (self.failure_chosen if failing else self.item_chosen).emit(found.id)
         return found is not None
 
     def _next_here(self, step: int, failing: bool) -> ItemRow | None:

@@ -32,7 +32,7 @@ class Traces(QWidget):
         self._pairs: Sequence[Pair] = ()
         self._at = 0
         self.sides = sides
-        self.title, self.count = ElidedLabel("title"), label(role="muted")
+        self.title, self.count = ElidedLabel("title", Qt.TextElideMode.ElideLeft), label(role="muted")
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
         self.previous = button("", "Previous item", lambda: self.step(-1))
         self.next = button("", "Next item", lambda: self.step(1))

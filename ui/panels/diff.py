@@ -32,7 +32,7 @@ class DiffPanel(QWidget):
         self.view = DiffView(theme)
         self.view.unified.setChecked(unified)
         self._theme, self._unified = theme, unified
-        self._empty = EmptyState("Nothing to compare", "Pick a reconstruction (x^) in the round-trip panel.")
+        self._empty = EmptyState("Nothing to compare", "Pick a reconstruction in the round-trip panel.")
         self._column = column(self._empty, self.view, owner=self)
         self.clear()
 

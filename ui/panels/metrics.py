@@ -79,7 +79,7 @@ class MetricsPanel(QWidget):
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.table.setItemDelegate(self._bars)
-        widths(self.table, 190, 150, 100, 100, 120, 120, 120)
+        widths(self.table, 300, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
         self._legends = ""
@@ -150,7 +150,10 @@ class MetricsPanel(QWidget):
         return "\n".join("\t".join(line) for line in [heads, *cells])
 
     def _cells(self, sample: SampleRow, name: str) -> list[Cell]:
-        verdict = Cell(verdict_text(sample.verdict), colour=verdict_colour(self._theme, sample.verdict))
+        item = self._shown[0]
+        going = item is None or item.state == "running"
+        said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going)
+        verdict = Cell(said, colour=verdict_colour(self._theme, sample.verdict))
         return [Cell(name), verdict, *(self._score(metric, sample.scores.get(metric.name)) for metric in METRICS)]
 
     def _score(self, metric: Metric, value: float | None) -> Cell:
@@ -168,7 +171,7 @@ class MetricsPanel(QWidget):
 
 
 def _names(samples: Sequence[SampleRow]) -> dict[int, str]:
-    """`y2 → x^` for each code sample."""
+    """`Description 2 (y2) → Reconstruction (x^)` for each code sample."""
     by_id = {sample.id: sample for sample in samples}
     names = {}
     for sample in samples:

@@ -59,14 +59,31 @@ def sign(outcome: str) -> Sign:
     return SIGNS.get(outcome, Sign("?", outcome.upper()))
 
 
-def verdict_text(verdict: VerdictRow | None) -> str:
-    """`✗ FAIL 2 of 8`, `✓ PASS`, or that it is still being judged."""
+def verdict_text(verdict: VerdictRow | None, covering: int = 0, *, going: bool = True) -> str:
+    """`✓ PASS`, `✗ FAIL 2 of 8`, or `✗ FAIL at 3 of 385` where judging stopped at the first failure.
+
+    `covering`: how many tests there are; 0 where that is not known. `going`: what has no verdict will get one.
+    """
     if verdict is None:
-        return "… judging"
+        return "… judging" if going else "○ not judged yet"
     text = sign(verdict.outcome).text
-    if verdict.outcome == "fail" and verdict.tests_run:
-        return f"{text} {verdict.tests_failed} of {verdict.tests_run}"
-    return text
+    if verdict.outcome != "fail" or not verdict.tests_run or not covering:
+        return text
+    if _stopped_early(verdict, covering):
+        return f"{text} at {verdict.tests_run} of {covering:,}"
+    return f"{text} {verdict.tests_failed} of {verdict.tests_run}"
+
+
+def verdict_detail(verdict: VerdictRow, covering: int = 0) -> str:
+    """What it means, in a sentence without its full stop; of a failure also that no test was run after it."""
+    said = (verdict.detail or EXPLAINED.get(verdict.outcome, "")).rstrip(".")
+    if verdict.outcome == "fail" and _stopped_early(verdict, covering):
+        said += f"; judging stopped there, after {verdict.tests_run:,} of {covering:,} covering tests"
+    return said
+
+
+def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
+    return verdict.tests_failed == 1 and 0 < verdict.tests_run < covering
 
 
 def verdict_colour(theme: Theme, verdict: VerdictRow | None) -> str:
@@ -74,8 +91,17 @@ def verdict_colour(theme: Theme, verdict: VerdictRow | None) -> str:
     return theme.neutral if verdict is None else theme.outcome(verdict.outcome)
 
 
+def role_name(role: str, index: int = 0) -> str:
+    """What a sample is, with the paper's sign for it in brackets."""
+    names = {
+        "forward": f"Description {index + 1} (y{index + 1})",
+        "backward": "Reconstruction (x^)",
+        "baseline": "Without a description (eps)",
+    }
+    return names.get(role, role)
+
+
 def sample_name(sample: SampleRow, place: int | None = None) -> str:
-    """`y2` for a description, `x^` for a reconstruction, `eps` for the baseline, as the paper names them."""
-    names = {"forward": f"y{sample.index + 1}", "backward": "x^", "baseline": "eps"}
-    name = names.get(sample.role, sample.role)
-    return f"{name}{place}" if place is not None else name
+    """The same of a stored one. `place`: which of several it is."""
+    name = role_name(sample.role, sample.index)
+    return f"{name} {place}" if place is not None else name

@@ -14,8 +14,6 @@ from ui.panels.outcomes import sample_name
 from ui.panels.text_box import TextBox
 from ui.theme import Theme
 
-_ROLES = {"forward": "description", "backward": "reconstruction", "baseline": "baseline reconstruction"}
-
 
 class PromptPanel(QWidget):
     """Prompt, raw answer and extracted text beside each other."""
@@ -56,7 +54,7 @@ class PromptPanel(QWidget):
             part.setVisible(bool(shown))
         if sample is None:
             return
-        self.name.setText(f"{sample_name(sample)} · {_ROLES.get(sample.role, sample.role)}")
+        self.name.setText(sample_name(sample))
         self.figures.setText(_figures(sample))
         self._show_badges(sample)
         self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")

@@ -121,9 +121,20 @@ class RoundTripPanel(QWidget):
         for number, card in self._cards.items():
             card.mark(number == sample_id)
         changed, self._selected = sample_id != self._selected, sample_id
-        self._scroll.ensureWidgetVisible(self._cards[sample_id], 0, SPACE)
+        self._reveal()
         if changed:
+            QTimer.singleShot(0, self, self._reveal)  # again: a card made just now has not found its place yet
             self.sample_selected.emit(sample_id)
+
+    def reveal_writing(self) -> None:
+        """Scroll to the text that is being written last."""
+        if self._writing:
+            self._scroll.ensureWidgetVisible(list(self._writing.values())[-1], 0, SPACE)
+
+    def _reveal(self) -> None:
+        card = self._cards.get(self._selected) if self._selected is not None else None
+        if card is not None:
+            self._scroll.ensureWidgetVisible(card, 0, SPACE)
 
     def write_description(self) -> None:
         """Let the user write a description, beginning from the one that is chosen."""
@@ -192,7 +203,7 @@ class RoundTripPanel(QWidget):
             if card is None:
                 card = self._new_card(sample, item, place)
             else:
-                card.show_sample(sample)
+                card.show_sample(sample, item)
             ordered[sample.id] = card
         self._cards = ordered
 
@@ -200,11 +211,11 @@ class RoundTripPanel(QWidget):
         """A card put away before, else a new one: making one takes ten times as long."""
         card = next((each for each in self._spare if each.fits(sample)), None)
         if card is None:
-            card = SampleCard(self._theme, sample, item.path, item.text)
+            card = SampleCard(self._theme, sample, item)
             card.chosen.connect(partial(self._choose_card, card))
         else:
             self._spare.remove(card)
-            card.show_of(sample, item.path, item.text)
+            card.show_sample(sample, item)
         self._layout.insertWidget(place, card)
         card.show()  # at once, so that it can take the focus
         return card

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from core.store.rows import SampleRow
+from core.store.rows import ItemRow, SampleRow
 from ui.breaking import breakable
 from ui.diff.controls import Margins, column, label, row
 from ui.diff.elided import ElidedLabel
@@ -14,7 +14,7 @@ from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
 from ui.panels.flow import Flow
-from ui.panels.outcomes import EXPLAINED, sample_name, verdict_colour, verdict_text
+from ui.panels.outcomes import role_name, sample_name, verdict_colour, verdict_detail, verdict_text
 from ui.theme import SPACE, Theme
 
 RECITES_FROM = 0.3
@@ -31,10 +31,10 @@ _ENDS = {"length": "cut at length limit", "context": "context full", "failed": "
 class SampleCard(Card):
     """One stored sample. Descriptions show their text, code samples their verdict and first lines."""
 
-    def __init__(self, theme: Theme, sample: SampleRow, path: str, original: str) -> None:
-        """Show `sample` of an item in the file `path` whose text is `original`."""
+    def __init__(self, theme: Theme, sample: SampleRow, item: ItemRow) -> None:
+        """Show `sample` of `item`."""
         super().__init__(theme, INDENT if sample.role == "backward" else 0)
-        self.sample, self._path, self._original = sample, path, original
+        self.sample, self._item = sample, item
         self._name = label(role="heading")
         self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
         self._cost = ElidedLabel("caption")
@@ -46,7 +46,7 @@ class SampleCard(Card):
         head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
         head.addWidget(self._cost, 0, Qt.AlignmentFlag.AlignTop)
         column(head, self._text, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
-        self.show_sample(sample)
+        self.show_sample(sample, item)
 
     @property
     def describes(self) -> bool:
@@ -57,26 +57,20 @@ class SampleCard(Card):
         """Whether this card can show a sample of that role."""
         return (sample.role == "backward") == (self.inset > 0)
 
-    def show_of(self, sample: SampleRow, path: str, original: str) -> None:
-        """Show a sample of another item."""
-        self._path, self._original = path, original
-        self._name.clear()
-        self.show_sample(sample)
-
-    def show_sample(self, sample: SampleRow) -> None:
-        """Show the same sample as it stands now."""
-        if sample == self.sample and self._name.text():
+    def show_sample(self, sample: SampleRow, item: ItemRow) -> None:
+        """Show a sample as it stands now; what is shown of it already is left alone."""
+        if (sample, item.id, item.state) == (self.sample, self._item.id, self._item.state) and self._name.text():
             return
-        self.sample = sample
-        self._name.setText("eps" if sample.role == "baseline" else sample_name(sample))
+        self.sample, self._item = sample, item
+        self._name.setText(sample_name(sample))
         self._cost.setText(_figures(sample))
         self._text.setVisible(self.describes or bool(sample.error))
         self._text.setText(breakable(sample.error or sample.text or "(empty)"))
-        exact = sample.text.rstrip() == self._original.rstrip()
+        exact = sample.text.rstrip() == item.text.rstrip()
         self._code.setVisible(not (self.describes or exact) and bool(sample.text))
         if self._code.isVisibleTo(self):
-            start = first_difference(self._original, sample.text)
-            self._code.show_code(sample.text, self._path, max(0, start) if start > 1 else 0)
+            start = first_difference(item.text, sample.text)
+            self._code.show_code(sample.text, item.path, max(0, start) if start > 1 else 0)
         self._show_badges()
         self.setAccessibleName(self.spoken())
 
@@ -106,11 +100,12 @@ class SampleCard(Card):
             self._main.show_text(*_recitation(sample, theme))
             return
         verdict = sample.verdict
-        tip = verdict.detail or EXPLAINED.get(verdict.outcome, "") if verdict else "Not judged yet."
+        covering, going = len(self._item.tests), self._item.state == "running"
+        tip = verdict_detail(verdict, covering) if verdict else "Not judged yet."
         if sample.error:
             self._main.show_text("")
         else:
-            self._main.show_text(verdict_text(verdict), verdict_colour(theme, verdict), tip)
+            self._main.show_text(verdict_text(verdict, covering, going=going), verdict_colour(theme, verdict), tip)
 
 
 class WritingCard(Card):
@@ -121,15 +116,15 @@ class WritingCard(Card):
         super().__init__(theme, INDENT if role == "backward" else 0)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        names = {"forward": f"y{index + 1}", "backward": "x^", "baseline": "eps"}
+        name = role_name(role, index)
         self._state = Badge(theme, "… writing", theme.accent)
         self._text = label(wrap=True)
         self._so_far, self._lit = "", True
         if role != "forward":
             write_fixed(self._text, 8.5)
-        head = row(label(names.get(role, role), "heading"), self._state, None, spacing=SPACE // 2 + 2)
+        head = row(label(name, "heading"), self._state, None, spacing=SPACE // 2 + 2)
         column(head, self._text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
-        self.setAccessibleName(f"{names.get(role, role)} is being written")
+        self.setAccessibleName(f"{name} is being written")
 
     @property
     def text(self) -> QLabel:

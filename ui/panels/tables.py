@@ -8,7 +8,13 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
 
 from ui.text_size import TextSize, grown
 
@@ -133,6 +139,15 @@ def table(name: str, row: int = ROW) -> QTableView:
     view.horizontalHeader().setHighlightSections(False)
     view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     return view
+
+
+class EndShown(QStyledItemDelegate):
+    """Shortens paths and names of tests at their beginning: what tells them apart stands at the end."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:  # noqa: N802
+        """How a cell is drawn (called by Qt)."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideLeft
 
 
 def widths(view: QTableView, *pixels: int) -> None:

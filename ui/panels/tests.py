@@ -13,8 +13,8 @@ from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.frames import lines_through
-from ui.panels.outcomes import EXPLAINED, sign, verdict_colour, verdict_text
-from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.panels.outcomes import sign, verdict_colour, verdict_detail, verdict_text
+from ui.panels.tables import Cell, CellModel, EndShown, Head, table, widths
 from ui.panels.text_box import TextBox
 from ui.theme import Theme
 
@@ -42,8 +42,8 @@ class TestsPanel(QWidget):
         self._theme = theme
         self._verdict: VerdictRow | None = None
         self._tests: Sequence[TestRow] = ()
-        self._path, self._span = "", range(0)
-        self._empty = EmptyState("No tests yet", "Pick a reconstruction (x^) that has been judged.")
+        self._path, self._span, self._covering = "", range(0), 0
+        self._empty = EmptyState("No tests yet", "Pick a reconstruction that has been judged.")
         self.badge, self.detail = Badge(theme), ElidedLabel()
         self.failing = switch("Failing only", "Show only tests that did not pass")
         self.search = QLineEdit()
@@ -64,7 +64,7 @@ class TestsPanel(QWidget):
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
         self.table = table("Tests of this verdict")
         self.table.setModel(self._sorted)
-        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.setItemDelegateForColumn(1, EndShown(self.table))
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         widths(self.table, 110, 0, 80, 0)
@@ -99,14 +99,16 @@ class TestsPanel(QWidget):
         *,
         path: str = "",
         span: range | None = None,
+        covering: int = 0,
     ) -> None:
         """Show a verdict with its tests.
 
         `path` and `span`: the file and the lines the candidate stands on, so that tracebacks can lead there.
+        `covering`: how many tests cover them, of which judging runs no more than it needs.
         """
         same = verdict is not None and self._verdict is not None and verdict.id == self._verdict.id
         self._verdict, self._tests = verdict, tests
-        self._path, self._span = path, span or range(0)
+        self._path, self._span, self._covering = path, span or range(0), covering
         for part, shown in ((self._empty, verdict is None), (self._body, verdict), (self._head, verdict)):
             part.setVisible(bool(shown))
         if verdict is None:
@@ -129,9 +131,10 @@ class TestsPanel(QWidget):
             self._fill()
 
     def _show_verdict(self, verdict: VerdictRow) -> None:
-        said = verdict.detail or EXPLAINED.get(verdict.outcome, "")
-        self.badge.show_text(verdict_text(verdict), verdict_colour(self._theme, verdict), said)
-        self.detail.setText(f"{said.rstrip('.')} · {verdict.seconds:.2f} s · {verdict.oracle}")
+        said = verdict_detail(verdict, self._covering)
+        badge = verdict_text(verdict, self._covering)
+        self.badge.show_text(badge, verdict_colour(self._theme, verdict), said)
+        self.detail.setText(f"{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
     def _shown(self) -> list[tuple[int, TestRow]]:
         """Tests that pass the filters, with their place in the verdict."""

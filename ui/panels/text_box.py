@@ -19,7 +19,7 @@ class TextBox(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self._name = title
-        self._title, self._detail = label(title, "heading"), ElidedLabel("caption")
+        self._title, self._detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
         self.edit = QPlainTextEdit()
         self.edit.setReadOnly(True)
         self.edit.setFrameShape(QFrame.Shape.NoFrame)

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOpti
 from ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
-BETWEEN = 16
-"""Pixels between the two parts."""
+BETWEEN, MARK = 16, 3
+"""Pixels between the two parts, and of the bar that marks the chosen row."""
 
 
 class FoundRow(QStyledItemDelegate):
@@ -47,6 +47,8 @@ class FoundRow(QStyledItemDelegate):
         painter.save()
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.fillRect(option.rect, QColor(self.theme.selection if chosen else self.theme.surface))
+        if chosen:
+            painter.fillRect(QRect(option.rect.topLeft(), QSize(MARK, option.rect.height())), QColor(self.theme.accent))
         room, metrics = option.rect.adjusted(self.inset, 0, -self.inset, 0), painter.fontMetrics()
         detail = metrics.elidedText(self.detail(index), self.detail_end, int(room.width() * self.detail_share))
         painter.setPen(QColor(self.theme.muted))

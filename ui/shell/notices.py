@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -24,13 +24,17 @@ LIFT = "Leave blind mode to read it."
 
 @dataclass(frozen=True, slots=True)
 class NoticeText:
-    """One notice. `details` is for a report of a bug; empty otherwise. `veil` stands for it while blind."""
+    """One notice. `details` is for a report of a bug; empty otherwise. `veil` stands for it while blind.
+
+    `topic` names what it is about, so that it can be withdrawn when that holds no longer.
+    """
 
     problem: str
     remedy: str = ""
     details: str = ""
     bad: bool = False
     veil: str = VEIL
+    topic: str = ""
 
     def as_text(self) -> str:
         """All of it, for the clipboard."""
@@ -133,9 +137,17 @@ class NoticeBar(QFrame):
         self._show()
         self.setVisible(bool(self.notices) and not held)
 
-    def report(self, error: BaseException) -> None:
+    def report(self, error: BaseException, topic: str = "") -> None:
         """Show an exception."""
-        self.say(from_error(error))
+        self.say(replace(from_error(error), topic=topic))
+
+    def withdraw(self, topic: str) -> None:
+        """Take back what holds no longer."""
+        left = [each for each in self.notices if each.topic != topic]
+        if len(left) < len(self.notices):
+            self.notices, self._at = left, 0
+            if not self._held:
+                self._show()
 
     def _turn(self, step: int) -> None:
         self._at = (self._at + step) % len(self.notices)

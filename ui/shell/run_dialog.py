@@ -23,14 +23,20 @@ from PySide6.QtWidgets import (
 
 from core.estimate import estimate
 from core.settings import RunSettings
-from core.store.rows import PaceRow
+from core.store.rows import TRIAL, PaceRow
 from core.trips.tasks import TASKS, TaskKind, configured, task
 from ui.shell.edit_options import EditOptions
 from ui.shell.fields import count, form, heat, level_labels, pair
 from ui.shell.judging_options import JudgingOptions
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
+from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.run_cost import cost_words
 from ui.theme import SPACE
+
+PRESET = 600
+"""Seconds that a first run is preset to take, by a trial."""
+FEWEST, MOST = 5, 100
+"""Regions it is preset to have: fewer tell nothing, and more are for who asks for them."""
 
 
 class RunDialog(QDialog):
@@ -162,7 +168,16 @@ class RunDialog(QDialog):
     def set_paces(self, paces: Sequence[PaceRow]) -> None:
         """Say how long it will take, by how fast stored runs went."""
         self._paces = paces
+        self._preset_regions()
         self._tell()
+
+    def _preset_regions(self) -> None:
+        """Of a first run: as many as a trial says are done in minutes, unless the user named a number."""
+        cost = estimate(self.settings(), self._paces or ())
+        untouched = self.regions.value() == self._settings.regions == FIRST_REGIONS
+        if cost.trial and cost.seconds and untouched and all(pace.run_id == TRIAL for pace in self._paces or ()):
+            wanted = round(self.regions.value() * PRESET / cost.seconds)
+            self.regions.setValue(min(max(wanted, FEWEST), MOST))
 
     @property
     def kind(self) -> TaskKind:

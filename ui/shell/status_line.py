@@ -12,6 +12,8 @@ from ui.coordinator import RunState
 from ui.region_state import number
 from ui.theme import SPACE
 
+WAITING = {RunState.PAUSED: "paused", RunState.STOPPING: "stopping"}
+"""What is said of a run that is at work no more, or not now."""
 LONGEST_NAME = 40
 """Characters of a run's name; the tip has the whole."""
 
@@ -23,12 +25,19 @@ def run_summary(run: RunRow | None) -> str:
     parts = [
         f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
         f"{run.items_complete}/{run.items_admitted or run.regions_wanted} {noun(run.task)}s",
+        model_words(run),
         f"RTC {score(run.rtc)}",
         f"lift {number(run.lift.value, sign=True)}",
     ]
     if run.items_dropped:
         parts.insert(2, f"{run.items_dropped} dropped")
     return " · ".join(parts)
+
+
+def model_words(run: RunRow) -> str:
+    """Which model made it; of two the one that describes stands first."""
+    forward, backward = run.model_name, run.backward_model_name
+    return f"{forward} → {backward}" if backward and backward != forward else forward
 
 
 def _short(name: str) -> str:
@@ -67,14 +76,16 @@ class StatusLine(QWidget):
         self.bar, self.queue = QProgressBar(), QToolButton()
         self._state = RunState.IDLE
         self._progress: Progress | None = None
+        self._run: RunRow | None = None
+        self._own: int | None = None
         self._build()
 
     def _build(self) -> None:
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.summary.setAccessibleName("Run that is shown")
+        self.summary.setAccessibleDescription("Run that is shown")
         self.pace.setProperty("role", "muted")
-        self.pace.setAccessibleName("Progress of the run in this window")
+        self.pace.setAccessibleDescription("Progress of the run in this window")
         self.bar.setAccessibleName("Progress")
         self.bar.setTextVisible(False)
         self.bar.setFixedSize(120, 4)
@@ -94,20 +105,30 @@ class StatusLine(QWidget):
 
     def show_run(self, run: RunRow | None) -> None:
         """Show a run's figures."""
+        self._run = run
         self.summary.setText(run_summary(run))
-        self.summary.setToolTip(run.name if run else "")
-        self.state.setText(run.status if run else "")
-        self.state.setVisible(run is not None)
-        good = {"finished": "good", "running": "muted"}
-        self.state.setProperty("role", good.get(run.status, "warn") if run else "muted")
-        self.state.style().polish(self.state)
+        self.summary.setToolTip(self.summary.text() if run else "")
+        self._show_status()
 
-    def show_state(self, state: RunState) -> None:
-        """Show whether this window's run goes, waits or ends."""
-        self._state = state
+    def show_state(self, state: RunState, own: int | None = None) -> None:
+        """Show whether this window's run goes, waits or ends; `own` is its id, once it has one."""
+        self._state, self._own = state, own
         if state is RunState.IDLE:
             self._progress = None
         self._refresh()
+        self._show_status()
+
+    def _show_status(self) -> None:
+        """What the store says of the run that is shown; of one that this window holds or ends, what is happening."""
+        run = self._run
+        status = run.status if run else ""
+        if run is not None and run.id == self._own and status == "running":
+            status = WAITING.get(self._state, status)
+        self.state.setText(status)
+        self.state.setVisible(run is not None)
+        good = {"finished": "good", "running": "muted"}
+        self.state.setProperty("role", good.get(status, "warn") if run else "muted")
+        self.state.style().polish(self.state)
 
     def show_queue(self, waiting: int, held: bool) -> None:
         """Show how many runs wait for their turn."""
@@ -131,8 +152,7 @@ class StatusLine(QWidget):
         self.pace.setText(self._words())
 
     def _words(self) -> str:
-        words = {RunState.PAUSED: "paused", RunState.STOPPING: "stopping"}
-        parts = [words[self._state]] if self._state in words else []
+        parts = [WAITING[self._state]] if self._state in WAITING else []
         progress = self._progress
         if progress is None:
             return " · ".join([*parts, "starting"]) if self._state is RunState.RUNNING else " · ".join(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
@@ -41,14 +43,22 @@ class TopBar(QWidget):
         self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
         self.search = SearchField(theme)
         self.project.box.setPlaceholderText("None open")
-        kinds = TASKS.values()
-        self.task.set_choices([Choice(kind.title, kind.name, kind.tip) for kind in kinds], next(iter(TASKS)))
+        self.offer_tasks({}, next(iter(TASKS)))
         self._theme, self._paused = theme, False
         self._menus(menu, runs)
         self._controls()
         self._lay_out()
         self.set_theme(theme)
         self.show_state(RunState.IDLE)
+
+    def offer_tasks(self, unfit: Mapping[str, str], chosen: str) -> None:
+        """Offer every task; `unfit` are those that make no sense here, each with its reason."""
+        kinds = TASKS.values()
+        choices = [
+            Choice(kind.title, kind.name, unfit.get(kind.name, kind.tip), usable=kind.name not in unfit)
+            for kind in kinds
+        ]
+        self.task.set_choices(choices, chosen)
 
     def _menus(self, menu: QMenu, runs: QMenu) -> None:
         for button, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):

@@ -19,6 +19,8 @@ TEXT = (
     "machine describe each one and write it again from its own description, and runs the tests on the result."
 )
 RECENT = 5
+LONGEST = 60
+"""Characters of a recent project's folder."""
 DROP = 72
 WIDEST = 620
 """Pixels for text of the usual size; longer lines read badly."""
@@ -100,7 +102,8 @@ class Welcome(QWidget):
             if widget is not None:
                 widget.deleteLater()
         for root in projects[:RECENT]:
-            button = QPushButton(f"{root.name}   {root.parent}")
+            button = QPushButton(f"{root.name}   {_end_of(root.parent)}")
+            button.setToolTip(str(root))
             button.setProperty("role", "flat")
             button.setStyleSheet("text-align: left;")
             button.setAccessibleName(f"Open project {root}")
@@ -109,3 +112,9 @@ class Welcome(QWidget):
 
     def _choose(self, root: Path, checked: bool = False) -> None:
         self.project_chosen.emit(root)
+
+
+def _end_of(folder: Path) -> str:
+    """The folder, shortened at its beginning: its end says which one it is."""
+    path = str(folder)
+    return path if len(path) <= LONGEST else f"…{path[-LONGEST:]}"
