@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from statistics import NormalDist, fmean, stdev
 
-LEVEL, POWER = 0.95, 0.8
+from core.metrics.statistics import LEVEL, critical_value
+
+POWER = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,9 @@ def items_to_decide(differences: Sequence[float], reach: float = 1.0) -> int | N
     """How many items in all would tell the mean of paired differences from 0, with a chance of `POWER`.
 
     Assumes that the true difference and the spread are those seen so far, and a normal mean:
-    n = ((z_level + z_power) sd / mean)^2. Where all items differ by the same, n makes the exact bound of
-    `statistics.unanimous` exclude 0; `reach` is how far an item can differ. None where the mean is 0 (no number of
-    items would tell) or below two items.
+    n = ((z_level + z_power) sd / mean)^2. Where all items differ by the same, so many such items make the interval
+    exclude 0; `reach` is how far an item can differ. None where the mean is 0 (no number of items would tell) or below
+    two items.
     """
     if len(differences) < 2 or math.isclose(mean := fmean(differences), 0.0, abs_tol=1e-12):
         return None
@@ -87,5 +90,5 @@ def _quantiles() -> float:
 
 
 def _unanimous(mean: float, reach: float) -> int:
-    """n with mean - (1 - a^(1/n)) (mean + reach) > 0, a = (1 - LEVEL) / 2."""
-    return math.floor(math.log((1 - LEVEL) / 2) / math.log(reach / (mean + reach))) + 1
+    """The least n with n * mean > critical value * reach, where the bound of n equal differences passes 0."""
+    return next(n for n in count(2) if n * mean > critical_value(LEVEL, n) * reach)

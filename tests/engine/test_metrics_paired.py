@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.metrics.paired import detectable, fair_coin, holm, items_to_decide, mcnemar
-from core.metrics.statistics import unanimous
+from core.metrics.statistics import p_value
 
 
 @pytest.mark.parametrize("heads", range(9))
@@ -68,13 +68,11 @@ def test_the_number_needed_grows_with_the_square_of_a_smaller_difference() -> No
     assert items_to_decide(near) == pytest.approx(4 * (items_to_decide(far) or 0), rel=0.05)
 
 
-def test_where_all_differ_by_the_same_the_exact_bound_decides() -> None:
-    needed = items_to_decide([1.0] * 3)
-    assert needed == 6
-    assert unanimous(1.0, needed, -1.0)[0] > 0 >= unanimous(1.0, needed - 1, -1.0)[0]
-    needed = items_to_decide([-0.5] * 3, reach=2.0)
-    assert needed is not None
-    assert unanimous(-0.5, needed, -2.0, 2.0)[1] < 0 <= unanimous(-0.5, needed - 1, -2.0, 2.0)[1]
+def test_where_all_differ_by_the_same_the_bound_decides() -> None:
+    for value, reach in ((1.0, 1.0), (-0.5, 2.0)):
+        needed = items_to_decide([value] * 3, reach)
+        assert needed is not None
+        assert p_value([value] * needed, -reach, reach) < 0.05 <= p_value([value] * (needed - 1), -reach, reach)
 
 
 def test_no_number_where_none_can_be_told() -> None:

@@ -4,39 +4,56 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import optimize, stats
 
 from core.metrics.statistics import (
     auc,
     interval,
-    lift_interval,
+    p_value,
     pass_at_k,
     pearson,
     point_biserial,
     spearman,
-    unanimous,
 )
 
 
-def test_the_interval_is_that_of_every_possible_resample() -> None:
-    """With four regions all 4^4 resamples can be listed: the bootstrap must agree with them."""
-    values = [0.0, 1.0, 1 / 3, 1 / 3]
-    means = [sum(drawn) / 4 for drawn in itertools.product(values, repeat=4)]
-    low, high = np.quantile(means, [0.025, 0.975], method="inverted_cdf")
-    mean, *bounds = interval(values)
-    assert mean == pytest.approx(5 / 12)
-    assert bounds == pytest.approx([low, high], abs=0.02)
+@pytest.mark.parametrize(("passed", "size"), [(0, 20), (1, 20), (7, 20), (40, 80), (5, 5)])
+def test_for_outcomes_it_is_wilsons_interval_with_a_t_quantile(passed: int, size: int) -> None:
+    """Wilson's bounds in closed form; the variance is divided by n - 1, which makes the quantile a little larger."""
+    share, square = passed / size, stats.t.ppf(0.975, size - 1) ** 2 * size / (size - 1)
+    middle = (share + square / (2 * size)) / (1 + square / size)
+    half = math.sqrt(square * (share * (1 - share) / size + square / (4 * size**2))) / (1 + square / size)
+    mean, low, high = interval([1.0] * passed + [0.0] * (size - passed))
+    assert mean == pytest.approx(share)
+    assert (low, high) == pytest.approx((middle - half, middle + half), abs=1e-9)
 
 
-def test_counts_and_indices_draw_the_same_distribution() -> None:
-    """Few distinct values are resampled as counts, many as indices."""
-    rng = np.random.default_rng(3)
-    coarse = rng.integers(0, 4, 300) / 3
-    fine = coarse + rng.uniform(-1e-9, 1e-9, 300)
-    assert interval(fine.tolist(), -1, 2) == pytest.approx(interval(coarse.tolist()), abs=0.004)
+def test_for_differences_of_outcomes_it_is_tangos_score() -> None:
+    """Tango (1998): z^2 = (b - c)^2 / (b + c) where the difference is 0; seven items against two, forty alike."""
+    values = [1.0] * 7 + [-1.0] * 2 + [0.0] * 40
+    t = math.sqrt((7 - 2) ** 2 / (7 + 2) * 48 / 49)
+    assert p_value(values) == pytest.approx(2 * stats.t.sf(t, 48), abs=1e-9)
+
+
+def test_weights_are_those_of_the_empirical_likelihood() -> None:
+    """The most likely weights with a given mean, found by a general optimiser, have the variance that decides."""
+    values = np.array([0.1, 0.2, 0.2, 0.5, 0.8, 0.9, 0.4, 0.6])
+    _, low, high = interval(values.tolist())
+    support = np.append(values, [0.0, 1.0])
+    for bound in (low, high):
+        found = optimize.minimize(
+            lambda weights: -np.log(weights[:8]).sum(),
+            np.full(10, 0.1),
+            constraints=optimize.LinearConstraint(np.array([np.ones(10), support]), [1, bound], [1, bound]),
+            bounds=[(1e-12, 1)] * 10,
+            method="SLSQP",
+            options={"maxiter": 500, "ftol": 1e-14},
+        )
+        variance = found.x @ (support - bound) ** 2
+        assert (values.mean() - bound) ** 2 == pytest.approx(stats.t.ppf(0.975, 7) ** 2 * variance / 7, rel=1e-3)
 
 
 def test_the_same_input_gives_the_same_bounds_and_order_does_not_matter() -> None:
@@ -45,64 +62,70 @@ def test_the_same_input_gives_the_same_bounds_and_order_does_not_matter() -> Non
     assert interval(sorted(values)) == pytest.approx(interval(values), abs=1e-12)
 
 
-def test_the_interval_shrinks_with_the_square_root_of_regions() -> None:
-    def width(regions: int) -> float:
-        _, low, high = interval([0.0, 1.0] * (regions // 2))
-        return high - low
-
-    assert width(100) / width(1600) == pytest.approx(4, rel=0.1)
-    assert width(400) == pytest.approx(2 * 1.96 * 0.5 / 20, rel=0.05)
+def test_with_many_regions_it_is_the_plain_interval_of_a_mean() -> None:
+    values = np.random.default_rng(1).beta(2, 3, 4000)
+    mean, low, high = interval(values.tolist())
+    half = 1.96 * values.std(ddof=1) / math.sqrt(4000)
+    assert (low, high) == pytest.approx((mean - half, mean + half), abs=2e-4)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(11)
-    runs = rng.binomial(3, rng.beta(0.5, 1.0, (400, 60))) / 3
-    covered = [low <= 1 / 3 <= high for _, low, high in (interval(run.tolist(), resamples=1000) for run in runs)]
-    assert 0.91 <= np.mean(covered) <= 0.98
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)])
+@pytest.mark.parametrize("size", [1, 2, 5, 30])
+def test_a_bound_is_where_means_stop_being_plausible(scale: tuple[float, float], size: int) -> None:
+    """Every mean inside is plausible and none outside, also where all agree; and p is the level's other side."""
+    rng = np.random.default_rng(size)
+    for values in (rng.choice([0.0, 1 / 3, 1.0], size), np.full(size, 1 / 3), np.full(size, 1.0)):
+        mean, low, high = interval(values.tolist(), *scale)
+        assert scale[0] <= low <= mean <= high <= scale[1]
+        means = np.linspace(*scale, 401)
+        inside = [p_value(values.tolist(), *scale, mean=float(each)) > 0.05 for each in means]
+        expected = (means > low - 1e-9) & (means < high + 1e-9)
+        assert np.mean(np.array(inside) == expected) > 0.99
 
 
-@pytest.mark.parametrize("count", [1, 5, 100])
-def test_where_all_regions_agree_the_bound_is_exact(count: int) -> None:
-    """Clopper-Pearson: the bound is the rate at which `count` failures in a row have a chance of 0.025."""
-    mean, low, high = interval([0.0] * count)
-    assert (mean, low) == (0.0, 0.0)
-    assert (1 - high) ** count == pytest.approx(0.025)
-    mean, low, high = interval([1.0] * count)
-    assert (mean, high) == (1.0, 1.0)
-    assert low**count == pytest.approx(0.025)
-
-
-def test_agreement_inside_the_scale_is_not_certainty_either() -> None:
-    mean, low, high = interval([0.0] * 40, lowest=-1.0)
+def test_agreement_is_not_certainty() -> None:
+    """None of n: the bound lies by the one of Clopper and Pearson; at a value inside the scale both ends are open."""
+    for size in (20, 100):
+        assert interval([0.0] * size)[2] == pytest.approx(1 - 0.025 ** (1 / size), rel=0.15)
+        assert interval([1.0] * size)[1] == pytest.approx(0.025 ** (1 / size), rel=0.15)
+    mean, low, high = interval([0.0] * 40, -1.0)
     assert mean == 0.0
-    assert -low == high == pytest.approx(1 - 0.025 ** (1 / 40))
-    assert unanimous(1 / 3, 40) == pytest.approx((1 / 3 - high / 3, 1 / 3 + high * 2 / 3))
+    assert -low == pytest.approx(high)
+    assert interval([1.0]) == (1.0, 0.0, 1.0), "one region tells nothing"
 
 
-def test_lift_is_paired_by_region() -> None:
-    """Scores that vary much with their region, and a constant lift over it: pairing removes the variance."""
-    baselines = [0.0, 1 / 3, 2 / 3] * 20
-    scores = [base + 1 / 3 for base in baselines]
-    mean, low, high = lift_interval(scores, [*baselines[:-1], 1 / 3])
-    assert mean == pytest.approx(1 / 3 + 1 / 180)
-    assert high - low < 0.05
-    with pytest.raises(ValueError, match="shorter"):
-        lift_interval(scores, baselines[:-1])
+@pytest.mark.parametrize(("size", "least"), [(5, 0.92), (20, 0.935), (80, 0.935)])
+@pytest.mark.parametrize("rate", [0.02, 0.05, 0.1, 0.3, 0.5, 0.9])
+def test_it_covers_single_outcomes_as_often_as_it_says(size: int, least: float, rate: float) -> None:
+    """Exact, by summing the binomial distribution; what clusters wholly within items comes to the same."""
+    counts = np.arange(size + 1)
+    held = [low <= rate <= high for _, low, high in (interval([1.0] * k + [0.0] * (size - k)) for k in counts)]
+    assert stats.binom.pmf(counts, size, rate)[held].sum() >= least
+
+
+def test_it_covers_shares_that_cluster_within_items() -> None:
+    rng = np.random.default_rng(11)
+    runs = rng.binomial(3, rng.beta(0.05, 0.95, (600, 20))) / 3
+    covered = [low <= 0.05 <= high for _, low, high in (interval(run.tolist()) for run in runs)]
+    assert 0.92 <= np.mean(covered) <= 0.99
+
+
+def test_items_of_one_file_count_as_drawn_together() -> None:
+    """Wholly alike within their file they are worth no more than files; unlike, as much as items."""
+    alike = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0] * 10
+    files = [place // 3 for place in range(60)]
+    _, low, high = interval(alike, clusters=files)
+    _, fewer_low, fewer_high = interval(alike[::3])
+    assert (low, high) == pytest.approx((fewer_low, fewer_high), abs=0.01)
+    mixed = [0.0, 1.0, 0.5] * 20
+    assert interval(mixed, clusters=files)[2] - interval(mixed)[2] < 0.02
+    assert interval([0.0] * 60, clusters=files)[2] == pytest.approx(interval([0.0] * 20)[2])
+    assert interval(alike, clusters=["one"] * 60)[1:] == (0.0, 1.0), "one file tells nothing of others"
 
 
 def test_no_values_have_no_interval() -> None:
     with pytest.raises(ValueError, match="at least one"):
         interval([])
-
-
-def test_many_regions_need_little_memory() -> None:
-    values = np.random.default_rng(0).random(10_000).tolist()
-    tracemalloc.start()
-    mean, low, high = interval(values, resamples=2_000)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert low < mean < high
-    assert peak < 100_000_000
 
 
 def test_pass_at_k_is_the_share_of_draws_with_a_pass() -> None:

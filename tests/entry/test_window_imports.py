@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 LATER = {
-    *("docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "pygments.lexer"),
+    *("docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "pygments.lexer", "scipy"),
     *("pyqtgraph", "rapidfuzz", "rich", "sacrebleu", "sqlite_utils", "core.pipeline", "core.store.reader"),
 }
 
