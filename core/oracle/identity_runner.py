@@ -13,6 +13,7 @@ from core.oracle.interpreter import Interpreter
 from core.oracle.isolation import Apart, budget, failing_apart
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
+from core.oracle.verdicts import OUTLIVES
 from core.oracle.zygote import Zygote, ZygoteDied
 
 SLOW_TRACE = 4.0
@@ -70,6 +71,7 @@ class IdentityRunner:
         except ZygoteDied as error:
             raise self._died(error) from error
         run.seconds = time.monotonic() - started
+        run.changes.update({OUTLIVES} if reply["outlived"] else ())
         self._check_ending(run, reply, limit)
         return run
 

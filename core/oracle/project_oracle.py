@@ -18,7 +18,6 @@ from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
 from core.oracle.order import fastest_first, promising_first
-from core.oracle.planted import planted_error
 from core.oracle.returning import Return
 from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Sandbox
@@ -28,7 +27,7 @@ from core.oracle.trial import Trial, lines_of
 from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.settings import OracleSettings
-from core.types import Candidate, Outcome, Suite, Verdict
+from core.types import Candidate, Outcome, SourceFile, Span, Suite, Verdict
 
 Progress = Callable[[str, int, int], None]
 ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
@@ -148,10 +147,10 @@ class ProjectOracle:
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
         """Whether the tests import this very file: an error planted in it must be noticed. Asked once a file."""
-        planted = self._once(Trial(planted_error(candidate.file), fastest_first(tests, baseline)[:1]), plant=True)
+        planted = self._once(Trial(_broken(candidate.file), fastest_first(tests, baseline)[:1]), plant=True)
         if planted.outcome is not Outcome.PASS:
             return True
-        planted = self._once(Trial(planted_error(candidate.file), fastest_first(tests, baseline)))
+        planted = self._once(Trial(_broken(candidate.file), fastest_first(tests, baseline)))
         if planted.outcome is Outcome.PASS and candidate.file.path not in self._elsewhere:
             self._elsewhere.add(candidate.file.path)
             self._notice(_elsewhere(candidate))
@@ -196,6 +195,11 @@ def _key(trial: Trial) -> tuple[object, ...]:
     return (candidate.file.path, digest, frozenset(trial.tests), trial.every_test, trial.whole)
 
 
+def _broken(file: SourceFile) -> Candidate:
+    """A candidate that no test which imports the file can pass."""
+    return Candidate(file, Span(0, len(file.text)), 'raise ImportError("planted to see whether this file is used")\n')
+
+
 def _split(verdict: Verdict, covering: Set[str]) -> Verdict:
     """One run of both, told as two would be: the covering tests, then what went wrong in the others."""
     first = tuple(test for test in verdict.tests if test.node_id in covering)
@@ -212,14 +216,13 @@ def _all_passed(covering: int, whole: int) -> str:
 
 def _joined(covering: Verdict, whole: Verdict) -> Verdict:
     """What the whole suite says of a candidate that its covering tests passed."""
+    flags, seconds = tuple(sorted({*covering.flags, *whole.flags})), covering.seconds + whole.seconds
     if whole.outcome is Outcome.PASS:
-        seconds = covering.seconds + whole.seconds
         detail = _all_passed(len(covering.tests), len(whole.tests))
-        return Verdict(Outcome.PASS, seconds, covering.tests, detail, covering.output, covering.oracle)
+        return replace(covering, seconds=seconds, detail=detail, flags=flags)
     bad = tuple(test for test in whole.tests if test.outcome != "passed")
     detail = f"{ONLY_WHOLE}{whole.detail}"
-    seconds = covering.seconds + whole.seconds
-    return Verdict(whole.outcome, seconds, covering.tests + bad, detail, whole.output, whole.oracle)
+    return replace(whole, seconds=seconds, tests=covering.tests + bad, detail=detail, flags=flags)
 
 
 def _elsewhere(candidate: Candidate) -> str:

@@ -19,7 +19,6 @@ class Trial:
     Attributes:
         whole: collect every file, not those of the tests alone.
         rest: run in the same process after `tests` have passed, where that serves; else left out.
-        doomed: each test is made to fail; the number decides at which of its comparisons. 0: none is.
     """
 
     candidate: Candidate | None
@@ -27,7 +26,6 @@ class Trial:
     every_test: bool = False
     whole: bool = False
     rest: tuple[str, ...] = ()
-    doomed: int = 0
 
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
         """As the zygote wants it: each stage is run when those before it have passed."""
@@ -35,8 +33,7 @@ class Trial:
         asked: dict[str, Any] = {
             "tests": [test for go in goes for test in go],
             "whole": self.whole,
-            "fail_fast": not self.every_test and not self.doomed,
-            "doomed": self.doomed,
+            "fail_fast": not self.every_test,
             "total": total,
         }
         if len(goes) > 1:

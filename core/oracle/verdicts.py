@@ -12,11 +12,10 @@ from core.types import Outcome, TestResult, Verdict
 
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 
-
-LIE = "equals other values too"
-"""Audit event, with the test's file and line: a value that a test compares says the same of any other."""
-ENDING = ("os.kill", "os.killpg")
-"""Audit events that depend on whether a process has ended by itself."""
+READS = "reads "
+"""How events begin that are held against a candidate; the others are flags."""
+TEST_DATA = READS + "data of tests"
+OUTLIVES = "a process that goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +24,15 @@ class Allowances:
 
     Attributes:
         changes: parts of the framework that differ after an ordinary run.
-        events: audit event and calling file.
+        events: what the project's code was heard to do, and the file that did it.
     """
 
     changes: frozenset[str] = frozenset()
     events: frozenset[tuple[str, str]] = frozenset()
 
     def covers(self, event: str, file: str) -> bool:
-        """Whether the project is known for it; a file that starts processes may or may not have to end them."""
-        return (event, file) in self.events or (event in ENDING and ("os.fork", file) in self.events)
+        """Whether the project is known for it: a file for its own ways, and any file where some read data of tests."""
+        return (event, file) in self.events or (event == TEST_DATA and any(known == event for known, _ in self.events))
 
 
 @dataclass(slots=True)
@@ -71,6 +70,21 @@ class Observation:
         outcomes = [(values[0], values[1]) for values in self.all("test")]
         failed = {test for test, outcome in outcomes if outcome != "passed"}
         return failed.isdisjoint(tests) and {test for test, _ in outcomes}.issuperset(tests)
+
+    def changes(self) -> set[str]:
+        """What is otherwise than before in the framework, or goes on behind the tests."""
+        found = {str(name) for values in self.all("evidence") for name in values[1]}
+        return found | ({OUTLIVES} if self.reply["outlived"] else set())
+
+    def new_events(self, allowed: Allowances) -> list[tuple[str, str]]:
+        """What was heard and the unmodified project does not do."""
+        return [(event, file) for event, file in self.all("audit") if not allowed.covers(event, file)]
+
+    def flags(self, allowed: Allowances) -> tuple[str, ...]:
+        """What is odd about the candidate but proves nothing."""
+        written = {flag for values in self.all("screen") for flag in values[1]}
+        done = {event for event, _ in self.new_events(allowed) if not event.startswith(READS)}
+        return tuple(sorted(written | done))
 
     def all(self, kind: str) -> list[list[Any]]:
         """The frames of a kind, in order."""
@@ -130,7 +144,7 @@ def conclude(
     outcome, detail = _outcome(observed, results, expected, allowed)
     results += _unfinished(observed, results, expected, outcome)
     output = observed.output(output_limit, shown, broken_off=outcome is Outcome.CRASH)
-    return Verdict(outcome, seconds, results, detail, output, oracle)
+    return Verdict(outcome, seconds, results, detail, output, oracle, observed.flags(allowed))
 
 
 def merged(verdicts: Sequence[Verdict]) -> Verdict:
@@ -140,7 +154,9 @@ def merged(verdicts: Sequence[Verdict]) -> Verdict:
         return last
     tests = tuple(test for verdict in verdicts for test in verdict.tests)
     detail = f"All {len(tests)} tests passed." if last.outcome is Outcome.PASS else last.detail
-    return replace(last, tests=tests, detail=detail, output="".join(verdict.output for verdict in verdicts))
+    output = "".join(verdict.output for verdict in verdicts)
+    flags = tuple(sorted({flag for verdict in verdicts for flag in verdict.flags}))
+    return replace(last, tests=tests, detail=detail, output=output, flags=flags)
 
 
 def _outcome(
@@ -192,7 +208,7 @@ def _abnormal(observed: Observation) -> tuple[Outcome, str]:
     """The process ended before its last report."""
     reply, test = observed.reply, observed.reply["test"]
     where = f" in {test}" if test else ""
-    if reply["signal"] == 9 and not any(event == "os.kill" for event, _ in observed.all("audit")):
+    if reply["signal"] == 9 and not any(event == "signals" for event, _ in observed.all("audit")):
         return Outcome.OUT_OF_MEMORY, f"The process was killed{where}: it used too much memory."
     if reply["signal"]:
         return Outcome.CRASH, f"The process died of signal {reply['signal']}{where}."
@@ -249,26 +265,16 @@ def _suspicion(observed: Observation, allowed: Allowances) -> str:
     evidence = observed.all("evidence")
     if len(evidence) != 1 or observed.all("end") != [[True]]:
         return "The proof that the test framework still works is missing."
-    sung, changes = evidence[0]
-    if sung != ["failed" if bit else "passed" for bit in observed.reply["bits"]]:
+    if evidence[0][0] != ["failed" if bit else "passed" for bit in observed.reply["bits"]]:
         return "A test that must fail did not fail."
-    new = set(changes) - allowed.changes
+    new = sorted(observed.changes() - allowed.changes)
     if new:
-        return f"The test framework was changed: {', '.join(sorted(new)[:3])}."
-    return _introspection(observed, allowed)
-
-
-def _introspection(observed: Observation, allowed: Allowances) -> str:
-    names = [name for values in observed.all("screen") for name in values[0]]
-    if names:
-        return f"The code looks into its judge; the original does not use: {', '.join(names[:5])}."
-    events = [(event, file) for event, file in observed.all("audit") if not allowed.covers(event, file)]
-    lies = [site for event, site in events if event == LIE]
-    if lies:
-        return f"A value that is compared at {lies[0]} equals other values too."
-    if events:
-        return f"The code looked into its judge: {events[0][0]} from {events[0][1]}."
-    return ""
+        return f"Something that the tests rely on was changed, or goes on behind them: {', '.join(new[:3])}."
+    held = [str(reason) for values in observed.all("screen") for reason in values[0]]
+    if held:
+        return f"That its tests pass proves nothing: {', '.join(held[:3])}; the original text does not do so."
+    reads = [(event, file) for event, file in observed.new_events(allowed) if event.startswith(READS)]
+    return f"It {reads[0][0]}: {reads[0][1]} is behind that." if reads else ""
 
 
 def _unfinished(

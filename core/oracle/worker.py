@@ -9,7 +9,6 @@ from enum import Enum
 
 from core.errors import SandboxError
 from core.oracle.baseline import Baseline, file_of
-from core.oracle.hidden import HiddenFailures
 from core.oracle.order import first_stage
 from core.oracle.returning import Return
 from core.oracle.sandbox.protocol import Sandbox
@@ -66,7 +65,6 @@ class Worker:
         self._zygotes: dict[Stand, Zygote] = {}
         self._by_file = baseline.by_file()
         self._stands_alone: dict[str, bool] = {}
-        self._hidden = HiddenFailures(baseline, self._observe_doomed)
         self._in_stages: bool | None = None
         self._return = Return()
         self._spare = settings.total_timeout_factor * baseline.once
@@ -117,11 +115,7 @@ class Worker:
         verdict = merged(verdicts)
         if verdict.outcome is Outcome.TAMPERED and self._learn_events(trial):
             return self._judge_once(trial, started)
-        hidden = self._hidden.of(trial) if verdict.outcome is Outcome.PASS and not trial.whole else ""
-        if not hidden:
-            return verdict
-        detail = f"It hides failures: {hidden} passed although it was made to fail."
-        return replace(verdict, outcome=Outcome.TAMPERED, detail=detail)
+        return verdict
 
     def _learn_events(self, trial: Trial) -> bool:
         """Whether the unmodified project, in this order of tests, does more than was known of it.
@@ -140,16 +134,6 @@ class Worker:
         """What a run of the unmodified project does proves nothing against a candidate."""
         events = frozenset((str(event), str(file)) for event, file in observed.all("audit"))
         self._allowed = replace(self._allowed, events=self._allowed.events | events)
-
-    def _observe_doomed(self, trial: Trial) -> Observation:
-        """In one go, whatever fails."""
-        fresh_only, files = self._baseline.fresh_only, {file_of(test) for test in trial.tests}
-        if self._baseline.code_swap and trial.candidate is not None and fresh_only.isdisjoint(trial.tests):
-            observed = self._run(Stand.COLLECTED, trial, [trial.tests])
-            if "fallback" not in observed:
-                return observed
-        together = trial.whole or any(self._stands_alone.get(file) is False for file in files)
-        return self._run(self._stand_for(trial), replace(trial, whole=together), [trial.tests])
 
     def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
@@ -188,9 +172,7 @@ class Worker:
         begun = {result.node_id for result in observed.tests()} | {str(observed.reply["test"])}
         again = [tuple(test for test in stage if test in begun) for stage in stages]
         started = time.monotonic()
-        plain = self._ask(
-            self._zygote(stand), replace(trial, candidate=None, doomed=0), again if any(again) else stages
-        )
+        plain = self._ask(self._zygote(stand), replace(trial, candidate=None), again if any(again) else stages)
         if not plain.green:
             return False
         known, ran, before = self._baseline.seconds, plain.tests(), self._spare

@@ -12,18 +12,19 @@ import pytest
 from core.oracle.inside.channel import FrameReader, open_channel
 from core.oracle.inside.screening import screen
 from core.oracle.verdicts import Allowances, Observation, conclude
-from core.types import Outcome
+from core.types import Outcome, Verdict
 
+_NAMES = ["eq", "ne", "lt", "le", "gt", "ge", "bool", "contains", "instancecheck"]
 TESTS = ("t.py::a", "t.py::b")
 
 
 def frames(**changes: Any) -> list[list[Any]]:
     """What a clean pass sends; a keyword set to None leaves that kind out."""
     usual: dict[str, list[list[Any]]] = {
-        "screen": [[[]]],
+        "screen": [[[], []]],
         "collected": [[list(TESTS)]],
         "start": [[test] for test in TESTS],
-        "test": [[test, "passed", 0.1, "", "said", 0] for test in TESTS],
+        "test": [[test, "passed", 0.1, "", "said", 0, ""] for test in TESTS],
         "evidence": [[["failed", "passed"], []]],
         "end": [[True]],
         "exit": [[0]],
@@ -32,11 +33,24 @@ def frames(**changes: Any) -> list[list[Any]]:
     return [[kind, *values] for kind, group in usual.items() if group is not None for values in group]
 
 
-def verdict(sent: list[list[Any]], **reply: Any) -> Outcome:
-    usual = {"killed": "", "test": "", "exit": 0, "signal": None, "broken": False, "flooded": False, "printed": ""}
+def judged(sent: list[list[Any]], **reply: Any) -> Verdict:
+    usual = {
+        "killed": "",
+        "test": "",
+        "exit": 0,
+        "signal": None,
+        "broken": False,
+        "flooded": False,
+        "printed": "",
+        "outlived": False,
+    }
     seen = Observation.of({**usual, "bits": [1, 0], "frames": sent, **reply})
-    allowed = Allowances(frozenset({"allowed.change"}), frozenset({("os.fork", "lib.py")}))
-    return conclude(seen, TESTS, allowed, 0.5, "tests/x", 1000).outcome
+    allowed = Allowances(frozenset({"allowed.change"}), frozenset({("reads test_a.py", "lib.py"), ("fork", "lib.py")}))
+    return conclude(seen, TESTS, allowed, 0.5, "tests/x", 1000)
+
+
+def verdict(sent: list[list[Any]], **reply: Any) -> Outcome:
+    return judged(sent, **reply).outcome
 
 
 def test_a_clean_run_passes() -> None:
@@ -51,8 +65,10 @@ SUSPICIOUS = [
     ({"evidence": [[["failed", "passed"], []], [["failed", "passed"], []]]}, {}),
     ({"end": [[True], [True]]}, {}),
     ({"end": [[False]]}, {}),
-    ({"screen": [[["gc"]]]}, {}),
-    ({"audit": [["gc.get_objects", "lib.py"]]}, {}),
+    ({"screen": [[["it defines __eq__"], []]]}, {}),
+    ({"audit": [["reads test_a.py", "other.py"]]}, {}),
+    ({"audit": [["reads data of tests", "lib.py"]]}, {}),
+    ({}, {"outlived": True}),
     ({}, {"broken": True}),
 ]
 
@@ -63,27 +79,32 @@ def test_a_pass_without_all_its_evidence_is_tampered(changes: dict[str, Any], re
 
 
 def test_what_the_project_does_itself_is_no_evidence_against_a_candidate() -> None:
-    usual = frames(evidence=[[["failed", "passed"], ["allowed.change"]]], audit=[["os.fork", "lib.py"]])
+    usual = frames(evidence=[[["failed", "passed"], ["allowed.change"]]], audit=[["reads test_a.py", "lib.py"]])
     assert verdict(usual) is Outcome.PASS
-    assert verdict(frames(audit=[["os.kill", "lib.py"]])) is Outcome.PASS
-    assert verdict(frames(audit=[["os.kill", "other.py"]])) is Outcome.TAMPERED
+
+
+def test_what_is_odd_is_a_flag_unless_the_project_does_it_itself() -> None:
+    sent = frames(screen=[[[], ["gc"]]], audit=[["fork", "lib.py"], ["fork", "other.py"], ["subprocess", "lib.py"]])
+    found = judged(sent)
+    assert (found.outcome, found.flags) == (Outcome.PASS, ("fork", "gc", "subprocess"))
+    assert judged(frames(audit=[["fork", "lib.py"]])).flags == ()
 
 
 OTHER = [
     ({"end": None}, {}, Outcome.CRASH),
     ({}, {"exit": None, "signal": 11}, Outcome.CRASH),
     ({"end": None}, {"exit": None, "signal": 9}, Outcome.OUT_OF_MEMORY),
-    ({"end": None, "audit": [["os.kill", "a.py"]]}, {"exit": None, "signal": 9}, Outcome.CRASH),
+    ({"end": None, "audit": [["signals", "a.py"]]}, {"exit": None, "signal": 9}, Outcome.CRASH),
     ({"end": None}, {"killed": "timeout", "exit": None, "signal": 9}, Outcome.TIMEOUT),
     ({"end": None}, {"killed": "flood", "exit": None, "signal": 9}, Outcome.TAMPERED),
     ({"end": None, "syntax": [["SyntaxError: x", 3]]}, {}, Outcome.SYNTAX_ERROR),
     ({"collect_error": [["t.py", "ImportError: x"]]}, {}, Outcome.IMPORT_ERROR),
     ({"collect_error": [["t.py", "E   MemoryError"]]}, {}, Outcome.OUT_OF_MEMORY),
-    ({"test": [["t.py::a", "passed", 0.1, "", "", 0]]}, {}, Outcome.CRASH),
-    ({"test": [["t.py::a", "skipped", 0.1, "", "", 0]]}, {}, Outcome.FAIL),
-    ({"test": [["t.py::a", "xpassed", 0.1, "", "", 0]]}, {}, Outcome.FAIL),
-    ({"test": [["t.py::a", "failed", 0.1, "x\nMemoryError", "", 0]]}, {}, Outcome.OUT_OF_MEMORY),
-    ({"collected": [[["t.py::a"]]], "test": [["t.py::a", "passed", 0.1, "", "", 0]]}, {}, Outcome.FAIL),
+    ({"test": [["t.py::a", "passed", 0.1, "", "", 0, ""]]}, {}, Outcome.CRASH),
+    ({"test": [["t.py::a", "skipped", 0.1, "", "", 0, ""]]}, {}, Outcome.FAIL),
+    ({"test": [["t.py::a", "xpassed", 0.1, "", "", 0, ""]]}, {}, Outcome.FAIL),
+    ({"test": [["t.py::a", "failed", 0.1, "x\nMemoryError", "", 0, ""]]}, {}, Outcome.OUT_OF_MEMORY),
+    ({"collected": [[["t.py::a"]]], "test": [["t.py::a", "passed", 0.1, "", "", 0, ""]]}, {}, Outcome.FAIL),
 ]
 
 
@@ -93,7 +114,16 @@ def test_every_other_ending(changes: dict[str, Any], reply: dict[str, Any], outc
 
 
 def test_output_is_capped_and_says_so() -> None:
-    usual = {"killed": "", "test": "", "exit": 0, "signal": None, "broken": False, "flooded": False, "printed": ""}
+    usual = {
+        "killed": "",
+        "test": "",
+        "exit": 0,
+        "signal": None,
+        "broken": False,
+        "flooded": False,
+        "printed": "",
+        "outlived": False,
+    }
     seen = Observation.of({**usual, "bits": [1, 0], "frames": frames()})
     found = conclude(seen, TESTS, Allowances(), 0.5, "tests/x", 5)
     assert found.output == "saids\n[3 characters cut]"
@@ -148,99 +178,104 @@ def test_a_flood_is_noticed() -> None:
 
 HARMLESS = [
     "x = re.compile('a')\n",
-    "x = [m for m in modules]\n",
     "# gc and inspect are fine here\nx = 1\n",
     '"""It inspects the stack of modules; evaluate."""\n',
     "def signal(kill, stack): return kill\n",
-    "x = type(y).__name__\n",
     "x = getattr(y, 'name')\n",
-    "x = f'{sys.path}/x'\n",
-    "class A:\n    def __eq__(self, other): return isinstance(other, A) and self.x == other.x\n",
-    "class A:\n def __eq__(self, o):\n  if type(self) is type(o): return self.x == o.x\n  return NotImplemented\n",
-    "class A:\n    def __ne__(self, other): return not self == other\n",
-    "class A:\n    def __eq__(self, other): return self.x == other.x\n",
-    "class A:\n    def __eq__(self, other): return (self.x, self.key()) == (other.x, other.key())\n",
-    "class A(int):\n    def __eq__(self, other): return int(self) == int(other)\n",
-    "class A(B):\n    def __eq__(self, other): return super().__eq__(other) and self.__dict__ == other.__dict__\n",
-    "class A:\n def __eq__(s, o):\n  if not hasattr(o, 'x'): return False\n  return s.x == o.x and set(s) == set(o)\n",
-    "class A:\n def __eq__(s, o):\n  if isinstance(o, (int, A)): return s.x == o\n  return NotImplemented\n",
-    "class A:\n    def __ne__(self, other): return self.x != other.x or self.y != other.y\n",
+    "exec(template.format(name=name), namespace)\n",
+    "x = sys.modules[__name__]\n",
     "x = A.__eq__(a, b)\n",
-    "x = '%99999999d' % 1 + '{:99999999}'.format(2)\n",
-    "x = 'modified'.replace('i', 'e') + str(y)\n",
-    "import inspect\nx = inspect.signature(f)\n",
-    "from inspect import isclass, signature\n",
-    "import importlib.resources\nx = importlib.resources.files('a')\n",
+    "import importlib\nx = importlib.import_module(name)\n",
+    "from django.test import Client\nimport numpy.testing\n",
+    "x = settings.get('test_mode')\n",
     "x = type('A', (), {'a': 1})\n",
+    "gc = latest = compare = 1\n",
 ]
 
 
 @pytest.mark.parametrize("text", HARMLESS)
-def test_ordinary_code_is_not_suspicious(text: str) -> None:
-    assert screen("x = 0\n", text) == []
+def test_ordinary_code_is_neither_held_up_nor_flagged(text: str) -> None:
+    assert screen("x = 0\n", text) == ([], [])
 
 
-def test_where_a_file_has_exec_more_of_it_is_its_way() -> None:
-    assert screen("exec(x)\n", "exec(x)\nexec(y)\n") == []
-    assert screen("exec(x)\n", "exec(x)\ncurrentframe()\n") == ["currentframe"]
-
-
-def test_a_comparison_that_was_there_may_be_written_anew_and_none_be_added() -> None:
-    guarded = "class A:\n    def __eq__(self, other): return isinstance(other, A) and self.x == other.x\n"
-    anew = "class A:\n    def __eq__(self, other): return all(map(eq, self, other))\n"
-    assert screen(guarded, anew) == []
-    assert screen(guarded, guarded + anew.replace("class A", "class B")) == ["__eq__"]
-    plain = "import inspect\nx = inspect.signature(f)\n"
-    assert screen(plain, plain.replace("signature", "getclosurevars")) == ["inspect"]
-
-
-HARMFUL = [
-    "from gc import get_stats as s, unfreeze\n",
-    "from sys import modules\n",
-    "x = os.sys.modules\n",
-    "x = getattr(sys, '_getf' + 'rame')\n",
-    "x = getattr(sys, 'modules')\n",
-    "x = f.f_back\n",
-    "exec('x')\n",
-    "class A:\n    def __eq__(self, other): return True\n",
-    "A.__eq__ = lambda s, o: True\n",
-    "x = type('A', (), {k: 1})\n",
-    "x = type('A', (), {'__eq__': f})\n",
-    "class A:\n    def __eq__(self, other): return isinstance(other, A) and 1\nglobals()['A'] = int\n",
-    "class A(metaclass=M):\n    def __eq__(self, other): return isinstance(other, A) and 1\n",
-    "class A:\n    def __eq__(self, other):\n        if not isinstance(other, A): return True\n        return False\n",
-    "class A:\n    def __eq__(self, other): return self.imag == other.imag\n",
-    "class A:\n    def __eq__(self, other): return self.x() == other.isalpha()\n",
-    "class A:\n    def __eq__(self, other): return self.learn(other) == other.x\n",
-    "class A:\n    def __eq__(self, other): return not self.x != other.x\n",
-    "class A:\n    def __eq__(self, other): return self.x == other.x or True\n",
-    "class A:\n    def __eq__(self, other): return other == other\n",
-    "class A:\n    def __eq__(self, other): return self.x == other or NotImplemented\nNotImplemented = True\n",
-    "class A:\n    def __eq__(self, other): return self.__class__ == other.__class__\n",
-    "class A:\n    def __eq__(self, other): return hasattr(self, other) and self.x == other\n",
-    "class A:\n    def __eq__(self, other): return self.x < other and self.x == other\n",
-    "class A:\n    def __eq__(self, other): return int(self) == int(other)\nint = len\n",
-    "class A:\n    def __eq__(self, other=(x := []), y=0): return self.x == other\n    __eq__ = f\n",
-    "import inspect\nx = inspect.getmodule(f)\n",
-    "import inspect\nx = inspect\n",
-    "from inspect import stack\n",
-    "import importlib.metadata as m\nx = m.entry_points()\n",
-    "import importlib\n",
-    "from tests import test_a\n",
-    "x = vars(os)['mod' 'ules']\n",
-    "x = ''.join(['_py', 'test'])\n",
-    "x = '__%s__' % 'eq'\n",
-    "x = '__qe__'[::-1]\n",
-    "x = 'tsetyp_'[::-1].lower()\n",
-    "x = '__{}__'.format('eq')\n",
-    "x = ''.join(reversed('seludom'))\n",
-    "x = chr(95) + chr(95) + 'eq' + '__'\n",
-    "x = b'_pytest'.decode()\n",
-    "import ｇｃ\n\nｇｃ.unfreeze()\n",
+HONEST = "class A:\n    def __eq__(self, other): return self.x == other.x\n"
+FORMS = [
+    "class A:\n    def __eq__(self, other):\n        return type(self) is type(other) and vars(self) == vars(other)\n",
+    "class A:\n    def __eq__(self, other): return all(map(eq, self, other))\n",
+    "class A:\n    __eq__ = lambda self, other: self.x == other.x\n",
+    "class A:\n def __eq__(s, o):\n  if isinstance(o, (int, A)): return s.x == o\n  return NotImplemented\n",
+    "class A:\n def __eq__(s, o):\n  if isinstance(o, A): return True\n  return False\n",
+    "class A:\n def __eq__(s, o):\n  raise TypeError\n",
+    "class A:\n def __eq__(s, o):\n  return NotImplemented\n",
+    "x = 1\n",
 ]
 
 
-@pytest.mark.parametrize("text", HARMFUL)
-def test_looking_into_the_judge_is_suspicious(text: str) -> None:
-    assert screen("x = 0\n", text)
-    assert screen(text, text) == []
+@pytest.mark.parametrize("anew", FORMS)
+def test_a_comparison_that_was_there_may_be_written_anew(anew: str) -> None:
+    assert screen(HONEST, anew) == ([], [])
+
+
+FIXED = [
+    "class A:\n    def __eq__(self, other): return True\n",
+    "class A:\n    def __eq__(self, other):\n        print(other)\n        return True\n",
+    "class A:\n    def __eq__(self, other): return 1 == 1\n",
+    "class A:\n    def __eq__(self, other): return bool(self.x)\n",
+    "class A:\n    def __eq__(*both): return True\n",
+    "class A:\n    __eq__ = lambda self, other: True\n",
+    "class A:\n    __eq__ = lambda *both: 1\n",
+]
+
+
+@pytest.mark.parametrize("text", FIXED)
+def test_a_comparison_that_says_the_same_of_everything_is_held_up(text: str) -> None:
+    assert screen(HONEST, text)[0] == ["__eq__ says the same of everything"]
+    assert screen(text, text) == ([], [])
+
+
+BROUGHT = [
+    *(f"class A:\n    def __{name}__(self, *other): return self.x == other\n" for name in _NAMES),
+    "class A(str):\n    def __eq__(self, other): return str(self) == str(other)\n",
+    "A.__eq__ = lambda s, o: s.x == o.x\n",
+    "class A:\n    __ne__ = f\n",
+    "setattr(A, '__eq__', f)\n",
+    "x = type('A', (), {'__eq__': f})\n",
+    "x = type('A', (), dict(__eq__=f))\n",
+    "m.__eq__.return_value = True\n",
+    "from unittest.mock import ANY\n",
+    "from unittest import mock\nx = mock.ANY\n",
+    "@dataclass\nclass A:\n    x: int = field(compare=False)\n",
+    "from tests import test_a\n",
+    "from test_basket import EXPECTED\n",
+    "x = importlib.import_module('tests.test_a').EXPECTED\n",
+    "x = sys.modules['test_basket'].EXPECTED\n",
+    "import conftest\n",
+]
+
+
+@pytest.mark.parametrize("text", BROUGHT)
+def test_a_candidate_brings_no_comparison_along_and_reads_no_tests(text: str) -> None:
+    assert len(screen("x = 0\n", text)[0]) == 1
+    assert screen(text, text) == ([], [])
+
+
+ODD = {
+    "import gc, os\n": ["gc"],
+    "import inspect\nx = inspect.signature(f)\n": ["inspect"],
+    "from pytest import skip\n": ["test framework"],
+    "from unittest.mock import Mock\n": ["test framework"],
+    "import _pytest.reports as r\n": ["test framework"],
+    "x = sys._getframe(1).f_locals\n": ["frames"],
+    "import ctypes\n": ["ctypes"],
+    "sys.settrace(f)\n": ["tracing"],
+    "sys.meta_path.insert(0, f)\n": ["import system"],
+    "x = f.__code__\n": ["internals"],
+    "x = open('/proc/self/stat')\n": ["/proc"],
+    "import ｇｃ\n\nｇｃ.unfreeze()\n": ["gc"],
+}
+
+
+@pytest.mark.parametrize("text", ODD)
+def test_what_is_odd_is_flagged(text: str) -> None:
+    assert screen("x = 0\n", text) == ([], ODD[text])
+    assert screen(text, text + "x = 1\n" + text) == ([], [])

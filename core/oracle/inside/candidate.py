@@ -15,8 +15,8 @@ REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 
 
 def path_of(request: dict[str, Any], config: dict[str, Any]) -> str:
-    """Where the changed file lies."""
-    return os.path.join(str(config["root"]), request["path"])
+    """Where the changed file lies; empty where none is changed."""
+    return os.path.join(str(config["root"]), request["path"]) if request.get("path") is not None else ""
 
 
 def text_of(request: dict[str, Any]) -> bytes:
@@ -34,7 +34,7 @@ def take_up(send: Send, request: dict[str, Any], config: dict[str, Any], finder:
     except REFUSALS as error:
         send("syntax", describe(error), getattr(error, "lineno", None) or 0)
         return False
-    send("screen", screen(request["original"], request["text"]))
+    send("screen", *screen(request["original"], request["text"]))
     finder.place(path, text)
     serve(path, text)
     return True

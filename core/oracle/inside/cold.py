@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from . import audit
-from .candidate import take_up
+from .candidate import path_of, take_up
 from .channel import Send
 from .child import describe, flush
 from .configured import Configured
@@ -77,7 +77,7 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
     if request.get("stages"):
         plugins.append(Stages(reporter, request["stages"], collected=False))
     hide()
-    audit.install(send, config["root"] + os.sep)
+    audit.install(send, config["root"] + os.sep, path_of(request, config))
     status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)
     return 0
@@ -88,7 +88,9 @@ def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
     collector, early, witness = choose_collector(config), Early(config["root"]), Witness()
     known = Foreign(config["root"] + os.sep)
     reporter = Reporter(send, request, witness, config["root"])
-    closing = Closing(send, reporter, request, snapshot())
+    changes = snapshot()
+    # Ours is no change that a candidate may make too.
+    closing = Closing(send, reporter, request, lambda: [name for name in changes() if name != "sys.settrace"])
     collector.start()
     status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, early, known, collector])
     _send_lines(send, collector)

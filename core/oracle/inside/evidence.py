@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 import operator
+import os
 import sys
+import time
 import types
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -18,28 +20,47 @@ from .channel import Send
 NOTES = ("_pytest_diamond_inheritance_warning_shown",)
 """What pytest notes on a class of its own at the first item, base or derived class first as the files come."""
 OWN = "_rtc_inspector_inside"
-FRAMEWORK = ("pytest", "_pytest", "pluggy", "unittest", "doctest", OWN)
-LOADERS = ("_frozen_importlib", "_frozen_importlib_external")
-"""What reads modules: their own loaders vouch for compiled code."""
+FRAMEWORK = ("pytest", "_pytest", "pluggy", OWN)
+STANDARD = os.path.dirname(os.__file__) + os.sep
+"""Where the standard library lies, which tests and pytest call: `re.search = lambda *a: True` hides failures too."""
+INSTALLED = ("site-packages", "dist-packages")
+CODE_OF = operator.attrgetter("__code__")
+HEAP = 1 << 9
+"""Among the flags of a class: it was made by a `class` statement, or as one."""
+GRACE = 0.2
+"""Seconds that threads have to end, once the tests have."""
 
 
 class _Owner:
-    """A module or class of the framework with what it held."""
+    """A module or class with what it held."""
 
-    def __init__(self, owner: Any) -> None:
+    def __init__(self, owner: Any, *, every: bool = False) -> None:
+        """`every`: plain values count too, not only what can be called."""
         self._owner = owner
+        self._every = every
         self._held = dict(vars(owner))
         self._ids = [*map(id, self._held.values())]
+        self._functions = [*_functions(self._held.values())]
+        self._codes = [*map(id, map(CODE_OF, self._functions))]
+        self._code = [*map(CODE_OF, self._functions)]  # kept alive: another object must not get its id
 
     def changes(self) -> list[str]:
         """Names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
+        name = str(getattr(self._owner, "__name__", self._owner))
+        found = []
+        if [*map(id, map(CODE_OF, self._functions))] != self._codes:
+            pairs = zip(self._functions, self._code)
+            found += [name + "." + f.__name__ + ".__code__" for f, code in pairs if CODE_OF(f) is not code]
         now = vars(self._owner)
         if [*map(id, now.values())] == self._ids:
-            return []
-        name = str(getattr(self._owner, "__name__", self._owner))
-        changed = [key for key, value in self._held.items() if _matters(value) and now.get(key) is not value]
+            return found
+        changed = [key for key, value in self._held.items() if self._matters(value) and now.get(key) is not value]
         added = [key for key in now if key not in self._held and self._shadows(key)]
-        return [name + "." + key for key in changed + added]
+        return found + [name + "." + key for key in changed + added]
+
+    def _matters(self, value: Any) -> bool:
+        """Counters and caches may change; what can be called may not."""
+        return self._every or callable(value) or isinstance(value, (classmethod, staticmethod, property))
 
     def _shadows(self, key: str) -> bool:
         """Whether a new name hides an inherited or a built-in one; pytest's own notes are known."""
@@ -50,34 +71,71 @@ class _Owner:
         return hasattr(builtins, key) and not key.startswith("__")
 
 
-def _matters(value: Any) -> bool:
-    """Counters and caches may change; what can be called may not."""
-    return callable(value) or isinstance(value, (classmethod, staticmethod, property))
+def _functions(values: Iterable[Any]) -> Iterator[types.FunctionType]:
+    """Python functions among the values, behind what wraps them in a class."""
+    for value in values:
+        if isinstance(value, (classmethod, staticmethod)):
+            value = value.__func__
+        elif isinstance(value, property):
+            value = value.fget
+        if isinstance(value, types.FunctionType):
+            yield value
 
 
 def snapshot() -> Callable[[], list[str]]:
-    """Remember the framework as it is; the function returned names what has changed since."""
-    modules = [(name, module) for name, module in sys.modules.items() if _ours(name) and module is not None]
-    kept = [module for _, module in modules]
+    """Remember the framework and the standard library as they are; the function returned names what has changed."""
+    modules = [(name, module) for name, module in [*sys.modules.items()] if _is_watched(name, module)]
+    owners = [_Owner(module) for _, module in modules]
+    owners += [_Owner(kind) for kind in _classes([module for _, module in modules])]
     shown = [(name, module) for name, module in modules if not name.startswith(OWN)]
-    owners = [_Owner(owner) for owner in [*kept, *_classes(kept), builtins]]
-    functions = [*_functions(owners)]
-    codes = [function.__code__ for function in functions]
-    finders = list(sys.meta_path)
-    code_of = operator.attrgetter("__code__")
+    finders, threads = list(sys.meta_path), _threads()
 
     def changes() -> list[str]:
         found = {name for owner in owners for name in owner.changes()}
-        if [*map(id, map(code_of, functions))] != [*map(id, codes)]:
-            found.update(f.__qualname__ + ".__code__" for f, code in zip(functions, codes) if f.__code__ is not code)
         found.update("sys.modules." + name for name, module in shown if sys.modules.get(name) is not module)
         new = [finder for finder in sys.meta_path if not any(finder is old for old in finders)]
         found.update("meta_path." + type(finder).__name__ for finder in new)
         if sys.gettrace() is not None or sys.getprofile() is not None:
             found.add("sys.settrace")
+        if _outlive(threads):
+            found.add("a thread that goes on")
         return sorted(found)
 
     return changes
+
+
+def _is_watched(name: str, module: Any) -> bool:
+    if not isinstance(module, types.ModuleType):
+        return False
+    file = getattr(module, "__file__", None)
+    if not isinstance(file, str):  # built into the interpreter; a project's `__main__` is not
+        return name in sys.builtin_module_names or getattr(module.__spec__, "origin", "") == "frozen"
+    below = file[len(STANDARD) :] if file.startswith(STANDARD) else ""
+    return name.split(".", 1)[0] in FRAMEWORK or (bool(below) and below.split(os.sep)[0] not in INSTALLED)
+
+
+def _classes(modules: list[Any]) -> list[type]:
+    """Classes that these modules define and that can be changed, each once."""
+    found: dict[int, type] = {}
+    for module in modules:
+        for value in list(vars(module).values()):
+            if isinstance(value, type) and value.__flags__ & HEAP and value.__module__ == module.__name__:
+                found.setdefault(id(value), value)
+    return [*found.values()]
+
+
+def _threads() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def _outlive(threads: int) -> bool:
+    """Whether more of them run than did, after a moment in which those that are about to end may do so."""
+    give_up = time.monotonic() + GRACE
+    while _threads() > threads:
+        if time.monotonic() > give_up:
+            return True
+        time.sleep(0.005)
+    return False
 
 
 def hide() -> None:
@@ -87,59 +145,37 @@ def hide() -> None:
 
 
 class Watch:
-    """Remembers the tests' own modules and classes: what they call must stay what it was.
+    """Remembers the tests' own modules and classes, and modules that these name: what they use must stay what it was.
 
     Each is taken as it was before the first of its tests: what a class sets up for its tests is set up once a stage.
     """
 
-    def __init__(self) -> None:
-        """Nothing is watched yet."""
+    def __init__(self, root: str) -> None:
+        """Nothing is watched yet. `root`: of the project, whose own modules do as they like."""
+        self._root = root + os.sep
         self._owners: dict[int, _Owner] = {}
 
     def add(self, items: list[Any]) -> None:
         """Those of tests that are about to run."""
         for item in items:
-            for owner in _owners_of(item):
-                if id(owner) not in self._owners:
-                    self._owners[id(owner)] = _Owner(owner)
+            module = getattr(item, "module", None)
+            for owner in (module, *(kind for kind in getattr(getattr(item, "cls", None), "__mro__", ()))):
+                if owner is not None and owner is not object and id(owner) not in self._owners:
+                    self._owners[id(owner)] = _Owner(owner, every=True)
+                    self._add_libraries(owner)
+
+    def _add_libraries(self, module: Any) -> None:
+        """What a test calls as `numpy.testing.assert_allclose` is looked up when it is called."""
+        named = [value for value in vars(module).values() if isinstance(value, types.ModuleType)]
+        named += [inner for value in named for inner in [vars(value).get("testing")] if isinstance(inner, type(value))]
+        for library in named:
+            own = (getattr(library, "__file__", None) or "").startswith(self._root)
+            if not own and id(library) not in self._owners:
+                self._owners[id(library)] = _Owner(library)
 
     def changes(self) -> list[str]:
         """Names of what they no longer hold."""
         return [name for owner in self._owners.values() for name in owner.changes()]
-
-
-def _owners_of(item: Any) -> Iterator[Any]:
-    if getattr(item, "module", None) is not None:
-        yield item.module
-    yield from (kind for kind in getattr(getattr(item, "cls", None), "__mro__", ()) if kind is not object)
-
-
-def _ours(module: str) -> bool:
-    return module.split(".", 1)[0] in FRAMEWORK + LOADERS
-
-
-def _classes(modules: list[Any]) -> list[type]:
-    """The framework's own classes, each once."""
-    found: dict[int, type] = {}
-    for module in modules:
-        for value in list(vars(module).values()):
-            if isinstance(value, type) and _ours(value.__module__):
-                found.setdefault(id(value), value)
-    return [*found.values()]
-
-
-def _functions(owners: list[_Owner]) -> Iterator[types.FunctionType]:
-    """Python functions the owners hold, behind whatever wraps them."""
-    seen: set[int] = set()
-    for owner in owners:
-        for value in owner._held.values():
-            if isinstance(value, (classmethod, staticmethod)):
-                value = value.__func__
-            elif isinstance(value, property):
-                value = value.fget
-            if isinstance(value, types.FunctionType) and id(value) not in seen:
-                seen.add(id(value))
-                yield value
 
 
 def needs_proof(failed: bool, items: list[Any], request: dict[str, Any]) -> bool:

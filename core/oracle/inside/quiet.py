@@ -7,7 +7,6 @@ better than too few, as admission tries every region.
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 
@@ -54,8 +53,7 @@ class QuietWatch:
             self._last = lines
             return
         self.disarm()
-        # Handlers are given no frame here (signals.py): the one interrupted stands behind that handler's caller.
-        self._pause(frame or sys._getframe(2))
+        self._pause(frame)
 
 
 def lines_around(frame: FrameType | None, root: str) -> Iterator[tuple[str, int]]:

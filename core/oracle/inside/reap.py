@@ -8,6 +8,8 @@ import signal
 import time
 
 PATIENCE = 5.0
+GRACE = 0.2
+"""Seconds in which processes that are about to end may do so."""
 
 
 def _children(pid: int) -> list[int]:
@@ -55,6 +57,24 @@ def _reap_dead() -> None:
                 return
         except ChildProcessError:  # noqa: PERF203 - it ends the loop
             return
+
+
+def outliving() -> bool:
+    """Whether descendants go on, a moment after the child has ended. What multiprocessing keeps running ends later."""
+    give_up = time.monotonic() + GRACE
+    while True:
+        _reap_dead()
+        if not any(map(_goes_on, descendants())):
+            return False
+        if time.monotonic() > give_up:
+            return True
+        time.sleep(0.005)
+
+
+def _goes_on(pid: int) -> bool:
+    with contextlib.suppress(OSError), open("/proc/%d/cmdline" % pid, "rb") as file:
+        return b"multiprocessing" not in file.read()
+    return False
 
 
 def kill_everything() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,23 +22,16 @@ SIGNATURE_LIMIT = 16_000
 
 
 class Witness:
-    """Sees for itself whether a test raised: a report can be talked into saying otherwise.
-
-    Attributes:
-        doom: makes a test fail, where each is to.
-    """
+    """Sees for itself whether a test raised: a report can be talked into saying otherwise."""
 
     def __init__(self) -> None:
         """Nothing seen yet."""
         self.raised = False
-        self.doom: Callable[[Any], None] | None = None
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:
         """Around everything else; unittest keeps its exceptions on the item."""
         self.raised = False
-        if self.doom is not None:
-            self.doom(item)
         outcome: Any = yield
         self.raised = outcome.excinfo is not None or bool(getattr(item, "_excinfo", None))
 
@@ -63,7 +56,6 @@ class Reporter:
         """
         self._send = send
         self._witness = witness
-        witness.doom = request.get("doom")
         self._root = root
         self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
         self._shuffle = request.get("shuffle")
@@ -75,7 +67,7 @@ class Reporter:
         self._printed = ""
         self._signature = ""
         self._others: dict[str, list[Any]] = {}
-        self._watch = Watch()
+        self._watch = Watch(root)
         self.failed = False
         self.items: list[Any] = []
 

@@ -1,165 +1,175 @@
-"""Names that code uses to look into its judge; counted in a candidate against the original."""
+"""What can be read off a candidate's text: comparisons that it must not bring along, and what is odd about it.
+
+Both are counted against the original: what was there already is never held against a candidate, so that the original
+text itself always passes.
+"""
 
 from __future__ import annotations
 
 import ast
-import gc
-import inspect
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any, Tuple
 
-from .folding import folded
-from .harmless import USES, harmless
-
-_MODULES = """
-_pytest pytest pluggy unittest doctest gc ctypes _ctypes inspect faulthandler builtins importlib runpy
-_posixsubprocess readline
+_COMPARISONS = """
+__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __contains__ __instancecheck__ __subclasscheck__
 """
-MODULES = frozenset(_MODULES.split())
-_CALLS = """
-__import__ exec eval compile breakpoint
+COMPARISONS = frozenset(_COMPARISONS.split())
+"""Methods that tests ask about a value. Whoever writes one can have any test pass."""
+MODULES = {
+    "gc": "gc",
+    "inspect": "inspect",
+    "ctypes": "ctypes",
+    "_ctypes": "ctypes",
+    **dict.fromkeys(("pytest", "_pytest", "pluggy", "unittest", "doctest"), "test framework"),
+}
+"""Modules, and the flag of who imports one."""
+_FRAMES = """
+_getframe _current_frames currentframe getouterframes getinnerframes walk_stack walk_tb extract_stack format_stack
+print_stack f_back f_globals f_locals f_builtins tb_frame gi_frame cr_frame ag_frame
 """
-CALLS = frozenset(_CALLS.split())
-_NAMES = """
-_getframe _current_frames currentframe getouterframes getinnerframes walk_stack walk_tb settrace setprofile
-addaudithook meta_path path_hooks path_importer_cache __subclasses__ __globals__ __builtins__ __code__
-__closure__ __loader__ f_back f_globals f_locals f_builtins tb_frame gi_frame cr_frame ag_frame get_objects
-get_referrers get_referents process_vm_writev ptrace __eq__ __ne__ __instancecheck__ __subclasscheck__
-"""
-NAMES = frozenset(_NAMES.split())
-_COMMON = """
-exec eval compile __import__ importlib inspect currentframe
-"""
-COMMON = frozenset(_COMMON.split())
-"""Where the file has one, more of it is the file's way."""
-COMPARISONS = frozenset(["__eq__", "__ne__", "__instancecheck__", "__subclasscheck__"])
-"""Suspicious where they are defined, not where they are called."""
-PAIRS = frozenset([("sys", "modules"), ("inspect", "stack"), ("sys", "monitoring")])
-TEST_MODULE = re.compile(r"tests?$|test_|.*_tests?$")
-WORD = re.compile(r"\w+")
-HIDDEN = MODULES | NAMES | {"sys", "modules"}
-"""Words that nobody puts together from pieces for an honest reason."""
-KNOT = re.compile(r"""["'][ \t]*[%\[+]|\{["']""")
-"""Where a text is put together by an operator."""
-_FIRST = (
-    "modules stack monitoring proc getattr setattr delattr type vars join __dict__ format replace decode chr reversed"
-)
-FIRST_LOOK = MODULES | CALLS | NAMES | set(_FIRST.split())
+NAMES = {
+    **dict.fromkeys(_FRAMES.split(), "frames"),
+    **dict.fromkeys(("settrace", "setprofile", "addaudithook"), "tracing"),
+    **dict.fromkeys(("meta_path", "path_hooks", "path_importer_cache", "__loader__"), "import system"),
+    **dict.fromkeys(("__subclasses__", "__globals__", "__builtins__", "__code__", "__closure__"), "internals"),
+}
+"""Names, and the flag of who uses one."""
+WORDS = re.compile(r"\b(?:%s|ANY|compare)\b|/proc/|test" % "|".join([*COMPARISONS, *MODULES, *NAMES]))
+MOCKS = frozenset(["mock", "unittest"])
+TEST_MODULE = re.compile(r"conftest|test_\w*|\w+_tests?")
+
+Function = Tuple[ast.arguments, Any]
+"""Arguments of a function and its body: statements, or the one expression of a lambda."""
 
 
-def screen(original: str, candidate: str) -> list[str]:
-    """Suspicious names that the candidate uses more often than the original does, or at all; empty for most.
+def screen(original: str, candidate: str) -> tuple[list[str], list[str]]:
+    """Why a pass of the candidate would prove nothing, and which flags it gets; both empty for most."""
+    # Most candidates have none of the words, or as many as the original: then nothing needs to be parsed.
+    words = WORDS.findall(candidate)
+    plain = candidate.isascii() and COMPARISONS.isdisjoint(words)  # Python reads many letters as the same name
+    if plain and not Counter(words) - Counter(WORDS.findall(original)):
+        return [], []
+    known, found = _Found(original), _Found(candidate)
+    return sorted(found.held - known.held), sorted(set(found.flags) - set(known.flags))
 
-    It never decides alone: only a candidate whose tests all pass is held up by it.
+
+class _Found:
+    """What stands in a text.
+
+    Attributes:
+        held: reasons not to believe a pass, each as often as it is met.
+        flags: likewise of what is odd.
     """
-    if not _words(candidate) - _words(original) and not _other_parts(original, candidate):
-        return []
-    usual = _names(original)
-    more = set(_names(candidate) - usual) - {name for name in COMMON if usual[name]}
-    if more & COMPARISONS:  # one that was harmless may be written anew in another form; an import that was may not
-        more -= COMPARISONS - set(_names(candidate, every=True) - _names(original, every=True))
-    return sorted(more)
+
+    def __init__(self, text: str) -> None:
+        """The text compiles."""
+        tree = ast.parse(text)
+        nodes = list(ast.walk(tree))
+        self._called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        mocked = any(MOCKS.intersection(path.split(".")) for node in nodes for path in _imported(node))
+        self.held: Counter[str] = Counter()
+        self.flags: Counter[str] = Counter()
+        for node in nodes:
+            self.held.update(self._comparing(node))
+            self.held.update("a test module is imported" for path in _imported(node) if _is_of_tests(path))
+            self.held.update("mock.ANY equals everything" for name in _names(node) if mocked and name == "ANY")
+            self.flags.update(_odd(node))
+
+    def _comparing(self, node: ast.AST) -> Iterator[str]:
+        """A comparison that is defined here, in whatever way, and one that has nothing to do with what is compared."""
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in COMPARISONS:
+            yield "it defines " + node.name
+            if _is_fixed((node.args, node.body)):
+                yield "%s says the same of everything" % node.name
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda):
+            function = node.value.args, node.value.body
+            names = {name for target in node.targets for name in _names(target)} & COMPARISONS
+            yield from ("%s says the same of everything" % name for name in sorted(names) if _is_fixed(function))
+        elif isinstance(node, ast.ClassDef) and _compares_nothing(node):
+            yield "no field of %s is compared" % node.name
+        elif isinstance(node, ast.Attribute) and node.attr in COMPARISONS and id(node) not in self._called:
+            yield "it defines " + node.attr  # set from outside, or of a mock; `super().__eq__(other)` is called
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in COMPARISONS:
+            yield "it defines " + node.id
+        elif isinstance(node, ast.keyword) and node.arg in COMPARISONS:
+            yield "it defines " + node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in COMPARISONS:
+            yield "it defines " + node.value  # by setattr, or in the members of a class that `type` makes
 
 
-def _words(text: str) -> Counter[str]:
-    """A cheap first look at the words of the text, comments included."""
-    words = Counter(word for word in _spelt(text) if word in FIRST_LOOK or "test" in word)
-    return words + Counter(KNOT.findall(text))
+def _is_fixed(function: Function) -> bool:
+    """Whether a comparison gives one constant, or never looks at what it is to compare.
 
-
-def _spelt(text: str) -> list[str]:
-    """Words as Python reads names."""
-    return WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
-
-
-def _other_parts(original: str, candidate: str) -> bool:
-    """Whether a module that is there already, and harmless so far, may be used for more: it takes a name to."""
-    words = Counter(_spelt(candidate))
-    if words["importlib"]:
+    `def __eq__(self, other): return True` does; one that returns False for other classes and else True does not.
+    """
+    arguments, body = function
+    given = [*getattr(arguments, "posonlyargs", ()), *arguments.args]
+    subject = given[-1] if given else arguments.vararg
+    nodes = [node for part in (body if isinstance(body, list) else [body]) for node in ast.walk(part)]
+    returned = [node.value for node in nodes if isinstance(node, ast.Return)] if isinstance(body, list) else [body]
+    values = {repr(node.value) if isinstance(node, ast.Constant) else "" for node in returned}
+    if len(values) == 1 and values != {""}:
         return True
-    loaded = [module for module in (gc, inspect) if words[module.__name__]]
-    names = {name for module in loaded for name in set(dir(module)) - USES[module.__name__,]}
-    before = Counter(word for word in _spelt(original) if word in names)
-    return any(words[name] > before[name] for name in names)
+    read = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return bool(returned) and "NotImplemented" not in read and (subject is None or subject.arg not in read)
 
 
-def _names(text: str, *, every: bool = False) -> Counter[str]:
-    """`every`: harmless uses count too."""
-    tree = ast.parse(text)
-    passed = frozenset() if every else harmless(tree)
-    return Counter(name for node in ast.walk(tree) if id(node) not in passed for name in _of(node))
+def _compares_nothing(node: ast.ClassDef) -> bool:
+    """Whether it is a dataclass of which `compare=False` stands at every field: all its objects are equal."""
+    if not any("dataclass" in _names(decorator) for decorator in _called(node.decorator_list)):
+        return False
+    fields = [part.value for part in node.body if isinstance(part, ast.AnnAssign)]
+    left_out = [
+        isinstance(value, ast.Call)
+        and any(key.arg == "compare" and getattr(key.value, "value", None) is False for key in value.keywords)
+        for value in fields
+    ]
+    return bool(left_out) and all(left_out)
 
 
-def _of(node: ast.AST) -> Iterator[str]:
-    """The suspicious names a node carries."""
+def _called(nodes: list[ast.expr]) -> Iterator[ast.expr]:
+    """`a.b` for both `a.b` and `a.b(c)`."""
+    return (node.func if isinstance(node, ast.Call) else node for node in nodes)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The name that a node carries, of those it imports all."""
     if isinstance(node, ast.Name):
-        yield from {node.id} & (NAMES | CALLS)
+        yield node.id
     elif isinstance(node, ast.Attribute):
-        read = isinstance(node.ctx, ast.Load)
-        yield from (name for name in _attribute(node.value, node.attr) if not (read and name in COMPARISONS))
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        yield from {node.name} & NAMES
-    elif isinstance(node, ast.keyword):
-        yield from {node.arg or ""} & NAMES
-    elif isinstance(node, ast.Call):
-        yield from _call(node)
+        yield node.attr
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        yield from _imports(node)
-    elif isinstance(node, ast.Subscript):
-        yield from {folded(node.slice) or ""} & {"modules"}
-        yield from _hidden(folded(node))
-    elif isinstance(node, (ast.BinOp, ast.JoinedStr)):
-        yield from _hidden(folded(node))
-    else:
-        yield from _text(folded(node))
+        yield from (alias.name for alias in node.names)
 
 
-def _attribute(base: ast.AST, name: str) -> Iterator[str]:
-    """`base.name`, however it is written."""
-    yield from {name} & NAMES
-    owner = getattr(base, "id", getattr(base, "attr", ""))
-    if (owner, name) in PAIRS:
-        yield owner + "." + name
+def _imported(node: ast.AST) -> Iterator[str]:
+    """Modules that are imported by statement or by a call with their name, or looked up in `sys.modules`."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield from ((node.module or "") + "." + alias.name for alias in node.names)
+    elif isinstance(node, ast.Call):
+        function = [*_names(node.func), *_names(getattr(node.func, "value", node))]
+        if function[:1] in (["import_module"], ["__import__"]) or function == ["get", "modules"]:
+            yield from _texts(node.args)
+    elif isinstance(node, ast.Subscript) and "modules" in _names(node.value):
+        yield from _texts([getattr(node.slice, "value", None), node.slice])  # the former before Python 3.9
 
 
-def _call(node: ast.Call) -> Iterator[str]:
-    """Attributes by text, and classes made on the way."""
-    function = getattr(node.func, "id", "")
-    yield from _hidden(folded(node))
-    if function in ("getattr", "setattr", "delattr") and len(node.args) > 1:
-        name = folded(node.args[1])
-        if name is not None and not (function == "getattr" and name in COMPARISONS):
-            yield from _attribute(node.args[0], name)
-            yield from {name} & MODULES
-    elif function == "type" and len(node.args) > 2 and not _spelt_out(node.args[2]):
-        yield "type with three arguments"
+def _texts(nodes: list[Any]) -> Iterator[str]:
+    return (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
-def _spelt_out(members: ast.AST) -> bool:
-    """Whether the members of a class made on the way can be read off; their names are screened like all texts."""
-    return isinstance(members, ast.Dict) and all(isinstance(key, ast.Constant) for key in members.keys)
+def _is_of_tests(path: str) -> bool:
+    """Whether a module is one of tests by its name; `django.test` and `numpy.testing` are not."""
+    parts = [part for part in path.split(".") if part]
+    return parts[:1] in (["test"], ["tests"]) or any(map(TEST_MODULE.fullmatch, parts))
 
 
-def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    paths = [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        paths = [(node.module or "") + "." + name for name in paths]
-    for path in paths:
-        parts = path.split(".")
-        yield from set(parts) & (MODULES | NAMES)
-        yield from (first + "." + second for first, second in zip(parts, parts[1:]) if (first, second) in PAIRS)
-        yield from (part for part in parts if part == "conftest" or TEST_MODULE.match(part))
-
-
-def _hidden(value: str | None) -> Iterator[str]:
-    """Words in a text that was put together from constants."""
-    yield from set(WORD.findall(value or "")) & HIDDEN
-
-
-def _text(value: str | None) -> Iterator[str]:
-    if value is not None:
-        yield from {value.strip()} & (NAMES | MODULES)
-        if "/proc/" in value:
-            yield "/proc/"
+def _odd(node: ast.AST) -> Iterator[str]:
+    yield from (MODULES[part] for path in _imported(node) for part in path.split(".") if part in MODULES)
+    yield from (NAMES[name] for name in _names(node) if name in NAMES)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "/proc/" in node.value:
+        yield "/proc"

@@ -10,7 +10,7 @@ import time
 from typing import Any, Callable
 
 from .channel import FrameReader
-from .reap import kill_everything
+from .reap import kill_everything, outliving
 from .scratch import Scratch
 
 JUDGE_BYTES = 16 << 20
@@ -115,6 +115,7 @@ class _Watch:
         self._test_deadline: float | None = None
         self._test = ""
         self._why = ""
+        self._outlived = False
 
     def follow(self, pid: int, report: int, output: int, wakeup: Wakeup) -> dict[str, Any]:
         """Until the child is dead and its frames are read."""
@@ -131,6 +132,7 @@ class _Watch:
             self._read(output, sources if output in ready else None, self._output.feed)
             ended, code = os.waitpid(pid, os.WNOHANG)
             status = code if ended else self._judge_time(pid)
+        self._outlived = not self._why and outliving()
         kill_everything()
         for end, take in ((report, self._take), (output, self._output.feed)):
             while self._read(end, [end], take):
@@ -181,6 +183,7 @@ class _Watch:
             "test": self._test,
             "exit": os.WEXITSTATUS(status) if os.WIFEXITED(status) else None,
             "signal": os.WTERMSIG(status) if os.WIFSIGNALED(status) else None,
+            "outlived": self._outlived,
             "broken": self._reader.broken,
             "flooded": self._reader.flooded,
             "printed": self._output.text(),

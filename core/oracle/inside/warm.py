@@ -113,7 +113,7 @@ class Collected:
         session.testscollected = len(session.items)
         self._forget_output()
         hide()
-        audit.install(send, self._config["root"] + os.sep)
+        audit.install(send, self._config["root"] + os.sep, path_of(request, self._config))
         if request.get("stages"):
             self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
         self._pytest.hook.pytest_runtestloop(session=session)
@@ -136,7 +136,7 @@ class Collected:
         except REFUSALS:
             send("fallback", "the function alone does not compile")
             return False
-        send("screen", screen(request["original"], request["text"]))
+        send("screen", *screen(request["original"], request["text"]))
         path = path_of(request, self._config)
         self._finder.place(path, text)
         serve(path, text)

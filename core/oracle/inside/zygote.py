@@ -13,7 +13,6 @@ import sys
 from typing import Any
 
 from .scratch import Scratch
-from .standing import standing
 from .supervise import Supervisor, Wakeup
 from .wire import Wire
 
@@ -42,20 +41,25 @@ def _missing_pytest() -> str:
     return ""
 
 
+def _keep_quiet_about_the_test() -> None:
+    """pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it."""
+    from _pytest import runner
+
+    runner._update_current_test_var = lambda item, when: None
+
+
 class Zygote:
     """Holds the warm interpreter."""
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import child, cold, comparisons, doomed, signals
+        from . import child, cold
 
         self._wire = wire
         self._config = config
         self._child = child
         self._cold = cold
-        self._comparisons = comparisons.install()
-        self._doomed_by = doomed.doomed_by
-        signals.blindfold()
+        _keep_quiet_about_the_test()
         self._collected: Any = None
         self._configured: Any = None
         self._learned: dict[str, Any] = {}
@@ -123,8 +127,7 @@ class Zygote:
         ready = {"ready": True, "python": platform.python_version(), "pytest": pytest.__version__}
         threads = len(os.listdir("/proc/self/task"))
         self._wire.send({**ready, "threads": threads, "trouble": self._trouble})
-        usual = standing()
-        while standing() == usual:  # else whoever did that is judged, and a new process goes on
+        while True:
             request = self._wire.receive()
             if request is None:
                 return
@@ -151,9 +154,6 @@ class Zygote:
         def body(report: int, output: int, nonce: str) -> None:
             self._wire.close()
             send = self._child.settle(report, output, nonce, self._config)
-            self._comparisons.listen(send)
-            if request.get("doomed"):
-                request["doom"] = self._doomed_by(self._comparisons, request["doomed"])
             if self._collected is not None:
                 self._collected.run(send, request)
             else:
