@@ -150,6 +150,54 @@ OLD_LINE = "old line"
 """In `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins."""
 
 
+# --------------------------------------------------------------------------- problems of a benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem of a benchmark: what a person asked for, a program that does it, and its tests.
+
+    Attributes:
+        key: the benchmark's own name for it, e.g. `HumanEval/7`; unique in its file.
+        line: where it stands in its file, from 1.
+        entry: the function that is asked for.
+        names: what the tests call that function; more than one where names are masked.
+        words: what a person asked for: the docstring, or MBPP's text. Empty where there is none.
+        program: the whole reference, without the docstring of `entry`.
+        body: the body of `entry` in `program`: the x of a round trip.
+        asked: the same program with `words` as its docstring; `asked_body` is the body there.
+        setup: statements that the tests need before them.
+        test: source that defines `check(candidate)`; empty where `asserts` or `inputs` hold the tests.
+        asserts: one test each, as source.
+        inputs: arguments as source, one test each: the reference says what is expected.
+        tolerance: how far numbers may be from what is expected of `inputs`.
+    """
+
+    key: str
+    line: int
+    entry: str
+    names: tuple[str, ...]
+    words: str
+    program: str
+    body: Span
+    asked: str
+    asked_body: Span
+    setup: str = ""
+    test: str = ""
+    asserts: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A file of problems. `name` is that of its form, e.g. `HumanEval`; `fingerprint` the SHA-256 of its bytes."""
+
+    name: str
+    fingerprint: str
+    problems: tuple[Problem, ...]
+
+
 # --------------------------------------------------------------------------- tests and verdicts
 
 

@@ -195,8 +195,7 @@ class ModelList(QObject):
                 self._choose(endpoint_value(endpoint), backward)
             return
         if asked == DOWNLOAD:
-            self.ask_download("", backward)
-            return
+            path = self._ask_download()
         elif asked == FOLDER:
             path = QFileDialog.getExistingDirectory(window, "Choose a folder with model files, at any depth")
         else:
@@ -205,12 +204,11 @@ class ModelList(QObject):
         if path:
             self.add(Path(path), backward)
 
-    def ask_download(self, wanted: str = "", backward: bool = False) -> None:
-        """Let the user fetch a model from the hub, and use it; `wanted` is proposed."""
+    def _ask_download(self) -> str:
+        """The path of a model that was fetched from the hub; empty when none was."""
         from ui.shell.download_dialog import DownloadDialog
 
-        dialog = DownloadDialog(self._gateway, self._bar.window(), wanted=wanted)
+        dialog = DownloadDialog(self._gateway, self._bar.window())
         accepted = dialog.exec() == QDialog.DialogCode.Accepted
         dialog.deleteLater()
-        if accepted and dialog.path is not None:
-            self.add(dialog.path, backward)
+        return str(dialog.path) if accepted else ""

@@ -1,0 +1,1 @@
+"""Benchmark files as generated projects, which the oracle of projects judges."""

@@ -1,0 +1,1 @@
+"""What is copied into a generated project; runs in the target's Python, from 3.8."""

@@ -1,0 +1,1 @@
+"""Code written anew without a model, by syntax tree."""

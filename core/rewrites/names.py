@@ -1,0 +1,119 @@
+"""Hide the name of a function, so that nobody can tell from it what the function does (IdentityChain, Sec. 4).
+
+The paper's own code replaces text: it breaks HumanEval/106, whose function is called `f` (`def` becomes `defunc`), and
+the seven problems whose name stands inside other words. Here names are found by syntax tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from collections.abc import Iterator
+from itertools import accumulate
+
+MASK = "func"
+Place = tuple[int, int]
+"""Line from 1 and column in characters from 0."""
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def mask_name(source: str, name: str, mask: str = MASK) -> str:
+    """The source with the function `name` called `mask`: its definition, its uses, and variables called like it.
+
+    Variables too, since MBPP's bodies often keep their result under the function's own name. Attributes, methods,
+    parameters, imports and texts of that name stay. Source that does not parse is taken token by token, and what is
+    no Python at all word by word.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _mask_tokens(source, name, mask)
+    return _replaced(source, list(_uses(source, tree, name)), name, mask)
+
+
+def mask_words(text: str, name: str, mask: str = MASK) -> str:
+    """Words of a person or a model with the name replaced where it stands as a word of its own."""
+    return re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", mask, text)
+
+
+def _uses(source: str, tree: ast.AST, name: str) -> Iterator[Place]:
+    lines = _lines(source)
+    for node in ast.iter_child_nodes(tree):
+        names_it = isinstance(node, _Definition) and node.name == name and not isinstance(tree, ast.ClassDef)
+        if isinstance(node, ast.Name) and node.id == name:
+            yield node.lineno, _characters(lines[node.lineno - 1], node.col_offset)
+        elif (isinstance(node, _Definition) and names_it) or (
+            isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
+        ):
+            yield _definition(lines, node.lineno, node.col_offset, name)
+        if not (isinstance(node, _Scope | ast.ClassDef) and name in _other_names(node)):
+            yield from _uses(source, node, name)
+
+
+def _definition(lines: list[str], line: int, column: int, name: str) -> Place:
+    """Where the name stands in a statement that begins there, e.g. behind `def`."""
+    start = _characters(lines[line - 1], column)
+    found = re.compile(rf"\b(?:def|class|global|nonlocal)\b.*?\b({re.escape(name)})\b").search(lines[line - 1], start)
+    return line, found.start(1) if found else start
+
+
+def _other_names(scope: _Scope | ast.ClassDef) -> set[str]:
+    """Names that mean something else in there: parameters, imports, errors that are caught, attributes of a class."""
+    names = set[str]()
+    if not isinstance(scope, ast.ClassDef):
+        arguments = scope.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        names = {one.arg for one in every if one is not None}
+    waiting: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and isinstance(scope, ast.ClassDef):
+            names.add(node.id)
+        if not isinstance(node, _Scope | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+    return names
+
+
+def _mask_tokens(source: str, name: str, mask: str) -> str:
+    """By tokens as far as there are any, the rest by words."""
+    places: list[Place] = []
+    before, end = "", (1, 0)
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.NAME and token.string == name and before != ".":
+                places.append(token.start)
+            before, end = token.string, token.end
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    at = min(len(source), sum(map(len, _lines(source)[: end[0] - 1])) + end[1])
+    return _replaced(source[:at], places, name, mask) + mask_words(source[at:], name, mask)
+
+
+def _replaced(source: str, places: list[Place], name: str, mask: str) -> str:
+    """With the name at those places replaced; one that is not there is left alone."""
+    starts = [0, *accumulate(map(len, _lines(source)))]
+    for line, column in sorted(set(places), reverse=True):
+        at = starts[line - 1] + column
+        if re.compile(rf"\b{re.escape(name)}\b").match(source, at):
+            source = source[:at] + mask + source[at + len(name) :]
+    return source
+
+
+def _lines(source: str) -> list[str]:
+    """As Python counts them, each with its end."""
+    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", source)
+
+
+def _characters(line: str, column: int) -> int:
+    """A column in UTF-8 bytes as characters."""
+    return len(line.encode()[:column].decode())

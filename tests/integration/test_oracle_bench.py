@@ -1,0 +1,96 @@
+"""The bundled benchmark, judged as a generated project in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from core.oracle.bench.project import node_ids, program_file, program_path, write_project
+from core.rewrites.names import mask_name
+from core.settings import OracleSettings
+from core.source.benchmark import read_benchmark
+from core.trips.judged import Judged, open_judged
+from core.types import Candidate, Outcome, Problem, Span, Verdict
+from resources import path as resource
+
+PROBLEMS = {problem.entry: problem for problem in read_benchmark(resource("benchmark", "pocket.jsonl")).problems}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    root = write_project(list(PROBLEMS.values()), tmp_path_factory.mktemp("cache"))
+    with ExitStack() as stack:
+        settings = OracleSettings(confirm_whole_suite=False, cache=False)
+        yield open_judged(stack, root, settings, lambda text: None, lambda *_: None)
+
+
+def judge(judged: Judged, problem: Problem, body: str) -> Verdict:
+    file = judged.codebase.file(program_path(problem))
+    return judged.oracle.judge(Candidate(file, problem.body, body), node_ids(problem), every_test=True)
+
+
+def signatures(verdict: Verdict) -> list[str]:
+    return [test.signature for test in sorted(verdict.tests, key=lambda test: test.node_id)]
+
+
+def test_every_reference_passes_in_every_run(judged: Judged) -> None:
+    assert len(judged.suite.tests) == 62 and not judged.suite.excluded
+    assert not any(file.is_test for file in judged.codebase.files if file.path.startswith("problems/"))
+    for name in ("add", "drop_negatives", "interleave"):
+        problem = PROBLEMS[name]
+        verdict = judge(judged, problem, problem.program[problem.body.start : problem.body.end] + "  # as it was")
+        assert verdict.outcome is Outcome.PASS and set(signatures(verdict)) == {"pass"}
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "expected"),
+    [
+        ("add", "return a - b", ["value -1", "value -2", "pass", "value -0.5"]),
+        ("add", "pass", ["value None"] * 4),
+        ("drop_negatives", "numbers.sort()", ["value None changed ([-2, 1, 3], )", "pass"]),
+        ("interleave", "return iter([*first, *second])", ["value iterator [1, 2, 3, 10]"]),
+        ("parse_clock", "return int(text)", ["error ValueError: invalid literal for int() with base 10: '01:30'"]),
+        ("longest_run", "while values: pass\n    return 0", ["timeout", "pass", "timeout", "timeout"]),
+    ],
+)  # fmt: skip
+def test_what_a_wrong_program_gave_is_kept(judged: Judged, name: str, body: str, expected: list[str]) -> None:
+    verdict = judge(judged, PROBLEMS[name], body)
+    assert verdict.outcome in (Outcome.FAIL, Outcome.TIMEOUT)
+    assert signatures(verdict)[: len(expected)] == expected
+
+
+def test_programs_with_their_name_masked_pass_too(judged: Judged) -> None:
+    for name in ("count", "f", "longest_run"):
+        problem = PROBLEMS[name]
+        file = judged.codebase.file(program_path(problem))
+        masked = mask_name(program_file(problem, problem.program), name)
+        assert f"def {name}(" not in masked and "candidate = func" in masked
+        verdict = judged.oracle.judge(Candidate(file, Span(0, len(file.text)), masked), node_ids(problem))
+        assert verdict.outcome is Outcome.PASS, verdict.detail
+
+
+def test_a_program_without_the_function_has_one_signature(judged: Judged) -> None:
+    problem = PROBLEMS["add"]
+    file = judged.codebase.file(program_path(problem))
+    verdict = judged.oracle.judge(
+        Candidate(file, Span(0, len(file.text)), "x = 1\n"), node_ids(problem), every_test=True
+    )
+    assert verdict.outcome is Outcome.IMPORT_ERROR
+    (said,) = set(signatures(verdict))
+    assert said.startswith("error ") and "candidate" in said
+
+
+def test_nothing_of_a_solution_is_taken_for_a_test(tmp_path: Path) -> None:
+    program = "def test_three(n):\n    return n\n\n\nclass TestThree:\n    def test_me(self): pass\n"
+    body = Span(program.index("return"), program.index("\n\n"))
+    problem = Problem(
+        "a", 1, "test_three", ("test_three",), "", program, body, program, body, asserts=("assert test_three(3) == 3",)
+    )
+    with ExitStack() as stack:
+        root = write_project([problem], tmp_path)
+        settings = OracleSettings(confirm_whole_suite=False, cache=False)
+        made = open_judged(stack, root, settings, lambda text: None, lambda *_: None)
+        assert [test.node_id for test in made.suite.tests] == list(node_ids(problem))
