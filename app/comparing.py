@@ -22,8 +22,8 @@ from core.comparison.export import pair_row, summary_row, write_pairs_csv
 from core.comparison.values import Comparison
 from core.errors import UserError
 from core.figures.export import to_json
+from core.kinds import counted, task
 from core.results import open_reader
-from core.trips.tasks import counted, task
 from ui.report.comparison_page import write_comparison
 from ui.report.page import write_figures
 

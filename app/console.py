@@ -12,9 +12,10 @@ from rich.table import Table
 from app.events import as_json
 from core.events import Event, Notice, VerdictReady
 from core.events import Progress as Step
+from core.kinds import task
 from core.store.reader import Reader
-from core.store.rows import FacetRow, FileRow, RunRow, Score
-from core.trips.tasks import task
+from core.store.rows import FacetRow, FileRow, RunRow
+from core.types import Score
 
 
 class Display:

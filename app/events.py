@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from core.events import Event, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
-from core.types import Item
+from core.types import Item, Score
 
 _NAMES = {
     RunStarted: "run-started",
@@ -37,11 +38,22 @@ def _flat(event: Event) -> dict[str, Any]:
             values |= region_values(event.item)
         elif field.name in ("sample", "verdict"):
             values |= dataclasses.asdict(value)
+        elif isinstance(event, RunFinished) and field.name == "measures":
+            values |= scores_json(event.measures)
         else:
             values[field.name] = list(value) if isinstance(value, tuple) else value
     if isinstance(event, SampleReady):
         extraction = values.pop("extraction")
         values |= {"text": extraction["text"], "extraction_steps": extraction["steps"]}
+    return values
+
+
+def scores_json(scores: Mapping[str, Score]) -> dict[str, Any]:
+    """A run's figures by name; of round trips also by the names they had before there were others."""
+    values: dict[str, Any] = {"measures": {name: dataclasses.asdict(score) for name, score in scores.items()}}
+    if "rtc" in scores:
+        rtc, lift = scores["rtc"], scores["lift"]
+        values |= {"rtc_pass": rtc.value, "lift": lift.value, "ci_low": rtc.low, "ci_high": rtc.high}
     return values
 
 

@@ -18,6 +18,7 @@ from app.output import written
 from app.paths import default_database, taxonomy_folder
 from core.agreement import Agreement, measure
 from core.errors import UserError
+from core.kinds import counted
 from core.metrics.agreement import Estimate
 from core.results import open_reader, open_store
 from core.store.label_import import import_labels
@@ -25,7 +26,6 @@ from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
 from core.taxonomy_file import TaxonomyFile
-from core.trips.tasks import counted
 
 FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
 

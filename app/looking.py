@@ -15,9 +15,9 @@ from app import options as shared
 from app.console import Display
 from app.events import region_values
 from core.errors import UserError
+from core.kinds import task
 from core.oracle.messages import headline
 from core.probe import judge_span, sample_items
-from core.trips.tasks import task
 from core.types import Item, Outcome, Span, Verdict
 
 

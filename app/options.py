@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from core.errors import UserError
+from core.kinds import TASKS, configured
 from core.settings import EditSettings, OracleSettings, RegionSettings, RunSettings
-from core.trips.tasks import TASKS, configured
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 

@@ -20,13 +20,13 @@ from app.windows import has_screen, show
 from core.control import Control
 from core.errors import UserError
 from core.events import Event, Notice, RunFinished, RunStarted
-from core.pipeline import resume, start
+from core.kinds import TASKS, project_of
 from core.results import open_reader, open_store
-from core.run import Emit
+from core.run.pipeline import resume, start
+from core.run.state import Emit
 from core.settings import DEFAULT_CONTEXT, PROMPT_STYLES, ModelSettings, RunSettings
 from core.store.opening import network_caution
 from core.store.writer import Store
-from core.trips.tasks import TASKS, project_of
 from resources import path as resource
 
 SHOWN = 10

@@ -15,10 +15,12 @@ from rich.table import Table
 from app import options as shared
 from app.output import written
 from app.paths import default_database
+from core.kinds import task
 from core.results import open_reader
 from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader
-from core.store.rows import RunRow, Score
+from core.store.rows import NOTHING, RunRow
+from core.types import Score
 from ui.report.page import write_report
 
 
@@ -64,18 +66,29 @@ def _run_values(row: RunRow) -> dict[str, Any]:
     values = dataclasses.asdict(row)
     for name in ("config_json", "model_json", "suite_json"):
         values[name.removesuffix("_json")] = json.loads(values.pop(name))
-    return values
+    scores = values.pop("scores")
+    round_trip = {name: scores[name] for name in ("rtc", "lift") if name in scores}
+    return values | {"measures": scores} | round_trip
 
 
 def _print_runs(rows: list[RunRow]) -> None:
     table = Table()
-    for column in ("run", "project", "model", "status", "done", "RTC", "lift", "started"):
+    for column in ("run", "project", "task", "model", "status", "done", "figures", "started"):
         table.add_column(column)
     for row in rows:
-        regions = f"{row.items_complete}/{row.items_admitted}"
-        cells = (str(row.id), row.project_name, row.model_name, row.status, regions, _text(row.rtc), _text(row.lift))
+        done = f"{row.items_complete}/{row.items_admitted}"
+        cells = (str(row.id), row.project_name, row.task, row.model_name, row.status, done, _figures(row))
         table.add_row(*cells, row.started_at)
     Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
+
+
+def _figures(row: RunRow) -> str:
+    """The headline, then what can lie on both sides of 0, each on a line of its own."""
+    kind = task(row.task)
+    shown = sorted(
+        (m for m in kind.averaged if m.name == kind.headline or m.lowest < 0), key=lambda m: m.name != kind.headline
+    )
+    return "\n".join(f"{measure.title} {_text(row.scores.get(measure.name, NOTHING))}" for measure in shown)
 
 
 def _text(score: Score) -> str:

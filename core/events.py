@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.generation import Role, Sample
-from core.types import Item, Verdict
+from core.types import Item, Score, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,13 @@ class VerdictReady:
 
 @dataclass(frozen=True, slots=True)
 class ScoresReady:
-    """Scores of one sample were stored."""
+    """Scores of one sample were stored: against another sample, or the item's own text where that is None."""
 
     run_id: int
     item_id: int
     sample_id: int
     scores: Mapping[str, float]
+    reference_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class TextStreamed:
-    """New text of a sample still being written. `parent`: index of the description it is made from, if any."""
+    """New text of a sample still being written. `parent`: id of the stored sample it is made from, if any."""
 
     item_id: int
     role: Role
@@ -104,16 +105,13 @@ class RunFinished:
 
     Attributes:
         status: `finished`, `incomplete` (not everything could be evaluated), `interrupted` or `failed`.
-        rtc_pass: mean over regions, 0..1; None when nothing was judged. Bounds are the 95 % interval.
+        measures: the run's figures by name, each with its 95 % interval.
         problems: what could not be evaluated, a sentence each.
     """
 
     run_id: int
     status: str
-    rtc_pass: float | None
-    lift: float | None
-    ci_low: float | None
-    ci_high: float | None
+    measures: Mapping[str, Score]
     items: int
     samples: int
     problems: tuple[str, ...] = field(default=())

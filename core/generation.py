@@ -10,18 +10,31 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from core.types import Form
+
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
 
 class Role(StrEnum):
-    """What a sample is in its trip."""
+    """How a sample came to be (`step` counts the rounds where a method has several).
+
+    FORWARD: text that describes code. BACKWARD: code from a model's text. BASELINE: code from the uninformative
+    utterance. SOLVE: code from a person's words. TRANSFORM: code from code, without a model. COMPLETE: a filled gap.
+    """
 
     FORWARD = "forward"
     BACKWARD = "backward"
     BASELINE = "baseline"
+    SOLVE = "solve"
     TRANSFORM = "transform"
+    COMPLETE = "complete"
+
+    @property
+    def form(self) -> Form:
+        """What samples of this role are: only descriptions are words."""
+        return Form.TEXT if self is Role.FORWARD else Form.CODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +229,10 @@ class Sample:
     Attributes:
         index: of the forward sample, or of the backward sample under its parent.
         recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
-        form: `code` or `text`.
         step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
         stop: why nothing was made after this sample, where that was decided early.
+        counted: whether it counts in the run's scores, as far as it depends on itself; what hangs below a sample that
+            does not count never does.
     """
 
     role: Role
@@ -236,6 +250,6 @@ class Sample:
     recitation: float | None = None
     error: str = ""
     author: str = "model"
-    form: str = "code"
     step: int = 0
     stop: str = ""
+    counted: bool = True

@@ -152,7 +152,7 @@ class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
     Defaults are the paper's for synthesis (Sec. 4): three forward samples at 0.8, one backward sample each at 0.1.
-    `core.trips.tasks.configured` gives those of another task.
+    `core.kinds.configured` gives those of another task.
 
     Attributes:
         model: path of a GGUF file; empty is the bundled one.

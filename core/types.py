@@ -22,6 +22,13 @@ class Task(StrEnum):
     EDITING = "editing"
 
 
+class Form(StrEnum):
+    """What a text is: code, which can be judged, or words."""
+
+    CODE = "code"
+    TEXT = "text"
+
+
 class LabelKind(StrEnum):
     """Whose word a label is: one annotator's, or the decision between annotators."""
 
@@ -142,12 +149,25 @@ class Item:
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra: bool = False
-    form: str = "code"
+    form: str = Form.CODE
     directive: str | None = None
 
 
 OLD_LINE = "old line"
 """In `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A mean over items with its 95 % interval; all None when nothing was judged. `n` counts the items.
+
+    The bounds alone are None in a reader that was opened without an `Interval`.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int = 0
 
 
 # --------------------------------------------------------------------------- problems of a benchmark

@@ -6,17 +6,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from factories import model_info, suite
+from factories import model_info, settle, suite
 from histories import Builder
 
 from core.generation import Extraction, Role, Sample
+from core.kinds import configured
 from core.results import open_reader, open_store
 from core.settings import EditSettings, RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.store.writer import Store
+from core.trips.editing import EditingTrip
 from core.trips.openers import opener
 from core.trips.opening import Opened
-from core.trips.tasks import configured
 from core.types import Item
 
 LINES = [f"value_{n} = compute({n}, 'name {n}')" for n in range(30)]
@@ -65,6 +66,7 @@ def store_edits(root: Path, database: Path, edits: int = 6, file: Path | None = 
         )  # fmt: skip
         for number, item in enumerate(opened.trip.items(edits, 0, {}, _unheard)):
             _fill(store, opened, run_id, item, number)
+        settle(store, run_id)
         store.finish_run(run_id, "finished", [])
     return StoredEdits(root.resolve(), database, run_id)
 
@@ -76,7 +78,7 @@ def _fill(store: Store, opened: Opened, run_id: int, item: Item, number: int) ->
     for index in range(2):
         words = f"Call the improved function ({index}), which takes the same arguments as the one before it."
         parent = store.add_sample(item_id, None, _sample(Role.FORWARD, index, words))
-        store.add_scores(parent, opened.trip.description_scores(item, words))
+        store.add_scores(parent, trip(opened).description_scores(item, words))
         _judged(store, opened, item_id, parent, item, _sample(Role.BACKWARD, 0, answers[(number + index) % 4]))
     _judged(store, opened, item_id, None, item, _sample(Role.BASELINE, 0, old))
 
@@ -84,8 +86,17 @@ def _fill(store: Store, opened: Opened, run_id: int, item: Item, number: int) ->
 def _judged(store: Store, opened: Opened, item_id: int, parent: int | None, item: Item, sample: Sample) -> None:
     text = sample.extraction.text
     sample_id = store.add_sample(item_id, parent, sample)
-    store.add_verdict(sample_id, opened.trip.judge(item, text))
-    store.add_scores(sample_id, opened.trip.scores(item, text))
+    row = next(row for row in store.reader.samples(item_id) if row.id == sample_id)
+    verdict = opened.trip.judge(item, row)
+    assert verdict is not None
+    store.add_verdict(sample_id, verdict)
+    store.add_scores(sample_id, trip(opened).code_scores(item, text))
+
+
+def trip(opened: Opened) -> EditingTrip:
+    """The opened trip as what it is."""
+    assert isinstance(opened.trip, EditingTrip)
+    return opened.trip
 
 
 def _sample(role: Role, index: int, text: str) -> Sample:

@@ -6,11 +6,14 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.generation import Extraction, ModelInfo, Role, Sample
 from core.settings import RunSettings
 from core.store.writer import Store
-from core.types import CoverageMap, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
+from core.trips.protocol import Tree
+from core.trips.roundtrip import RoundTrip
+from core.types import CoverageMap, Form, Item, Outcome, Span, Suite, TestCase, TestResult, Verdict
 
 _FUNCTIONS = (
     (
@@ -107,9 +110,38 @@ def fill_store(
         item_id = store.add_item(run_id, region.item)
         if region.item.admitted:
             _fill_item(store, item_id, region, settings, choose)
+            settle_item(store, item_id, settings)
     if finish:
         store.finish_run(run_id, "finished", [])
     return run_id
+
+
+class PlainTrip(RoundTrip):
+    """A round trip that knows its tree and no source: enough to say what is missing and what the items come to."""
+
+    uninformative = ""
+
+    def _nothing(self, *_: object) -> Any:
+        raise NotImplementedError
+
+    forward_prompt = backward_prompt = read_description = read_code = code_scores = _nothing
+
+
+def settle_item(store: Store, item_id: int, settings: RunSettings) -> None:
+    """Keep an item's measures and whether it is done, as the engine does."""
+    found = store.reader.existing_item(item_id)
+    trip, tree = PlainTrip(settings), Tree(found.samples)
+    judged = all(row.verdict is None or Outcome(row.verdict.outcome).judged for row in tree.samples)
+    code = all(row.verdict is not None for row in tree.samples if row.form == Form.CODE and not row.error)
+    done = found.item.admitted and judged and code and not trip.steps(found.item, tree)
+    store.set_measures(item_id, trip.measures(found.item, tree), done)
+
+
+def settle(store: Store, run_id: int) -> None:
+    """The same for every item of a run."""
+    for row in store.reader.items(run_id):
+        if row.admitted:
+            settle_item(store, row.id, store.reader.settings(run_id))
 
 
 def _regions(root: Path, items: int, choose: random.Random) -> Iterator[_Region]:

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.events import Event, ItemReady, TextStreamed
+from core.kinds import TASKS, noun, task
 from core.settings import RunSettings
 from core.store.rows import FacetRow, ItemRow, RunningPoint, RunRow, SupervisedRow
-from core.trips.tasks import TASKS, noun, task
 from core.types import Codebase
 from ui.code.candidates import Sampling
 from ui.code_feed import CodeFeed

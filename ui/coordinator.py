@@ -42,8 +42,8 @@ def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
     """A run from the start."""
 
     def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
-        from core import pipeline
         from core.results import open_store
+        from core.run import pipeline
 
         with open_store(database) as store:
             return pipeline.start(settings, project, store, emit, control)
@@ -55,9 +55,9 @@ def tried_run(settings: RunSettings, project: Path) -> Job:
     """How fast such a run would go; the answer is a PaceRow, or None where nothing came in time."""
 
     def job(emit: Callable[[Event], None], control: Control) -> PaceRow | None:
-        from core import pace
+        from core.run.estimate import try_pace
 
-        return pace.try_pace(settings, project, emit, control)
+        return try_pace(settings, project, emit, control)
 
     return job
 
@@ -66,8 +66,8 @@ def resumed_run(run_id: int, database: Path) -> Job:
     """A stored run taken up again."""
 
     def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
-        from core import pipeline
         from core.results import open_store
+        from core.run import pipeline
 
         with open_store(database) as store:
             return pipeline.resume(run_id, store, emit, control)
@@ -79,11 +79,11 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path)
     """The backward pass on a person's words."""
 
     def job(emit: Callable[[Event], None], control: Control) -> None:
-        from core import describing
         from core.results import open_store
+        from core.run import by_hand
 
         with open_store(database) as store:
-            describing.describe(run_id, item_id, text, author, store, emit, control)
+            by_hand.describe(run_id, item_id, text, author, store, emit, control)
 
     return job
 
@@ -92,9 +92,9 @@ def checked(project: Path, path: str, span: Span, settings: OracleSettings) -> J
     """What the tests say of selected code; the answer is an Item."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core import selection
+        from core.run import by_hand
 
-        return selection.check(project, path, span, settings, emit, control)
+        return by_hand.check(project, path, span, settings, emit, control)
 
     return job
 
@@ -103,11 +103,11 @@ def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
     """The round trip on selected code, beside a stored run's regions; the answer is an Item."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core import selection
         from core.results import open_store
+        from core.run import by_hand
 
         with open_store(database) as store:
-            return selection.probe(run_id, path, span, store, emit, control)
+            return by_hand.probe(run_id, path, span, store, emit, control)
 
     return job
 
@@ -116,11 +116,11 @@ def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, da
     """The same in a run of its own."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core import selection
         from core.results import open_store
+        from core.run import by_hand
 
         with open_store(database) as store:
-            return selection.probe_alone(settings, project, path, span, store, emit, control)
+            return by_hand.probe_alone(settings, project, path, span, store, emit, control)
 
     return job
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from core.store.rows import FileRow, ItemRow
 
@@ -16,10 +16,9 @@ def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
             files[item.path].append(item)
     for path in sorted(files):
         rows = files[path]
-        rtc, lift = ([value for row in rows if (value := getattr(row, name)) is not None] for name in ("rtc", "lift"))
+        values: dict[str, list[float]] = defaultdict(list)
+        for row in rows:
+            for name, value in row.measures.items():
+                values[name].append(value)
         admitted, done = sum(row.admitted for row in rows), sum(row.state == "done" for row in rows)
-        yield FileRow(path, admitted, done, _mean(rtc), _mean(lift))
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+        yield FileRow(path, admitted, done, {name: sum(found) / len(found) for name, found in values.items()})

@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.errors import UserError
+from core.kinds import counted
 from core.store.label_import import import_labels
 from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import write_labels_csv, write_labels_jsonl
-from core.trips.tasks import counted
 from ui.file_names import ask_where
 from ui.inspection import Inspection
 from ui.labelling import Labelling

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
 from core.events import Event
+from core.kinds import noun, task
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.trips.tasks import noun, task
 from core.types import Item, Span
 from ui.appearance import Appearance
 from ui.browsing import Browsing

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from core.kinds import counted
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.trips.tasks import counted
 from ui.coordinator import RunState
 from ui.run_control import RunControl
 from ui.run_queue import QueuedRun, RunQueue

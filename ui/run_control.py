@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from core.errors import ProjectError, UserError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted
+from core.kinds import TASKS, configured, project_of
 from core.settings import RunSettings
-from core.trips.tasks import TASKS, configured, project_of
 from core.types import Span
 from ui.coordinator import (
     Coordinator,

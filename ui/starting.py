@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QDialog
 
 from core.errors import InspectorError
 from core.events import Progress
+from core.kinds import project_of
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
-from core.trips.tasks import project_of
 from ui.shell.run_dialog import RunDialog
 
 if TYPE_CHECKING:

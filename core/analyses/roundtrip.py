@@ -23,10 +23,11 @@ from core.figures import (
     Series,
     Table,
 )
+from core.kinds import article, counted, noun
 from core.metrics.statistics import auc, point_biserial
 from core.store.reader import Reader
-from core.store.rows import ItemRow, RunningPoint, RunRow, Score
-from core.trips.tasks import article, counted, noun
+from core.store.rows import ItemRow, RunningPoint, RunRow
+from core.types import Score
 
 METRIC_BINS = 20
 FIRST_METRIC = "edit_sim"

@@ -8,11 +8,12 @@ from dataclasses import replace
 from core.comparison.settings import differing_settings
 from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from core.errors import UserError
+from core.kinds import task
 from core.metrics.paired import detectable, holm, items_to_decide, mcnemar
 from core.metrics.statistics import interval
 from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow, Score
-from core.trips.tasks import task
+from core.store.rows import ItemRow, RunRow
+from core.types import Score
 
 SOLVED = 0.5
 """An item is solved when more than this share of its judged reconstructions pass; for McNemar's test only."""
@@ -95,11 +96,11 @@ def _difference(values: Sequence[tuple[float, float]], lowest: float) -> Differe
         return Difference(0, none, none, none, None, None)
     reach = 1.0 - lowest
     differences = [b - a for a, b in values]
-    score = Score(*interval(differences, -reach, reach))
+    score = Score(*interval(differences, -reach, reach), len(values))
     made = Difference(
         len(values),
-        Score(*interval([a for a, _ in values], lowest)),
-        Score(*interval([b for _, b in values], lowest)),
+        Score(*interval([a for a, _ in values], lowest), len(values)),
+        Score(*interval([b for _, b in values], lowest), len(values)),
         score,
         needed=0,
         detectable=detectable(differences),

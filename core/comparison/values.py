@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.metrics.paired import McNemar
-from core.store.rows import ItemRow, RunRow, Score
+from core.store.rows import ItemRow, RunRow
+from core.types import Score
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from core.comparison.values import Comparison, Difference
-from core.store.rows import RunRow, Score
-from core.trips.tasks import counted, task
+from core.kinds import counted, task
+from core.store.rows import RunRow
+from core.types import Score
 
 FEW = 20
 """Items below which a percentile bootstrap is somewhat narrow."""

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any
 
 from core.store.rows import (
-    FileRow,
     ItemRow,
     LabelRow,
     RunRow,
@@ -47,8 +46,7 @@ def run_row(row: Row, status: str, standing: Standing) -> RunRow:
         items_dropped=standing.items_dropped,
         items_complete=standing.items_complete,
         samples=standing.samples,
-        rtc=standing.rtc,
-        lift=standing.lift,
+        scores=standing.scores,
         config_json=row["config"],
         model_json=row["models"],
         name=row["name"],
@@ -61,8 +59,8 @@ def run_row(row: Row, status: str, standing: Standing) -> RunRow:
     )
 
 
-def item_row(row: Row) -> ItemRow:
-    """An item joined with its scores."""
+def item_row(row: Row, measures: Mapping[str, float]) -> ItemRow:
+    """An item joined with its state."""
     return ItemRow(
         id=row["id"],
         run_id=row["run_id"],
@@ -79,11 +77,8 @@ def item_row(row: Row) -> ItemRow:
         admitted=bool(row["admitted"]),
         reason=row["reason"],
         state=row["state"],
-        rtc=row["rtc"],
-        baseline=row["baseline"],
-        lift=row["lift"],
-        passes=row["passes"],
-        judged=row["judged"],
+        task=row["task"],
+        measures=measures,
         recitation=row["recitation"],
         facets=_mapping(row["facets"]),
         origin=_mapping(row["origin"]),
@@ -127,8 +122,8 @@ def item(row: ItemRow) -> Item:
     )
 
 
-def sample_row(row: Row, scores: Mapping[str, float]) -> SampleRow:
-    """A sample joined with its last verdict, whose columns start with `v_`."""
+def sample_row(row: Row, scores: Sequence[Row]) -> SampleRow:
+    """A sample joined with its last verdict, whose columns start with `v_`; `scores` are its own."""
     return SampleRow(
         id=row["id"],
         item_id=row["item_id"],
@@ -150,10 +145,16 @@ def sample_row(row: Row, scores: Mapping[str, float]) -> SampleRow:
         error=row["error"],
         author=row["author"],
         verdict=_verdict_row(row),
-        scores=scores,
+        scores={score["metric"]: score["value"] for score in scores if score["reference_id"] is None},
         form=row["form"],
         step=row["step"],
         stop=row["stop"],
+        counted=bool(row["counted"]),
+        pairs=tuple(
+            (score["metric"], score["reference_id"], score["value"])
+            for score in scores
+            if score["reference_id"] is not None
+        ),
     )
 
 
@@ -194,11 +195,6 @@ def _place(sample: SampleRow) -> tuple[int, bool, int, int]:
 def test_row(row: Row) -> TestRow:
     """One row of `test_results`."""
     return TestRow(row["node_id"], row["outcome"], row["message"], row["seconds"], row["signature"])
-
-
-def file_row(row: Row) -> FileRow:
-    """One row of `file_scores`."""
-    return FileRow(row["path"], row["items"], row["done"], row["rtc"], row["lift"])
 
 
 def label_row(row: Row) -> LabelRow:

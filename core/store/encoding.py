@@ -128,7 +128,7 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
         "extraction_steps": json.dumps(sample.extraction.steps),
         "text": sample.extraction.text,
         "raw_text": sample.raw_text,
-        "form": sample.form,
+        "form": str(sample.role.form),
         "step": sample.step,
         "stop": sample.stop,
         "made_at": now(),

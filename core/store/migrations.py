@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from core.store.label_schema import LABEL_KINDS
-from core.store.schema import EXTRA, FACETS, INDICES, TABLES, TREES, VIEWS
+from core.store.schema import EXTRA, FACETS, INDICES, MEASURES, TABLES, TREES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
@@ -54,6 +54,11 @@ def _m007_trees(db: sqlite3.Connection) -> None:
     _run(db, TREES)
 
 
+def _m008_measures(db: sqlite3.Connection) -> None:
+    """Every figure of an item is a named measure, and the engine says when an item is done."""
+    _run(db, MEASURES)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     _m001_tables,
     _m002_indices,
@@ -62,6 +67,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _m005_extra_items,
     _m006_label_kinds,
     _m007_trees,
+    _m008_measures,
 )
 
 

@@ -14,12 +14,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from core.errors import Bug
+from core.kinds import task
 from core.settings import RunSettings
 from core.store import decoding, encoding, paces, statements
 from core.store.claims import is_claimed
 from core.store.failures import explained
 from core.store.opening import canonical, open_readable
 from core.store.rows import (
+    NOTHING,
     ExistingItem,
     FacetRow,
     FileRow,
@@ -31,26 +33,24 @@ from core.store.rows import (
     RunningPoint,
     RunRow,
     SampleRow,
-    Score,
     ScoredRow,
     SupervisedRow,
     TestRow,
 )
 from core.store.scores import (
-    DESCRIPTION_VALUES,
-    FACET_VALUES,
-    FILE_SCORES,
-    ITEM_SCORES,
+    FACET_ITEMS,
+    FILE_MEASURES,
+    FILE_STATES,
+    ITEM_MEASURES,
+    ITEM_STATES,
     METRIC_VALUES,
-    REFERENCE_VALUES,
     SCORED_CODE,
     Bounds,
     Standing,
-    Value,
     tally,
-    values_of,
 )
 from core.taxonomy import Taxonomy, parse_taxonomy
+from core.types import Score
 
 Row = dict[str, Any]
 
@@ -137,21 +137,34 @@ class Reader:
 
     def items(self, run_id: int) -> list[ItemRow]:
         """All items of a run in the order they were drawn, dropped ones included."""
-        rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
-        return sorted(map(decoding.item_row, rows), key=attrgetter("id"))  # SQLite would copy every text to sort them
+        with self._snapshot():
+            measures = self._measures(ITEM_MEASURES, run_id)
+            rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
+        found = (decoding.item_row(row, measures.get(row["id"], {})) for row in rows)
+        return sorted(found, key=attrgetter("id"))  # SQLite would copy every text to sort them
 
     def item(self, item_id: int) -> ItemRow:
         """One item. Raises Bug when there is none."""
-        return decoding.item_row(self._one("item", f"{statements.ITEMS} WHERE c.item_id = ?", item_id))
+        with self._snapshot():
+            row = self._one("item", f"{statements.ITEMS} WHERE c.item_id = ?", item_id)
+            measures = self._measures("SELECT item_id, name, value FROM measures WHERE item_id = ?", item_id)
+        return decoding.item_row(row, measures.get(item_id, {}))
+
+    def _measures(self, sql: str, key: int) -> dict[int, dict[str, float]]:
+        """Figures by item and name."""
+        found: dict[int, dict[str, float]] = {}
+        for row in self._rows(sql, key):
+            found.setdefault(row["item_id"], {})[row["name"]] = row["value"]
+        return found
 
     def samples(self, item_id: int) -> list[SampleRow]:
         """The trace of an item: each forward sample followed by its backward samples, baselines last."""
         with self._snapshot():
-            scores: dict[int, dict[str, float]] = {}
+            scores: dict[int, list[Row]] = {}
             for row in self._rows(statements.SCORES, item_id):
-                scores.setdefault(row["sample_id"], {})[row["metric"]] = row["value"]
+                scores.setdefault(row["sample_id"], []).append(row)
             rows = self._rows(statements.SAMPLES, item_id)
-        return decoding.in_trace_order([decoding.sample_row(row, scores.get(row["id"], {})) for row in rows])
+        return decoding.in_trace_order([decoding.sample_row(row, scores.get(row["id"], ())) for row in rows])
 
     def existing(self, run_id: int) -> list[ExistingItem]:
         """Everything a run has made so far, for resuming it."""
@@ -208,31 +221,56 @@ class Reader:
 
     def files(self, run_id: int) -> list[FileRow]:
         """What became of each file's items, by path."""
-        rows = self._rows(FILE_SCORES, run_id)
-        return [decoding.file_row(row) for row in rows]
+        with self._snapshot():
+            rows = self._rows(FILE_STATES, run_id)
+            measures: dict[str, dict[str, float]] = {}
+            for row in self._rows(FILE_MEASURES, run_id):
+                measures.setdefault(row["path"], {})[row["name"]] = row["value"]
+        return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
     def facets(self, run_id: int) -> list[FacetRow]:
-        """RTC and lift by language, size and whatever else the items are sorted by; by facet, then value."""
-        rows = self._rows(FACET_VALUES, run_id)
+        """The run's figures by language, size and whatever else the items are sorted by; by facet, then value."""
+        with self._snapshot():
+            kind = task(self._run(run_id)["task"])
+            measures = self._measures(ITEM_MEASURES, run_id)
+            rows = self._rows(FACET_ITEMS, run_id)
         groups = groupby(rows, key=lambda row: (str(row["facet"]), str(row["value"])))
-        return [self._facet_row(facet, value, list(part)) for (facet, value), part in groups]
+        found = []
+        for (facet, value), part in groups:
+            items = [measures.get(row["item_id"], {}) for row in part]
+            found.append(FacetRow(facet, value, len(items), self._bounds.scores(kind, items)))
+        return found
 
     def supervised(self, run_id: int) -> SupervisedRow | None:
         """Figures against words by people; None when the run's items came with none."""
-        made, said = (
-            [float(row["value"]) for row in self._rows(sql, run_id)] for sql in (REFERENCE_VALUES, DESCRIPTION_VALUES)
-        )
-        if not made and not said:
-            return None
-        return SupervisedRow(len(made), self._bounds.score(made), self._bounds.score(said))
+        scores = self.standing(run_id).scores
+        made, said = (scores.get(name, NOTHING) for name in ("from_reference", "description_bleu"))
+        return SupervisedRow(made.n, made, said) if made.n or said.n else None
 
     def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
-        """RTC and lift of a run: by the tests (`pass`), or by a stored metric."""
-        return self._bounds.pair(self._values(run_id, metric))
+        """A run's mean of a stored metric, or of its verdicts (`pass`), and how much that is above the baseline's."""
+        if metric == "pass":
+            scores = self.standing(run_id).scores
+            return scores.get("rtc", NOTHING), scores.get("lift", NOTHING)
+        with self._snapshot():
+            self._run(run_id)
+            rows = [row for row in self._rows(METRIC_VALUES, run_id, metric) if row["made"] is not None]
+        differences = [row["difference"] for row in rows if row["difference"] is not None]
+        return self._bounds.score([row["made"] for row in rows]), self._bounds.score(differences, -1.0)
 
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
-        """How RTC and lift went as items were judged: at most `most` evenly spaced points, the last always in."""
-        return self._bounds.running(self._values(run_id, "pass"), most)
+        """How the run's figures went as items were judged: at most `most` evenly spaced points, the last always in.
+
+        Those are the headline and what can lie on both sides of 0.
+        """
+        with self._snapshot():
+            kind = task(self._run(run_id)["task"])
+            measures = self._measures(ITEM_MEASURES, run_id)
+            states = self._rows(ITEM_STATES, run_id)
+        ids = [row["item_id"] for row in states if row["admitted"]]
+        items = [(each, measures[each]) for each in ids if kind.headline in measures.get(each, {})]
+        shown = [each for each in kind.averaged if each.name == kind.headline or each.lowest < 0]
+        return self._bounds.running(shown, items, most)
 
     def scored(self, run_id: int, metric: str) -> list[ScoredRow]:
         """A metric's value beside the verdict, for every judged reconstruction of a run that counts."""
@@ -256,25 +294,15 @@ class Reader:
 
     # ---- inside
 
-    def _values(self, run_id: int, metric: str) -> list[Value]:
-        """Raises StoreError when the run is unknown."""
-        with self._snapshot():
-            self._run(run_id)
-            if metric == "pass":
-                return list(values_of(self._rows(ITEM_SCORES, run_id)))
-            return list(values_of(self._rows(METRIC_VALUES, run_id, metric)))
-
-    def _facet_row(self, facet: str, value: str, rows: list[Row]) -> FacetRow:
-        rtc, lift = self._bounds.pair(list(values_of(rows)))
-        return FacetRow(facet, value, len(rows), rtc, lift)
-
     def _standing(self, run: Row) -> Standing:
         """As kept with the run, as remembered, or asked for again where something was stored since."""
         known = self._standings.get(run["id"])
         if known is None and run["standing"]:
             known = Standing.from_json(run["standing"])
-        if known is None or known.changes != run["changes"] or self._bounds.would_add_to(known.rtc):
-            known = tally(self._rows(ITEM_SCORES, run["id"]), run["changes"], self._bounds)
+        if known is None or known.changes != run["changes"] or (self._bounds.any and not known.bounded):
+            measures = self._measures(ITEM_MEASURES, run["id"])
+            states = self._rows(ITEM_STATES, run["id"])
+            known = tally(states, measures, task(run["task"]), run["changes"], self._bounds)
         self._standings[run["id"]] = known
         return known
 

@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from core.kinds import task
 from core.settings import RunSettings
-from core.types import Item
+from core.types import Form, Item, Score
+
+NOTHING = Score(None, None, None)
+"""The score of nothing that was judged."""
 
 
 class Interval(Protocol):
@@ -20,24 +24,13 @@ class Interval(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """A mean with its 95 % interval, fractions (0..1, lift -1..1). All None when nothing was judged.
-
-    The bounds alone are None in a reader that was opened without an `Interval`.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class RunRow:
     """One run as the run list and the status line show it.
 
     Attributes:
         status: running, finished, incomplete, interrupted (stopped, or its process died) or failed.
         samples: of the run's own trips, without what a person wrote and what came of it.
+        scores: the mean of each measure over the run's items, by its name.
         model_json: `{"forward": ModelInfo, "backward": ModelInfo}`.
         suite_json: `{"tests": n, "excluded": {node id: reason}, "seconds": s, "python": version, "cached": bool}`.
         problems: what could not be evaluated, a sentence each.
@@ -63,8 +56,7 @@ class RunRow:
     items_dropped: int
     items_complete: int
     samples: int
-    rtc: Score
-    lift: Score
+    scores: Mapping[str, Score] = field(hash=False)
     config_json: str
     model_json: str
     name: str
@@ -75,6 +67,21 @@ class RunRow:
     fingerprint: str = ""
     changes: int = 0
 
+    @property
+    def headline(self) -> Score:
+        """The figure that stands for the run."""
+        return self.scores.get(task(self.task).headline, NOTHING)
+
+    @property
+    def rtc(self) -> Score:
+        """Round-trip correctness, of runs that have it."""
+        return self.scores.get("rtc", NOTHING)
+
+    @property
+    def lift(self) -> Score:
+        """Lift, of runs that have it."""
+        return self.scores.get("lift", NOTHING)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemRow:
@@ -82,10 +89,9 @@ class ItemRow:
 
     Attributes:
         state: dropped, waiting, running or done.
-        rtc: mean outcome of its judged backward samples, None before the first.
-        baseline: mean outcome of its judged baseline samples.
-        passes, judged: of backward samples.
-        recitation: the largest among its forward samples.
+        task: of its run.
+        measures: its figures by name; what is not defined is absent.
+        recitation: the largest among its descriptions.
         facets, origin, extra, form, directive: as in `core.types.Item`.
     """
 
@@ -104,17 +110,44 @@ class ItemRow:
     admitted: bool
     reason: str
     state: str
-    rtc: float | None
-    baseline: float | None
-    lift: float | None
-    passes: int
-    judged: int
-    recitation: float | None
+    task: str
+    measures: Mapping[str, float] = field(hash=False)
+    recitation: float | None = None
     facets: Mapping[str, str] = field(default_factory=dict, hash=False)
     origin: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra: bool = False
-    form: str = "code"
+    form: str = Form.CODE
     directive: str | None = None
+
+    @property
+    def headline(self) -> float | None:
+        """The figure that stands for the item; None before there is one."""
+        return self.measures.get(task(self.task).headline)
+
+    @property
+    def rtc(self) -> float | None:
+        """Round-trip correctness, of items that have it."""
+        return self.measures.get("rtc")
+
+    @property
+    def baseline(self) -> float | None:
+        """The share that passes without a description, of items that have it."""
+        return self.measures.get("baseline")
+
+    @property
+    def lift(self) -> float | None:
+        """Lift, of items that have it."""
+        return self.measures.get("lift")
+
+    @property
+    def passes(self) -> int:
+        """Reconstructions that pass."""
+        return int(self.measures.get("passes", 0))
+
+    @property
+    def judged(self) -> int:
+        """Reconstructions that were judged."""
+        return int(self.measures.get("judged", 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +167,13 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """One sample of a trace, with its verdict and scores."""
+    """One sample of a trace, with its verdict and scores.
+
+    Attributes:
+        scores: against the item's own text, by metric.
+        pairs: against other samples of the item: metric, id of the other sample, value.
+        counted: whether it counts in the run's scores.
+    """
 
     id: int
     item_id: int
@@ -157,9 +196,11 @@ class SampleRow:
     author: str
     verdict: VerdictRow | None
     scores: Mapping[str, float]
-    form: str = "code"
+    form: str = Form.CODE
     step: int = 0
     stop: str = ""
+    counted: bool = True
+    pairs: tuple[tuple[str, int, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +222,17 @@ class FileRow:
     path: str
     items: int
     done: int
-    rtc: float | None
-    lift: float | None
+    measures: Mapping[str, float] = field(hash=False)
+
+    @property
+    def rtc(self) -> float | None:
+        """Mean round-trip correctness, where the items have it."""
+        return self.measures.get("rtc")
+
+    @property
+    def lift(self) -> float | None:
+        """Mean lift, where the items have it."""
+        return self.measures.get("lift")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +246,17 @@ class FacetRow:
     facet: str
     value: str
     items: int
-    rtc: Score
-    lift: Score
+    scores: Mapping[str, Score] = field(hash=False)
+
+    @property
+    def rtc(self) -> Score:
+        """Round-trip correctness, where the items have it."""
+        return self.scores.get("rtc", NOTHING)
+
+    @property
+    def lift(self) -> Score:
+        """Lift, where the items have it."""
+        return self.scores.get("lift", NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +286,21 @@ class ScoredRow:
 
 @dataclass(frozen=True, slots=True)
 class RunningPoint:
-    """Scores after the first `items` judged regions, in the order their last verdicts came."""
+    """Scores after the first `items` judged items, in the order their last verdicts came."""
 
     items: int
     item_id: int
-    rtc: Score
-    lift: Score
+    scores: Mapping[str, Score] = field(hash=False)
+
+    @property
+    def rtc(self) -> Score:
+        """Round-trip correctness, of runs that have it."""
+        return self.scores.get("rtc", NOTHING)
+
+    @property
+    def lift(self) -> Score:
+        """Lift, of runs that have it."""
+        return self.scores.get("lift", NOTHING)
 
 
 TRIAL = 0

@@ -265,3 +265,88 @@ TREES = (
     "ALTER TABLE test_results ADD COLUMN signature TEXT NOT NULL DEFAULT ''",
 )
 """What a tree of artefacts needs beyond one description and one reconstruction, and what a judge saw besides."""
+
+MEASURES = (
+    """CREATE TABLE measures (
+        item_id INTEGER NOT NULL REFERENCES items(id) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        value REAL NOT NULL,
+        PRIMARY KEY (item_id, name)
+    ) STRICT, WITHOUT ROWID""",
+    "ALTER TABLE items ADD COLUMN done INTEGER NOT NULL DEFAULT 0",
+    "UPDATE items SET done = 1 WHERE id IN (SELECT item_id FROM item_scores WHERE state = 'done')",
+    *(
+        f"INSERT INTO measures SELECT item_id, '{name}', {name} FROM item_scores WHERE {name} IS NOT NULL {also}"
+        for name, also in (
+            ("rtc", ""),
+            ("baseline", ""),
+            ("lift", ""),
+            ("judged", "AND admitted AND samples"),
+            ("passes", "AND admitted AND samples"),
+        )
+    ),
+    """INSERT INTO measures SELECT i.id, 'from_reference', avg(v.outcome = 'pass')
+    FROM items i
+    JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.author IN ('commit', 'comment')
+    JOIN samples s ON s.parent_id = d.id
+    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE i.admitted AND v.outcome <> 'infrastructure' GROUP BY i.id""",
+    """INSERT INTO measures SELECT i.id, 'description_bleu', avg(c.value)
+    FROM items i
+    JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.counted
+    JOIN scores c ON c.sample_id = d.id AND c.reference_id IS NULL AND c.metric = 'description_bleu'
+    WHERE i.admitted GROUP BY i.id""",
+    *(f"DROP VIEW {name}" for name in ("facet_scores", "run_scores", "file_scores", "item_scores", "item_counts")),
+    """CREATE VIEW item_states AS
+    SELECT i.run_id, i.id AS item_id, i.path, i.admitted, i.extra,
+        CASE
+            WHEN NOT i.admitted THEN 'dropped'
+            WHEN count(s.id) = 0 THEN 'waiting'
+            WHEN i.done THEN 'done'
+            ELSE 'running'
+        END AS state,
+        count(s.id) AS samples,
+        max(s.recitation) AS recitation,
+        max(CASE WHEN v.outcome <> 'infrastructure' THEN v.id END) AS last_verdict_id
+    FROM items i
+    LEFT JOIN samples s ON s.item_id = i.id AND s.counted
+    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    GROUP BY i.run_id, i.id""",
+    """CREATE VIEW run_measures AS
+    SELECT i.run_id, m.name, count(*) AS items, avg(m.value) AS value
+    FROM items i JOIN measures m ON m.item_id = i.id
+    WHERE i.admitted AND NOT i.extra GROUP BY i.run_id, m.name""",
+    """CREATE VIEW file_measures AS
+    SELECT i.run_id, i.path, m.name, count(*) AS items, avg(m.value) AS value
+    FROM items i JOIN measures m ON m.item_id = i.id
+    WHERE i.admitted AND NOT i.extra GROUP BY i.run_id, i.path, m.name""",
+    """CREATE VIEW facet_measures AS
+    SELECT i.run_id, f.key AS facet, f.value AS facet_value, m.name, count(*) AS items, avg(m.value) AS value
+    FROM items i JOIN json_each(i.facets) f JOIN measures m ON m.item_id = i.id
+    WHERE i.admitted AND NOT i.extra GROUP BY i.run_id, f.key, f.value, m.name""",
+    """CREATE VIEW item_scores AS
+    SELECT s.*, r.value AS rtc, b.value AS baseline, l.value AS lift,
+        CAST(p.value AS INTEGER) AS passes, CAST(j.value AS INTEGER) AS judged
+    FROM item_states s
+    LEFT JOIN measures r ON r.item_id = s.item_id AND r.name = 'rtc'
+    LEFT JOIN measures b ON b.item_id = s.item_id AND b.name = 'baseline'
+    LEFT JOIN measures l ON l.item_id = s.item_id AND l.name = 'lift'
+    LEFT JOIN measures p ON p.item_id = s.item_id AND p.name = 'passes'
+    LEFT JOIN measures j ON j.item_id = s.item_id AND j.name = 'judged'""",
+    """CREATE VIEW file_scores AS
+    SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores WHERE NOT extra GROUP BY run_id, path""",
+    """CREATE VIEW run_scores AS
+    SELECT run_id, sum(admitted) AS items_admitted, sum(NOT admitted) AS items_dropped,
+        sum(state = 'done') AS items_complete, sum(samples) AS samples, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores WHERE NOT extra GROUP BY run_id""",
+    """CREATE VIEW facet_scores AS
+    SELECT s.run_id, f.key AS facet, f.value AS value, sum(s.admitted) AS items, sum(s.state = 'done') AS done,
+        avg(s.rtc) AS rtc, avg(s.lift) AS lift
+    FROM item_scores s
+    JOIN items i ON i.id = s.item_id
+    JOIN json_each(i.facets) f
+    WHERE NOT s.extra
+    GROUP BY s.run_id, f.key, f.value""",
+)
+"""Figures of items by name, whatever the method; the views of RTC and lift stay for those who ask them."""

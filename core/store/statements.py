@@ -6,8 +6,8 @@ RUNS = """
 """
 
 ITEMS = """
-    SELECT i.*, c.state, c.rtc, c.baseline, c.lift, c.passes, c.judged, c.recitation
-    FROM item_scores c JOIN items i ON i.id = c.item_id
+    SELECT i.*, c.state, c.recitation, r.task
+    FROM item_states c JOIN items i ON i.id = c.item_id JOIN runs r ON r.id = i.run_id
 """
 
 SAMPLES = """
@@ -20,9 +20,9 @@ SAMPLES = """
 """
 
 SCORES = """
-    SELECT c.sample_id, c.metric, c.value
+    SELECT c.sample_id, c.reference_id, c.metric, c.value
     FROM samples s JOIN scores c ON c.sample_id = s.id
-    WHERE s.item_id = ? AND c.reference_id IS NULL
+    WHERE s.item_id = ?
     ORDER BY c.sample_id, c.id
 """
 
@@ -39,7 +39,7 @@ LABELS_OF_RUN = f"""
 RECONSTRUCTIONS = """
     SELECT s.id AS sample_id, s.item_id, coalesce(v.outcome, '') AS outcome
     FROM items i
-    JOIN samples s ON s.item_id = i.id AND s.role = 'backward' AND s.error = ''
+    JOIN samples s ON s.item_id = i.id AND s.form = 'code' AND s.role <> 'baseline' AND s.error = ''
     LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
     WHERE i.run_id = ? ORDER BY i.id, s.id
 """

@@ -201,7 +201,7 @@ class Store:
         """
         row = encoding.sample_row(item_id, parent_id, sample)
         with self._transaction():
-            row["counted"] = int(sample.author == "model" and self._is_counted(parent_id))
+            row["counted"] = int(sample.counted and self._is_counted(parent_id))
             if sample.author == "model":
                 self._db.execute(_FAILED_AT_PLACE, (item_id, row["role"], parent_id or 0, sample.index))
             prompt = {"hash": row["prompt_hash"], "text": encoding.clean(sample.prompt_text)}
@@ -226,6 +226,21 @@ class Store:
                     (sample_id, reference_id, metric, float(value)),
                 )
             self._count_change(_RUN_OF_SAMPLE, sample_id)
+
+    def set_measures(self, item_id: int, measures: Mapping[str, float], done: bool) -> None:
+        """Store an item's figures by name in place of those it had, and whether nothing more is to come of it."""
+        with self._transaction():
+            rows = self._db.execute("SELECT name, value FROM measures WHERE item_id = ?", (item_id,)).fetchall()
+            (was_done,) = self._db.execute("SELECT done FROM items WHERE id = ?", (item_id,)).fetchone()
+            if dict(rows) == measures and bool(was_done) == done:
+                return
+            self._db.execute("DELETE FROM measures WHERE item_id = ?", (item_id,))
+            self._db.conn.executemany(
+                "INSERT INTO measures (item_id, name, value) VALUES (?, ?, ?)",
+                [(item_id, name, float(value)) for name, value in measures.items()],
+            )
+            self._db.execute("UPDATE items SET done = ? WHERE id = ?", (int(done), item_id))
+            self._count_change("id = (SELECT run_id FROM items WHERE id = ?)", item_id)
 
     def add_label(
         self,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import ProjectError, UserError
-from core.generation import Extraction, Fits, Prompt
+from core.generation import Extraction, Fits, ModelInfo, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
@@ -22,8 +22,10 @@ from core.source.changes import change_kind
 from core.source.edits import Edit, EditSource
 from core.source.edits_file import EditFile
 from core.source.edits_history import MISSING, EditHistory
+from core.store.rows import SampleRow
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Reference, Report
+from core.trips.protocol import Report
+from core.trips.roundtrip import Reference, RoundTrip
 from core.types import OLD_LINE, CoverageMap, Item, Outcome, Suite, Verdict
 
 if TYPE_CHECKING:
@@ -34,13 +36,16 @@ _NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 _SIZES = ((1, "1 line"), (5, "2-5 lines"), (20, "6-20 lines"))
 
 
-class EditingTrip:
+class EditingTrip(RoundTrip):
     """x is an edit, y its description, sim is that the old code edited by y equals the new code."""
 
     uninformative = UNINFORMATIVE
 
-    def __init__(self, source: EditSource, notify: Notify, tests: CommitTests | None = None) -> None:
+    def __init__(
+        self, source: EditSource, settings: RunSettings, notify: Notify, tests: CommitTests | None = None
+    ) -> None:
         """Nothing is read yet. With `tests`, what is no exact match may still pass."""
+        super().__init__(settings)
         self._source = source
         self._notify = notify
         self._tests = tests
@@ -79,11 +84,11 @@ class EditingTrip:
         """The words that came with the edit: a reviewer's comment, or the first line of the commit's message."""
         return [Reference(name, _said(item, name)) for name in ("comment", "commit") if _said(item, name)]
 
-    def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
+    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old and the new code."""
         return edit_forward_prompt(_old(item), item.text, fits)
 
-    def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
+    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old code and the description."""
         return edit_backward_prompt(_old(item), description, fits)
 
@@ -91,27 +96,28 @@ class EditingTrip:
         """Drop labels and fences around the description."""
         return extract_description(raw)
 
-    def read_code(self, item: Item, raw: str, prefill: str) -> Extraction:
+    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the new code, indented as the old code is."""
-        return extract_edit(raw, _old(item), prefill)
+        return extract_edit(raw, _old(item), prompt.prefill)
 
-    def recitation(self, item: Item, description: str) -> float:
+    def recitation(self, item: Item, text: str) -> float:
         """Share of the lines that the edit added which the description quotes; of a deletion, of those it took."""
         before, after = set(_old(item).splitlines()), set(item.text.splitlines())
         added = [line for line in item.text.splitlines() if line not in before]
         removed = [line for line in _old(item).splitlines() if line not in after]
-        return recitation(description, "\n".join(added or removed))
+        return recitation(text, "\n".join(added or removed))
 
     def description_scores(self, item: Item, description: str) -> dict[str, float]:
         """BLEU against what a person wrote (Sec. 5.2, Table 3)."""
         references = self.references(item)
         return {"description_bleu": bleu(description, references[0].text)} if references else {}
 
-    def judge(self, item: Item, text: str) -> Verdict:
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Exact match, white space at line ends and the end aside; the old code unchanged is told apart.
 
         With tests they have the word on every other candidate that holds code.
         """
+        text = sample.text
         started = time.perf_counter()
         same, copied = exact_match(text, item.text), exact_match(text, _old(item))
         if self._tests is not None and not same and not copied and text.strip():
@@ -119,7 +125,7 @@ class EditingTrip:
         outcome = Outcome.PASS if same else Outcome.FAIL
         return Verdict(outcome, time.perf_counter() - started, detail=_detail(item, text), oracle=ORACLE)
 
-    def scores(self, item: Item, text: str) -> dict[str, float]:
+    def code_scores(self, item: Item, text: str) -> dict[str, float]:
         """Exact match, strict too, EDIT-SIM, BLEU and chrF; and whether the old code came back unchanged."""
         return {
             "exact_match": exact_match(text, item.text),
@@ -153,7 +159,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
             stack.callback(tests.close)
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
     return Opened(
-        trip=EditingTrip(source, notify, tests),
+        trip=EditingTrip(source, settings, notify, tests),
         settings=replace(settings, prompt_version=wording().version),
         root=project.resolve(),
         revision=source.revision,

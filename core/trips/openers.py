@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from core.kinds import task
 from core.trips.opening import Opener
-from core.trips.tasks import task
 from core.types import Task
 
 

@@ -1,12 +1,19 @@
-"""What a round trip is to the pipeline, whatever its task (RTC paper, Sec. 3, Table 1)."""
+"""What a method is to the engine: items, and the steps by which the tree of artefacts on each of them grows.
+
+A run of any method is a forest. An item is its root; every node below it is a sample, code or text, made from its
+parent by a model, a person or a transformation. A trip looks at what is stored of an item and says which steps may be
+made now; when it names none and nothing is being judged any more, the item is done. The engine makes the steps, stores
+them, has code judged, and asks again: so resuming a run is the same question asked of what the database holds.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
-from core.generation import Extraction, Fits, Prompt
+from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.store.rows import SampleRow, TestRow
 from core.types import Item, Span, Verdict
 
 Report = Callable[[str, int, int], None]
@@ -14,18 +21,111 @@ Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """A description of x that a person wrote. `author` says where it stands, e.g. `commit` or `comment`."""
+class Ask:
+    """How a model is asked for the text of a step.
 
-    author: str
+    Attributes:
+        prompt: makes the prompt for a model, in the style its record names, so that it fits the model's window. Raises
+            ModelError when not even the shortest one does.
+        model: which of the run's two models is asked.
+        max_tokens: room for the answer.
+    """
+
+    prompt: Callable[[ModelInfo, Fits], Prompt]
+    temperature: float
+    max_tokens: int
+    model: Literal["forward", "backward"]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The text of a step that no model of the run makes.
+
+    Attributes:
+        author: whose text it is: a person's name, `commit`, `comment`, `rewrite`, or the system it was imported from.
+        counted: whether it, and what is made from it, counts in the run's scores.
+    """
+
     text: str
+    author: str
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One sample to be made: an edge of an item's tree from `parent` to a new node.
+
+    Attributes:
+        index: among its siblings of that role.
+        source: where its text comes from.
+        parent: id of the stored sample it is made from; None when it is made from the item.
+        round: how many rounds from the item, in a chain; 0 elsewhere.
+    """
+
+    role: Role
+    index: int
+    source: Ask | Given
+    parent: int | None = None
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """One number for a sample: against another sample, or against the item's own text where `reference` is None."""
+
+    sample: int
+    metric: str
+    value: float
+    reference: int | None = None
+
+
+class Tree:
+    """What is stored of one item: its samples in trace order, each with its last verdict and its scores."""
+
+    def __init__(self, samples: Sequence[SampleRow], tests: Callable[[int], Sequence[TestRow]] = lambda _: ()) -> None:
+        """`tests` gives the test results of a verdict by its id."""
+        self.samples = tuple(samples)
+        self._by_id = {sample.id: sample for sample in samples}
+        self._tests = tests
+
+    def __getitem__(self, sample_id: int) -> SampleRow:
+        """The sample of that id. Raises KeyError."""
+        return self._by_id[sample_id]
+
+    def whole(self, role: Role) -> list[SampleRow]:
+        """Samples of a role that came out whole, by index; those the engine failed to make are left out."""
+        return sorted((s for s in self.samples if s.role == role and not s.error), key=lambda s: (s.index, s.id))
+
+    def parent(self, sample: SampleRow) -> SampleRow | None:
+        """What a sample was made from; None where that is the item."""
+        return None if sample.parent_id is None else self._by_id[sample.parent_id]
+
+    def taken(self, role: Role, parent: int | None = None) -> set[int]:
+        """Indices at which a parent has a whole child of that role."""
+        return {s.index for s in self.samples if s.role == role and s.parent_id == parent and not s.error}
+
+    def places(self, parent: int | None) -> tuple[int, ...]:
+        """Indices on the way from the item down to a sample, that sample's own included; empty for the item."""
+        path: list[int] = []
+        while parent is not None:
+            sample = self._by_id[parent]
+            path.append(sample.index)
+            parent = sample.parent_id
+        return tuple(reversed(path))
+
+    def below(self, sample_id: int | None, ancestor: int) -> bool:
+        """Whether a sample is `ancestor` or hangs somewhere below it."""
+        while sample_id is not None and sample_id != ancestor:
+            sample_id = self._by_id[sample_id].parent_id
+        return sample_id == ancestor
+
+    def tests(self, sample: SampleRow) -> Sequence[TestRow]:
+        """Each test of a sample's last verdict; empty before the first."""
+        return self._tests(sample.verdict.id) if sample.verdict else ()
 
 
 class Trip(Protocol):
-    """One task: what x is, how y is asked for, how x^ is made from y and compared with x."""
-
-    uninformative: str
-    """The baseline utterance, eps."""
+    """One method on one opened source. All of it is pure but `items` and `judge`."""
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Yield items, dropped ones with their reason, until `wanted` are admitted or none is left.
@@ -37,45 +137,43 @@ class Trip(Protocol):
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """What to tell the user about how many items were admitted. Raises ProjectError when none was."""
 
-    def references(self, item: Item) -> Sequence[Reference]:
-        """Descriptions by people: x^ is made from them too and shown beside the model's, never counted."""
+    def expected(self, item: Item) -> int:
+        """How many samples the item takes at most, for progress and the time left."""
 
-    def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
-        """Ask for a description of x. Raises ModelError when x alone does not fit."""
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        """Every step that may be made now and is not stored whole yet; empty when nothing can follow for now.
 
-    def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
-        """Ask for x^ from the description. Raises ModelError when the place alone does not fit."""
+        It is asked again after each sample and each verdict of the item, so what depends on a verdict is named once
+        that verdict is there. A step is made once a run; what failed is named again and made when the run is resumed.
+        """
 
-    def read_description(self, raw: str) -> Extraction:
-        """Take y from a raw answer."""
+    def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
+        """Take the text of a step from a model's raw answer to `prompt`."""
 
-    def read_code(self, item: Item, raw: str, prefill: str) -> Extraction:
-        """Take x^ from a raw answer."""
+    def recitation(self, item: Item, text: str) -> float | None:
+        """Share of the item that a text made from it repeats verbatim, 0..1; None where that says nothing."""
 
-    def recitation(self, item: Item, description: str) -> float:
-        """Share of x that y repeats verbatim, 0..1."""
+    def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
+        """Judge code; None when nothing judges it. Called from several threads; never raises for what the code does."""
 
-    def description_scores(self, item: Item, description: str) -> dict[str, float]:
-        """How y compares with the first reference, by metric; empty where there is none."""
+    def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
+        """Scores that can be told now that `sample` is stored and, if it is code, judged."""
 
-    def judge(self, item: Item, text: str) -> Verdict:
-        """Judge x^ by the task's oracle. Thread-safe; never raises for what x^ does."""
-
-    def scores(self, item: Item, text: str) -> dict[str, float]:
-        """Similarity of x^ to x by every metric of the task."""
-
-
-@runtime_checkable
-class FillsGaps(Protocol):
-    """What a trip has beside the others' when x stands in a file, so that a model may fill in the middle."""
-
-    def infill_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
-        """Ask for x^ as what is missing between two texts. Raises ModelError when the place alone does not fit."""
+    def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
+        """Figures of the item, by the names its kind declares; one that is not defined is left out."""
 
 
 @runtime_checkable
 class SelectsCode(Protocol):
-    """What a trip has beside the others' when code that a person selects can be an x."""
+    """What a trip has beside the others' when code that a person selects can be an item."""
 
     def select(self, path: str, span: Span) -> Item:
-        """The x around `span`, admitted or with its reason. Raises UserError, ProjectError."""
+        """The item around `span`, admitted or with its reason. Raises UserError, ProjectError."""
+
+
+@runtime_checkable
+class TakesDescriptions(Protocol):
+    """What a trip has beside the others' when a person can write a description in the model's place."""
+
+    def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
+        """A person's words as a step: after every description there is, and those the run may still make."""

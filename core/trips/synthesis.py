@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.generation import Extraction, Fits, Prompt
+from core.generation import INFILL, Extraction, Fits, ModelInfo, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
@@ -19,17 +19,19 @@ from core.regions import kept_coverage
 from core.regions.admission import NO_EFFECT, admit
 from core.regions.finding import find_regions
 from core.regions.sampling import draw
-from core.settings import RegionSettings, RunSettings
+from core.settings import RunSettings
 from core.source.codebase import content_fingerprint
+from core.store.rows import SampleRow
 from core.trips.ahead import in_order
 from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Reference, Report
+from core.trips.protocol import Report
+from core.trips.roundtrip import RoundTrip
 from core.trips.selected import selected_item
 from core.types import Candidate, Codebase, Item, Oracle, Region, Span, Suite, Verdict
 
 
-class SynthesisTrip:
+class SynthesisTrip(RoundTrip):
     """x is a run of statements, y its description, sim is that all covering tests pass."""
 
     uninformative = UNINFORMATIVE
@@ -39,24 +41,24 @@ class SynthesisTrip:
         codebase: Codebase,
         suite: Suite,
         oracle: Oracle,
-        settings: RegionSettings,
+        settings: RunSettings,
         notify: Notify,
-        workers: int = 1,
     ) -> None:
-        """Hold what every step needs; nothing runs yet. `workers`: regions admitted at a time."""
+        """Hold what every step needs; nothing runs yet."""
+        super().__init__(settings)
         self._files = {source.path: source for source in codebase.files}
         self._suite = suite
         self._oracle = oracle
-        self._settings = settings
+        self._region = settings.region
         self._notify = notify
-        self._workers = workers
+        self._workers = settings.oracle.workers or 1
         self._candidates = 0
         self._dropped: list[str] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
         admitted = 0
-        found = find_regions(tuple(self._files.values()), self._suite.coverage, self._settings, report)
+        found = find_regions(tuple(self._files.values()), self._suite.coverage, self._region, report)
         self._candidates = len(found.regions)
         for problem in found.problems:
             self._notify(problem)
@@ -65,7 +67,7 @@ class SynthesisTrip:
             key = f"{region.path}:{region.span.start}-{region.span.end}"
             return known.get(key) or admit(region, self._files[region.path], self._oracle)
 
-        drawn = draw(found.regions, seed, self._settings.allow_overlap)
+        drawn = draw(found.regions, seed, self._region.allow_overlap)
 
         def beat() -> None:
             report("admitting regions", admitted, wanted)
@@ -88,7 +90,7 @@ class SynthesisTrip:
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
         if wanted and not self._candidates:
-            least, most = self._settings.min_characters, self._settings.max_characters
+            least, most = self._region.min_characters, self._region.max_characters
             raise ProjectError(
                 f"This project has no region to draw: its tests run no statements of {least} to {most} characters.",
                 "Widen --min-characters and --max-characters, or add tests that run more of the code.",
@@ -104,44 +106,33 @@ class SynthesisTrip:
         few = f"Only {admitted} of {wanted} regions could be admitted"
         return (f"{few}; the paper leaves out projects with fewer than 80.",)
 
-    def references(self, item: Item) -> Sequence[Reference]:
-        """None: what a person wrote about a region stands in the file around it."""
-        return ()
-
-    def forward_prompt(self, item: Item, fits: Fits) -> Prompt:
+    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with the region marked."""
         return forward_prompt(self._text(item), item.span, fits)
 
-    def backward_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
-        """Show the file with the region replaced by a TODO comment carrying the description."""
-        return backward_prompt(self._text(item), item.span, description, fits)
-
-    def infill_prompt(self, item: Item, description: str, fits: Fits) -> Prompt:
-        """Show the file with a gap, and the description in a TODO comment above it."""
-        return infill_prompt(self._text(item), item.span, description, fits)
+    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the file with the region replaced by a TODO comment, or as a gap, and the description with it."""
+        ask = infill_prompt if model.backward_style == INFILL else backward_prompt
+        return ask(self._text(item), item.span, description, fits)
 
     def read_description(self, raw: str) -> Extraction:
         """Drop labels and fences around the description."""
         return extract_description(raw)
 
-    def read_code(self, item: Item, raw: str, prefill: str) -> Extraction:
+    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code that belongs at the region, indented to stand there."""
-        return extract_code(raw, item, self._text(item), prefill)
+        return extract_code(raw, item, self._text(item), prompt.prefill)
 
-    def recitation(self, item: Item, description: str) -> float:
+    def recitation(self, item: Item, text: str) -> float:
         """Share of the region quoted in its description (the limit named in Sec. 2)."""
-        return recitation(description, item.text)
+        return recitation(text, item.text)
 
-    def description_scores(self, item: Item, description: str) -> dict[str, float]:
-        """None: there is nothing to compare with."""
-        return {}
-
-    def judge(self, item: Item, text: str) -> Verdict:
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run the covering tests with the region replaced."""
-        candidate = Candidate(self._files[item.path], item.span, text)
+        candidate = Candidate(self._files[item.path], item.span, sample.text)
         return self._oracle.judge(candidate, item.tests)
 
-    def scores(self, item: Item, text: str) -> dict[str, float]:
+    def code_scores(self, item: Item, text: str) -> dict[str, float]:
         """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
         return code_scores(text, item.text)
 
@@ -168,7 +159,7 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     fingerprint = content_fingerprint(codebase)
     kept_coverage.keep(fingerprint, judged.suite.coverage)
     return Opened(
-        trip=SynthesisTrip(codebase, judged.suite, oracle, settings.region, notify, settings.oracle.workers or 1),
+        trip=SynthesisTrip(codebase, judged.suite, oracle, settings, notify),
         settings=replace(settings, prompt_version=wording().version),
         root=codebase.root,
         revision=codebase.revision,

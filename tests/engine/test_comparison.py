@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from factories import fill_store, model_info, suite
+from factories import fill_store, model_info, settle, suite
 
 from core.comparison import words
 from core.comparison.compare import compare_runs
@@ -54,6 +54,7 @@ def store_run(
         span = Span(int(start), int(start) + len(made.text))
         item = Item(key, "region", path, span, int(start), int(start), made.text, ("t::a",), admitted=True, reason="")
         _store_item(store, store.add_item(run, item), made)
+    settle(store, run)
     store.finish_run(run, "finished", [])
     return run
 

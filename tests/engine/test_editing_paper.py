@@ -12,15 +12,13 @@ from replaying import Replay
 
 from core.control import Control
 from core.events import Event, VerdictReady
-from core.judging import Judging
+from core.kinds import configured
 from core.metrics.statistics import interval
-from core.parts import Parts
-from core.passes import Passes, Work
-from core.run import Pace, Run
+from core.run.growing import Growing, Work
+from core.run.state import Pace, Parts, Run
 from core.settings import EditSettings, RunSettings
 from core.store.writer import Store
 from core.trips.openers import opener
-from core.trips.tasks import configured
 
 
 def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], Replay]:
@@ -42,9 +40,7 @@ def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], 
         )
         run = Run(run_id, settings, Parts(opened, model, model), store, events.append, Control())
         works = [Work(store.add_item(run_id, item), item) for item in run.parts.trip.items(1, 0, {}, lambda *_: None)]
-        with Judging(run) as judging:
-            Passes(run, judging, Pace(8, 0)).draw(works)
-            judging.drain(wait=True)
+        Growing(run, Pace(8, 0)).grow(works)
         store.finish_run(run_id, "finished", [])
     return store, events, model
 

@@ -10,9 +10,9 @@ import pytest
 from histories import Builder, module
 
 from core.errors import UserError
+from core.kinds import TASKS, configured, project_of, task
 from core.settings import EditSettings, RunSettings
 from core.trips.openers import opener
-from core.trips.tasks import TASKS, configured, project_of, task
 
 
 def test_settings_come_back_from_json_as_they_were() -> None:

@@ -10,8 +10,8 @@ from factories import fill_store
 from sqlite_utils import Database
 
 from core.cores import share_cores, usable_cores
-from core.estimate import estimate
 from core.results import open_reader, open_store
+from core.run.estimate import estimate
 from core.settings import ModelSettings, RunSettings
 from core.store.rows import TRIAL, PaceRow
 
@@ -30,7 +30,7 @@ def test_without_a_run_of_these_models_nothing_but_counts_is_claimed() -> None:
         replace(SETTINGS, generation=ModelSettings(threads=1000)),
     )
     cost = estimate(SETTINGS, [pace(1.0, other) for other in others])
-    assert (cost.descriptions, cost.reconstructions, cost.baselines, cost.samples) == (30, 30, 10, 70)
+    assert cost.made == {"forward": 30, "backward": 30, "baseline": 10} and cost.samples == 70
     assert (cost.seconds, cost.low, cost.high, cost.tokens, cost.runs) == (None, None, None, None, 0)
 
 

@@ -15,17 +15,16 @@ from replaying import Replay
 
 from core.control import Control
 from core.errors import Cancelled, ProjectError
-from core.judging import Judging
-from core.parts import Parts
-from core.passes import Passes, Work
-from core.reopening import record
-from core.run import Pace, Run
+from core.kinds import configured
+from core.run.growing import Growing, Work
+from core.run.opening import record
+from core.run.state import Pace, Parts, Run
 from core.settings import EditSettings, OracleSettings, RunSettings
+from core.store.rows import SampleRow
 from core.store.writer import Store
 from core.trips.edit_tests import CommitTests
 from core.trips.editing import EditingTrip
 from core.trips.openers import opener
-from core.trips.tasks import configured
 from core.types import Item, Outcome, Span, Verdict
 
 EXAMPLE = EXAMPLES[0]
@@ -46,9 +45,7 @@ def draw(run: Run) -> None:
     """Whatever is missing of the run's one item."""
     (item,) = run.parts.trip.items(1, 0, {}, lambda *_: None)
     item_id = run.store.add_item(run.id, item)
-    with Judging(run) as judging:
-        Passes(run, judging, Pace(8, 0)).draw([Work(item_id, item, run.store.reader.existing_item(item_id).samples)])
-        judging.drain(wait=True)
+    Growing(run, Pace(8, 0)).grow([Work(item_id, item)])
 
 
 def test_scores_lost_between_verdict_and_kill_are_made_again(tmp_path: Path) -> None:
@@ -67,10 +64,10 @@ class Slow(EditingTrip):
 
     busy, end = threading.Event(), threading.Event()
 
-    def judge(self, item: Item, text: str) -> Verdict:
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
         self.busy.set()
         assert self.end.wait(30)
-        return super().judge(item, text)
+        return super().judge(item, sample)
 
 
 def test_a_stop_does_not_wait_for_the_judge(tmp_path: Path) -> None:

@@ -10,28 +10,23 @@ from pathlib import Path
 import pytest
 
 from core.errors import ProjectError
+from core.kinds import configured
 from core.models import edit_prompts, prompts
-from core.passes import Work
-from core.pipeline import files_together
-from core.reopening import require_same_prompts
+from core.run.growing import Work
+from core.run.opening import require_same_prompts
+from core.run.pipeline import files_together
 from core.settings import EditSettings, RunSettings
 from core.trips.openers import opener
-from core.trips.tasks import configured
 from core.types import Item, Span
 
 
-def work(number: int, path: str, kind: str = "region") -> Work:
-    return Work(number, Item(f"{path}:{number}", kind, path, Span(0, 1), 1, 1, "x"))
+def work(number: int, path: str) -> Work:
+    return Work(number, Item(f"{path}:{number}", "region", path, Span(0, 1), 1, 1, "x"))
 
 
 def test_regions_of_one_file_come_together_in_the_order_drawn() -> None:
     drawn = [work(1, "b.py"), work(2, "a.py"), work(3, "b.py"), work(4, "c.py"), work(5, "a.py")]
     assert [w.item_id for w in files_together(drawn)] == [1, 3, 2, 5, 4]
-
-
-def test_edits_stay_where_they_were_drawn() -> None:
-    drawn = [work(1, "b.py", "edit"), work(2, "a.py", "edit"), work(3, "b.py", "edit")]
-    assert files_together(drawn) == drawn
 
 
 def test_the_version_of_the_prompts_is_kept_with_the_run(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from factories import fill_store
+from factories import fill_store, settle
 
 from core.generation import Extraction as Text
 from core.generation import Role, Sample
@@ -29,6 +29,7 @@ def filled(tmp_path: Path) -> tuple[Path, int]:
             item = store.add_item(run, replace(ITEM, key=key, facets=facets))
             sample = store.add_sample(item, None, SAMPLE)
             store.add_verdict(sample, Verdict(Outcome(outcome), 0.1))
+        settle(store, run)
     return path, run
 
 

@@ -8,16 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from factories import fill_store, model_info, suite
+from factories import fill_store, model_info, settle_item, suite
 
 from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
 from core.settings import RunSettings
 from core.store.reader import Reader
-from core.store.rows import Score
 from core.store.scores import thinned
 from core.store.writer import Store
-from core.types import Item, Outcome, Span, Verdict
+from core.types import Item, Outcome, Score, Span, Verdict
 
 PASS, FAIL, OURS = Outcome.PASS, Outcome.FAIL, Outcome.INFRASTRUCTURE
 
@@ -28,8 +27,8 @@ class Run:
     def __init__(self, store: Store, root: Path) -> None:
         project = store.add_project(root, "thing", None, dirty=False)
         info = model_info()
-        settings = RunSettings(regions=9, forward_samples=2, backward_samples=1)
-        self.id = store.start_run(project, settings, info, info, "none", "", "0", "", suite())
+        self.settings = RunSettings(regions=9, forward_samples=2, backward_samples=1)
+        self.id = store.start_run(project, self.settings, info, info, "none", "", "0", "", suite())
         self._store = store
 
     def item(self, path: str, key: str, admitted: bool = True) -> int:
@@ -39,7 +38,9 @@ class Run:
     def sample(self, item: int, role: Role, index: int, parent: int | None, author: str = "model") -> int:
         recited = 0.25 * (index + 1) if role is Role.FORWARD else None
         made = Sample(role, index, "p", 0, 0.1, "t", Extraction("t"), 1, 1, 0.1, "stop", recitation=recited)
-        return self._store.add_sample(item, parent, replace(made, author=author))
+        sample = self._store.add_sample(item, parent, replace(made, author=author, counted=author == "model"))
+        settle_item(self._store, item, self.settings)
+        return sample
 
     def judged(self, item: int, outcomes: Sequence[Outcome | None], baseline: Outcome | None) -> list[int]:
         """One forward and one backward sample an outcome, then the baseline; None leaves it unjudged."""
@@ -55,6 +56,7 @@ class Run:
     def judge(self, sample: int, outcome: Outcome | None) -> None:
         if outcome is not None:
             self._store.add_verdict(sample, Verdict(outcome, 0.1))
+            settle_item(self._store, self._store.reader.item_of(sample), self.settings)
 
 
 @pytest.fixture
@@ -160,7 +162,7 @@ def test_bounds_are_those_of_the_interval_passed_in(store: Store, run: Run, tmp_
     assert (rtc.value, rtc.low, rtc.high) == interval([1.0, 0.5, 0.0, 0.5])
     assert (lift.value, lift.low, lift.high) == interval([1.0, 0.5, 0.0, 0.5], -1.0)
     with Reader.open(tmp_path / "runs.db") as plain:
-        assert plain.score(run.id)[0] == Score(0.5, None, None)
+        assert plain.score(run.id)[0] == Score(0.5, None, None, 4)
 
 
 def test_a_running_chart_ends_at_the_score_and_keeps_its_points(store: Store, run: Run) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import ProjectError
-from core.settings import RegionSettings
+from core.settings import RegionSettings, RunSettings
 from core.trips.synthesis import SynthesisTrip
 from core.types import Candidate, Codebase, CoverageMap, Outcome, SourceFile, Suite, Verdict
 
@@ -39,7 +39,7 @@ def test_a_project_without_a_candidate_is_told_so(lines: dict[int, frozenset[int
         Codebase(Path("/project"), (file,), ()),
         Suite((), {}, coverage, 0.0, "3.11"),
         Unasked(),
-        RegionSettings(),
+        RunSettings(),
         lambda text: None,
     )
     assert list(trip.items(5, 0, {}, lambda *_: None)) == []
@@ -74,7 +74,7 @@ def test_the_reason_that_holds_for_most_regions_is_said(oracle: Saying, said: st
         Codebase(Path("/project"), (SourceFile("a.py", TEXT, "utf-8", is_test=False),), ()),
         Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
         oracle,
-        RegionSettings(min_characters=10, max_characters=20),
+        RunSettings(region=RegionSettings(min_characters=10, max_characters=20)),
         lambda text: None,
     )
     dropped = list(trip.items(9, 0, {}, lambda *_: None))

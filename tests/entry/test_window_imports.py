@@ -7,7 +7,7 @@ import sys
 
 LATER = {
     *("docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "pygments.lexer", "scipy"),
-    *("pyqtgraph", "rapidfuzz", "rich", "sacrebleu", "sqlite_utils", "core.pipeline", "core.store.reader"),
+    *("pyqtgraph", "rapidfuzz", "rich", "sacrebleu", "sqlite_utils", "core.run.pipeline", "core.store.reader"),
 }
 
 

@@ -12,10 +12,9 @@ from projects import write_shop
 from core import describing, pipeline, selection
 from core.control import Control
 from core.errors import ProjectError, UserError
-from core.estimate import estimate
 from core.events import Event, ItemReady, Progress, TextStreamed
-from core.pace import try_pace
 from core.results import open_store
+from core.run.estimate import estimate, try_pace
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.store.rows import TRIAL, SampleRow
 from core.store.writer import Store

@@ -16,8 +16,8 @@ from chat_server import Answer, ChatServer, chat_server, completion
 from core.control import Control
 from core.errors import ModelError, ProjectError
 from core.events import Event, RunFinished, RunStarted
-from core.pipeline import resume, start
 from core.results import open_store
+from core.run.pipeline import resume, start
 from core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
 from core.store.writer import Store
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QDialog
 from waiting import wait_until
 
+from core.kinds import configured
 from core.settings import EditSettings, RunSettings
-from core.trips.tasks import configured
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered

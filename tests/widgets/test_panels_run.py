@@ -14,7 +14,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
-from core.store.rows import RunningPoint, Score
+from core.store.rows import RunningPoint
+from core.types import Score
 from ui.panels import RunPanel
 from ui.panels.histogram import bins
 from ui.panels.provenance import provenance

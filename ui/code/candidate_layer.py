@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.considered import Considered, Fate
-from core.trips.tasks import counted
+from core.kinds import counted
 from ui.code.block_painter import Canvas
 from ui.code.blocks import TAB
 from ui.code.source_text import SourceText

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject
 
 from core.considered import Considered
 from core.errors import ProjectError
+from core.kinds import counted
 from core.settings import RegionSettings
 from core.store.rows import ItemRow
-from core.trips.tasks import counted
 from core.types import Codebase, CoverageMap, SourceFile
 from ui.code.candidate_layer import lay_out
 from ui.code.editor import CodeEditor

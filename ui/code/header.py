@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
-from core.trips.tasks import counted
+from core.kinds import counted
 from ui.code.blocks import Placed
 from ui.code.path_label import PathLabel
 from ui.icons import icon

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QTabWidget
 
 from core.comparison.values import Comparison
 from core.comparison.words import run_words
-from core.trips.tasks import noun
+from core.kinds import noun
 from ui.diff.controls import bind
 from ui.panels.bars import BarDelegate
 from ui.panels.tables import Cell, CellModel, Head, table, widths

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
 from core.comparison.values import Comparison, Pair
-from core.trips.tasks import noun
+from core.kinds import noun
 from ui.listed_rows import RIGHT, Index, ListedRows
 from ui.project_model import HEAT_ROLE
 from ui.region_state import number

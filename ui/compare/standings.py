@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from core.comparison.values import Comparison, Difference
 from core.comparison.words import bounded, p_words, rounded
+from core.kinds import noun
 from core.store.rows import RunRow
-from core.trips.tasks import noun
 from ui.compare.keys import REFERENCE
 from ui.diff.controls import bind, column
 from ui.panels.tables import Cell, CellModel, Head, table, widths

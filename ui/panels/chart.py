@@ -10,8 +10,9 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from core.store.rows import RunningPoint, Score
-from core.trips.tasks import counted
+from core.kinds import counted
+from core.store.rows import RunningPoint
+from core.types import Score
 from ui.diff.controls import column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.flow import Flow
@@ -153,8 +154,7 @@ class RunningChart(QWidget):
         """Say the values of one point; of the last one while none is pointed at."""
         self._at = place
         self._cursor.setVisible(place is not None)
-        empty = Score(None, None, None)
-        point = self._points[-1 if place is None else place] if self._points else RunningPoint(0, 0, empty, empty)
+        point = self._points[-1 if place is None else place] if self._points else RunningPoint(0, 0, {})
         self._cursor.setPos(point.items)
         self._names[self.rtc].setText(f"━━ RTC {in_words(point.rtc)}")
         self._names[self.lift].setText(f"╍╍ lift {in_words(point.lift, '+')}")

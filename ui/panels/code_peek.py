@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.trips.tasks import counted
+from core.kinds import counted
 from ui.diff.indentation import lost_indentation
 from ui.diff.lines import split
 from ui.diff.spans import Span, lexer_for, spans_by_line

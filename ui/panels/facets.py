@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSortFilterProxyModel, Qt
 
-from core.store.rows import FacetRow, Score
+from core.store.rows import FacetRow
+from core.types import Score
 from ui.panels.bars import BarDelegate
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.region_state import number

@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QPen
 from PySide6.QtWidgets import QWidget
 
+from core.kinds import article
 from core.store.rows import ItemRow
-from core.trips.tasks import article
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.plots import follow_plot, make_plot, paint_plot

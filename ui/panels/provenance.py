@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from core.kinds import TASKS, Kind, noun
 from core.store.rows import RunRow
-from core.trips.tasks import TASKS, TaskKind, noun
 
 Groups = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 """Heading, then pairs of name and value."""
@@ -46,7 +46,7 @@ def as_text(groups: Groups) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _task(run: RunRow) -> list[TaskKind]:
+def _task(run: RunRow) -> list[Kind]:
     """The run's task; one that is not known uses every part of the settings."""
     return [TASKS[run.task]] if run.task in TASKS else list(TASKS.values())
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.kinds import article
 from core.store.rows import ItemRow, SampleRow
-from core.trips.tasks import article
 from ui.diff.controls import button, column, label
 from ui.panels.card import CardScroll
 from ui.panels.describe_card import DescribeCard
@@ -104,7 +104,7 @@ class RoundTripPanel(QWidget):
             self._choose_first(samples)
 
     def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
-        """Take new text of a sample being written. `parent`: the index of the description it starts from."""
+        """Take new text of a sample being written. `parent`: id of the sample it is made from."""
         place = Place(item_id, role, index, parent)
         so_far = self._streams.append(place, text)
         if self._item is None or item_id != self._item.id:

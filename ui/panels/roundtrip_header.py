@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from core.kinds import counted
 from core.store.rows import ItemRow
-from core.trips.tasks import counted
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge

@@ -8,7 +8,7 @@ import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 
-from core.store.rows import Score
+from core.types import Score
 
 BAND = 0.16
 """Opacity."""

@@ -14,7 +14,7 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text belongs. `parent`: the index of the description a reconstruction starts from, if it was told."""
+    """Where a text belongs. `parent`: id of the stored sample it is made from, if it was told."""
 
     item_id: int
     role: str
@@ -43,13 +43,12 @@ class Streams:
 
         Where a stream did not name its parent, it ends as soon as one more sample of its role and index is stored.
         """
-        index_of = {sample.id: sample.index for sample in samples}
         counts: dict[Place, int] = {}
         for sample in samples:
             loose = Place(item_id, sample.role, sample.index)
             counts[loose] = counts.get(loose, 0) + 1
             if sample.parent_id is not None:
-                self._texts.pop(replace(loose, parent=index_of.get(sample.parent_id)), None)
+                self._texts.pop(replace(loose, parent=sample.parent_id), None)
         for loose, count in counts.items():
             if count > self._stored.get(loose, 0):
                 self._texts.pop(loose, None)

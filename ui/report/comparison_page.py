@@ -11,8 +11,8 @@ from typing import Any
 from core.analyses.compared import scatter
 from core.comparison import words
 from core.comparison.values import Comparison, Pair
+from core.kinds import task
 from core.store.reader import Reader
-from core.trips.tasks import task
 from resources import text as resource
 from ui.report.page import environment, small_enough, write_page
 from ui.report.svg import drawn

@@ -15,10 +15,11 @@ from markupsafe import Markup
 from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Figure
+from core.kinds import TASKS, task
 from core.store.opening import refuse_database
 from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow, Score
-from core.trips.tasks import TASKS, task
+from core.store.rows import ItemRow, RunRow
+from core.types import Score
 from resources import text as resource
 from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips

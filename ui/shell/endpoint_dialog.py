@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import Cancelled, InspectorError
+from core.kinds import counted
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
 from core.settings import EndpointSettings
-from core.trips.tasks import counted
 from ui.gateway import Gateway
 from ui.shell.fields import count, level_labels, pair, say
 from ui.theme import SPACE

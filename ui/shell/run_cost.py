@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from core.estimate import Estimate
-from core.trips.tasks import counted
+from core.generation import Role
+from core.kinds import Kind, counted
+from core.run.estimate import Estimate
 from ui.shell.status_line import duration
 
 UNMEASURED = (
@@ -11,13 +12,12 @@ UNMEASURED = (
 )
 
 
-def cost_words(cost: Estimate, measured: bool = True, noun: str = "region") -> str:
+def cost_words(cost: Estimate, kind: Kind, measured: bool = True) -> str:
     """Samples; below them tokens and minutes, and what they rest on. `measured`: whether stored runs were looked at."""
-    judged = counted(cost.reconstructions + cost.baselines, "candidate")
-    counts = (
-        f"{counted(cost.descriptions, 'description')}, {counted(cost.reconstructions, 'reconstruction')} and "
-        f"{counted(cost.baselines, 'baseline')}; {judged} to judge."
-    )
+    noun = kind.noun
+    *first, last = (counted(number, kind.roles[role].title) for role, number in cost.made.items())
+    judged = counted(sum(number for role, number in cost.made.items() if role is not Role.FORWARD), "candidate")
+    counts = f"{', '.join(first)} and {last}; {judged} to judge." if first else f"{last}; {judged} to judge."
     if not measured:
         return counts
     if cost.seconds is None or cost.low is None or cost.high is None or cost.tokens is None:

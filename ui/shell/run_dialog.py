@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.estimate import estimate
+from core.kinds import TASKS, Kind, configured, task
+from core.run.estimate import estimate
 from core.settings import RunSettings
 from core.store.rows import TRIAL, PaceRow
-from core.trips.tasks import TASKS, TaskKind, configured, task
 from ui.shell.edit_options import EditOptions
 from ui.shell.fields import count, form, heat, level_labels, pair
 from ui.shell.judging_options import JudgingOptions
@@ -180,7 +180,7 @@ class RunDialog(QDialog):
             self.regions.setValue(min(max(wanted, FEWEST), MOST))
 
     @property
-    def kind(self) -> TaskKind:
+    def kind(self) -> Kind:
         """The task that is chosen."""
         return task(self.task.currentData())
 
@@ -228,7 +228,7 @@ class RunDialog(QDialog):
 
     def _tell_cost(self) -> None:
         cost = estimate(self.settings(), self._paces or ())
-        self.cost.setText(cost_words(cost, self._paces is not None, self.kind.noun))
+        self.cost.setText(cost_words(cost, self.kind, self._paces is not None))
         self.measure.setText("Stop measuring" if self._measuring else "Measure again" if cost.trial else "Measure")
         self.measure.setToolTip(f"Try one {self.kind.noun} now, for about a minute at most; nothing of it is kept")
         self.measure.setAccessibleName("Stop measuring" if self._measuring else "Measure how long such a run takes")

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.trips.tasks import counted
+from core.kinds import counted
 from core.types import SourceFile
 from ui.code.project_search import Hit, Hits, search
 from ui.fonts import fixed_font

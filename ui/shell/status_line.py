@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from core.events import Progress
-from core.store.rows import RunRow, Score
-from core.trips.tasks import noun
+from core.kinds import noun
+from core.store.rows import RunRow
+from core.types import Score
 from ui.coordinator import RunState
 from ui.region_state import number
 from ui.theme import SPACE

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
-from core.trips.tasks import TASKS
+from core.kinds import TASKS
 from ui.coordinator import RunState
 from ui.icons import icon
 from ui.shell.choice_box import Choice, ChoiceBox

@@ -1,4 +1,7 @@
-"""Probe this: what the tests say of lines a person selected, and the whole round trip on them now."""
+"""What a person tries: words of their own in the model's place, and round trips on lines they selected.
+
+Both add to a stored run, are shown with it, and never count in its scores.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,58 @@ from pathlib import Path
 from core.control import Control
 from core.errors import UserError
 from core.events import ItemReady, Notice
-from core.judging import Judging
-from core.passes import Passes, Work
-from core.reopening import open_run_parts, record, reopen, reporter
-from core.run import Emit, Pace, Run
+from core.kinds import for_selected_code, task
+from core.run.growing import Growing, Work, stored_samples
+from core.run.opening import open_run_parts, record, reopen, reporter
+from core.run.state import Emit, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
 from core.trips.ahead import patiently
 from core.trips.judged import open_judged
-from core.trips.protocol import SelectsCode
+from core.trips.protocol import SelectsCode, TakesDescriptions, Tree
 from core.trips.selected import selected_item
-from core.trips.tasks import for_selected_code, task
 from core.types import Item, Span
 
+TAKEN = frozenset({"model", "commit", "comment", "rewrite"})
+"""Authors that stand for the models, for words that came with an item, and for transformations."""
+NOBODY = "human"
+"""The author of words whose writer gave no name."""
 NAME = "tried by hand"
 """Of a run made only to hold what a person tried."""
+
+
+def describe(run_id: int, item_id: int, text: str, author: str, store: Store, emit: Emit, control: Control) -> None:
+    """Store `text` as a description of an item by `author`, have the code written from it, and judge that.
+
+    The run may be finished or interrupted. Raises UserError (nothing written, a name that is taken), ProjectError when
+    the project or a model changed since the run began, Cancelled when stopped; the words stay stored once the backward
+    pass began.
+    """
+    words, name = _words(text), _name(author)
+    with ExitStack() as stack:
+        run = reopen(stack, run_id, store, emit, control)
+        trip = run.parts.trip
+        if not isinstance(trip, TakesDescriptions):
+            kind = task(run.settings.task)
+            raise UserError(f"Nobody can describe {kind.nouns} of this run by hand.", "Choose a run of round trips.")
+        found = store.reader.existing_item(item_id)
+        step = trip.description(found.item, Tree(found.samples), words, name)
+        Growing(run, Pace(run.settings.backward_samples, 0)).grow_from(Work(item_id, found.item), step)
+        for problem in run.problems:
+            emit(Notice(problem))
+
+
+def _words(text: str) -> str:
+    if not text.strip():
+        raise UserError("The description is empty.", "Say what the code does, then try again.")
+    return text.strip()
+
+
+def _name(author: str) -> str:
+    name = author.strip() or NOBODY
+    if name.lower() in TAKEN:
+        raise UserError(f"A person's description cannot be stored under the name {name!r}.", "Give another name.")
+    return name
 
 
 def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
@@ -76,15 +116,7 @@ def _try(run: Run, path: str, span: Span) -> Item:
     found = run.store.reader.existing_item(item_id)
     run.emit(ItemReady(run.id, item_id, found.item))
     if found.item.admitted:
-        _draw(run, Work(item_id, found.item, found.samples), settings)
+        Growing(run, Pace(trip.expected(found.item), stored_samples(found.samples))).grow([Work(item_id, found.item)])
+        for problem in run.problems:
+            run.emit(Notice(problem))
     return found.item
-
-
-def _draw(run: Run, work: Work, settings: RunSettings) -> None:
-    """Every sample that is missing, judged."""
-    total = settings.forward_samples + (settings.forward_samples + 1) * settings.backward_samples
-    with Judging(run) as judging:
-        Passes(run, judging, Pace(total, sum(row.author == "model" for row in work.samples))).draw([work])
-        judging.drain(wait=True)
-    for problem in run.problems:
-        run.emit(Notice(problem))

@@ -1,4 +1,4 @@
-"""One run, start to end: sample, describe, write again, judge, score, store. Resumable at any point.
+"""One run, start to end: draw items, grow their trees, store. Resumable at any point.
 
 Every finished sample and verdict is committed as it comes. What exists is never made again, and every seed depends
 on the sample's place alone, so a resumed run has the results the uninterrupted one would have had.
@@ -13,10 +13,10 @@ from pathlib import Path
 from core.control import Control
 from core.errors import Cancelled, InspectorError, StoreError
 from core.events import ItemReady, Notice, RunFinished, RunStarted
-from core.judging import Judging
-from core.passes import Passes, Work
-from core.reopening import open_run_parts, record, reopen, reporter
-from core.run import Emit, Pace, Run
+from core.kinds import task
+from core.run.growing import Growing, Work, stored_samples
+from core.run.opening import open_run_parts, record, reopen, reporter
+from core.run.state import Emit, Pace, Run
 from core.settings import RunSettings
 from core.store.writer import Store
 
@@ -63,28 +63,22 @@ def _see_through(run: Run, resumed: bool) -> RunFinished:
 
 
 def _work(run: Run) -> None:
-    works = files_together(list(_items(run)))
-    for text in run.parts.trip.shortfall(len(works), run.settings.regions):
+    trip, reader = run.parts.trip, run.store.reader
+    works = list(_items(run))
+    if task(run.settings.task).groups_files:
+        works = files_together(works)
+    for text in trip.shortfall(len(works), run.settings.regions):
         run.emit(Notice(text))
-    settings = run.settings
-    each = (settings.forward_samples + 1) * settings.backward_samples + settings.forward_samples
-    written = sum(len(run.parts.trip.references(work.item)) for work in works)
-    total = each * len(works) + written * settings.backward_samples
-    pace = Pace(total, sum(row.author == "model" and not row.error for work in works for row in work.samples))
+    done = sum(stored_samples(reader.samples(work.item_id)) for work in works)
+    pace = Pace(sum(trip.expected(work.item) for work in works), done)
     run.emit(pace.now())
-    with Judging(run) as judging:
-        passes = Passes(run, judging, pace)
-        for first in range(0, len(works), settings.together):
-            passes.draw(works[first : first + settings.together])
-            judging.drain()
-        judging.drain(wait=True)
+    Growing(run, pace).grow(works, run.settings.together)
 
 
 def files_together(works: Sequence[Work]) -> list[Work]:
-    """Regions of one file one after the other, files as they were drawn: what a model has read serves them all."""
+    """Items of one file one after the other, files as they were drawn: what a model has read serves them all."""
     place = {path: i for i, path in enumerate(dict.fromkeys(work.item.path for work in works))}
-    alike = all(work.item.kind == "region" for work in works)
-    return sorted(works, key=lambda work: place[work.item.path]) if alike else list(works)
+    return sorted(works, key=lambda work: place[work.item.path])
 
 
 def _items(run: Run) -> Iterator[Work]:
@@ -97,7 +91,7 @@ def _items(run: Run) -> Iterator[Work]:
         item_id = found.id if item.key in known and found else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))
         if item.admitted:
-            yield Work(item_id, item, found.samples if found else ())
+            yield Work(item_id, item)
 
 
 def _started(run: Run, resumed: bool) -> RunStarted:
@@ -119,10 +113,7 @@ def _finished(run: Run, status: str) -> RunFinished:
     return RunFinished(
         run_id=run.id,
         status=status,
-        rtc_pass=row.rtc.value,
-        lift=row.lift.value,
-        ci_low=row.rtc.low,
-        ci_high=row.rtc.high,
+        measures=row.scores,
         items=row.items_admitted,
         samples=row.samples,
         problems=tuple(run.problems),

@@ -1,4 +1,4 @@
-"""Opening what a run works with: for its start, and again later to go on with it or to try something on it."""
+"""Opening what a run works with, models and project: for its start, and later to go on or to try something on it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,52 @@ from pathlib import Path
 
 from core import __version__
 from core.control import Control
+from core.cores import share_cores, usable_cores
 from core.errors import ProjectError
 from core.events import Notice, Progress
 from core.generation import Model, ModelInfo
-from core.parts import Parts, open_parts
-from core.run import Emit, Run
-from core.settings import RunSettings
+from core.models.opening import check_machine, open_model
+from core.models.styles import forward_only
+from core.run.state import Emit, Parts, Run
+from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
+from core.trips.openers import opener
+from core.trips.opening import Notify
+from core.trips.protocol import Report
+
+
+def open_parts(
+    stack: ExitStack,
+    project: Path,
+    settings: RunSettings,
+    notify: Notify,
+    report: Report,
+    on_model: Callable[[Model], None],
+) -> Parts:
+    """Open models first, since a bad model file should cost no test run. Raises any UserError, Cancelled.
+
+    `on_model` sees each model once it is loaded; raising from `report` ends the loading.
+    """
+    settings = share_cores(settings, usable_cores())
+    open_project = opener(settings.task)
+
+    def beat() -> None:
+        report("loading the model", 0, 1)
+
+    def opened(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
+        model = open_model(path, endpoint, generation, beat)
+        stack.callback(model.close)
+        on_model(model)
+        return model
+
+    check_machine(settings, notify)
+    generation = settings.generation
+    forward_style = generation if settings.one_model else forward_only(generation)
+    forward = backward = opened(settings.model, settings.endpoint, forward_style)
+    if not settings.one_model:
+        backward = opened(settings.backward_model or "", settings.backward_endpoint, generation)
+    return Parts(open_project(stack, project, settings, notify, report), forward, backward)
 
 
 def open_run_parts(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:

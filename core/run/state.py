@@ -5,16 +5,38 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.control import Control
 from core.events import Event, Progress
-from core.generation import Generation
-from core.parts import Parts
+from core.generation import INFILL, Generation, Model, ModelInfo
+from core.kinds import task
 from core.settings import RunSettings
 from core.store.writer import Store
+from core.trips.opening import Opened
+from core.trips.protocol import Trip
 
 Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Everything a run works with."""
+
+    opened: Opened
+    forward: Model
+    backward: Model
+
+    @property
+    def trip(self) -> Trip:
+        """How the run's artefacts are chained."""
+        return self.opened.trip
+
+    def used(self, model: Model) -> ModelInfo:
+        """What a run records of a model: where the task has no gap to fill, code is asked for as all else."""
+        info = model.info
+        fills = task(self.opened.settings.task).fills_gaps or info.backward_style != INFILL
+        return info if fills else replace(info, backward_style=info.prompt_style)
 
 
 @dataclass

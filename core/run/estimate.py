@@ -1,13 +1,30 @@
-"""What a run will cost, before it begins: samples, tokens and minutes, from how fast such runs went before."""
+"""What a run will cost, before it begins: samples, tokens and minutes, from how fast such runs went before.
+
+Where none was made, a trial of one item tells; nothing of the trial is kept. The window reads estimates before the
+engine is loaded, so only the trial loads it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
+from core.control import Control
 from core.cores import share_cores, usable_cores
+from core.errors import Cancelled
+from core.events import Event, ItemReady, Progress
+from core.generation import Role
+from core.kinds import task
 from core.settings import RunSettings
 from core.store.rows import TRIAL, PaceRow
+
+if TYPE_CHECKING:
+    from core.run.state import Emit
 
 NEWEST = 3
 """Runs that are measured by: a machine does not stay what it was."""
@@ -18,7 +35,7 @@ class Estimate:
     """What a run comes to.
 
     Attributes:
-        descriptions, reconstructions, baselines: samples of each kind, if as many regions are admitted as are wanted.
+        made: by role, samples at most, if as many items are admitted as are wanted.
         tokens: read and written; None, as all that follows, where no such run was made before.
         seconds, low, high: from the first region drawn to the last verdict, and the range of the runs measured by.
         runs: how many those are.
@@ -27,9 +44,7 @@ class Estimate:
         trial: whether it rests on a trial of one item, since no such run was made.
     """
 
-    descriptions: int
-    reconstructions: int
-    baselines: int
+    made: Mapping[Role, int]
     tokens: int | None = None
     seconds: float | None = None
     low: float | None = None
@@ -42,13 +57,13 @@ class Estimate:
     @property
     def samples(self) -> int:
         """All of them."""
-        return self.descriptions + self.reconstructions + self.baselines
+        return sum(self.made.values())
 
 
 def estimate(settings: RunSettings, paces: Sequence[PaceRow]) -> Estimate:
     """What a run with these settings costs, by the newest runs of the same models and task."""
-    regions, forward, backward = settings.regions, settings.forward_samples, settings.backward_samples
-    counts = Estimate(regions * forward, regions * forward * backward, regions * backward)
+    regions = settings.regions
+    counts = Estimate({role: regions * each for role, each in task(settings.task).samples(settings).items()})
     same = [pace for pace in paces if _asked(pace.settings) == _asked(settings)]
     like = [pace for pace in same if _shape(pace.settings) == _shape(settings)]
     used = next((found for each in (like, same) for found in _stored_first(each) if found), [])[:NEWEST]
@@ -89,3 +104,44 @@ def _shape(settings: RunSettings) -> tuple[object, ...]:
     """What one region is asked of them."""
     limits = (settings.forward_max_tokens, settings.backward_max_tokens, settings.generation.context_size)
     return (settings.forward_samples, settings.backward_samples, *limits)
+
+
+LONGEST = 60.0
+"""Seconds that the models are given from the item's admission on; what came by then is gone by."""
+
+
+def try_pace(
+    settings: RunSettings, project: Path, emit: Emit, control: Control, longest: float = LONGEST
+) -> PaceRow | None:
+    """The pace of one item's round trips, tests and all; None where no sample came in time.
+
+    Loading the models and learning the project's tests come first and are not counted; what is learned of the tests
+    is kept as ever. Only progress is emitted. Raises UserError, and Cancelled when stopped from outside.
+    """
+    from core.results import open_store
+    from core.run import pipeline
+
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        control.stop()
+
+    clock = threading.Timer(longest, end)
+
+    def pass_on(event: Event) -> None:
+        if isinstance(event, ItemReady) and event.item.admitted:
+            clock.start()
+        if isinstance(event, Progress):
+            emit(event)
+
+    with TemporaryDirectory(prefix="rtc-inspector-") as folder, open_store(Path(folder, "trial.sqlite")) as store:
+        try:
+            with suppress(Cancelled):
+                pipeline.start(replace(settings, regions=1), project, store, pass_on, control)
+        finally:
+            clock.cancel()
+        if control.stopped and not late.is_set():
+            raise Cancelled
+        found = store.reader.paces()
+    return replace(found[0], run_id=TRIAL) if found else None

@@ -1,0 +1,236 @@
+"""The methods there are, as plain data: what each is called, what it makes and measures, and its defaults.
+
+Quick to import: the window reads it before the engine is loaded. `core.trips.openers` opens a source for each. A new
+method is one kind here, one opener there, its trip and its analysis; nothing else names a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from core.errors import UserError
+from core.generation import Role
+from core.settings import RunSettings
+from core.types import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure that a method gives every item; its mean over items, with an interval, is a figure of the run.
+
+    Attributes:
+        name: as it is stored and printed, e.g. `rtc`.
+        title: for a column or a label.
+        tip: one sentence: what it says.
+        lowest, highest: what an item's value can be.
+        higher_is_better: None where neither is better.
+        count: a number of things, shown as it is, never averaged.
+    """
+
+    name: str
+    title: str
+    tip: str
+    lowest: float = 0.0
+    highest: float = 1.0
+    higher_is_better: bool | None = True
+    count: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RoleName:
+    """What samples of a role are called in one method: in a sentence, and as the paper's sign."""
+
+    title: str
+    sign: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One method.
+
+    Attributes:
+        title, tip: for people to choose it by.
+        noun: what one item is called; `nouns` are several.
+        draws_from: the part of RunSettings that says which items are drawn: `region` or `edit`.
+        needs_python: whether the project must hold Python files.
+        selects_code: whether code that a person selects can be an item.
+        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
+        groups_files: whether items of one file are best worked on one after the other, since the model has read it.
+        judged: what became of a result, as the end of a sentence.
+        baseline: the uninformative utterance as a person reads it.
+        roles: the roles its trees have, with their names.
+        measures: its figures; `headline` names the one that lists, status line and comparisons show.
+        tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
+        metrics: pair scores of reconstructions shown beside the headline, each with what it says.
+        samples: by role, how many samples of it one item takes at most.
+        forward_temperature, backward_temperature: the paper's.
+        backward_max_tokens: room for an answer.
+    """
+
+    name: str
+    title: str
+    tip: str
+    noun: str
+    draws_from: str
+    needs_python: bool
+    judged: str
+    baseline: str
+    roles: Mapping[Role, RoleName]
+    measures: tuple[Measure, ...]
+    headline: str
+    samples: Callable[[RunSettings], Mapping[Role, int]]
+    forward_temperature: float
+    backward_temperature: float
+    backward_max_tokens: int
+    tally: tuple[str, str] | None = None
+    selects_code: bool = False
+    fills_gaps: bool = False
+    groups_files: bool = False
+    metrics: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def nouns(self) -> str:
+        """What several items are called."""
+        return f"{self.noun}s"
+
+    @property
+    def averaged(self) -> tuple[Measure, ...]:
+        """The measures whose mean over items says something."""
+        return tuple(measure for measure in self.measures if not measure.count)
+
+    def measure(self, name: str) -> Measure:
+        """The measure of that name. Raises KeyError."""
+        return {measure.name: measure for measure in self.measures}[name]
+
+
+def _round_trip(settings: RunSettings) -> Mapping[Role, int]:
+    forward, backward = settings.forward_samples, settings.backward_samples
+    return {Role.FORWARD: forward, Role.BACKWARD: forward * backward, Role.BASELINE: backward}
+
+
+_ROUND_TRIP_ROLES = MappingProxyType(
+    {
+        Role.FORWARD: RoleName("description", "y"),
+        Role.BACKWARD: RoleName("reconstruction", "x̂"),
+        Role.BASELINE: RoleName("baseline", "ε"),
+    }
+)
+_ROUND_TRIP_MEASURES = (
+    Measure("rtc", "RTC", "Share of reconstructions that pass (RTC paper, Sec. 3)"),
+    Measure("baseline", "baseline", "Share that passes without a description", higher_is_better=None),
+    Measure("lift", "lift", "RTC less the baseline: what the descriptions are worth", lowest=-1.0),
+    Measure("passes", "passing", "Reconstructions that pass", count=True),
+    Measure("judged", "judged", "Reconstructions that were judged", count=True),
+)
+
+TASKS: Mapping[str, Kind] = MappingProxyType(
+    {
+        kind.name: kind
+        for kind in (
+            Kind(
+                name=str(Task.SYNTHESIS),
+                title="Synthesis",
+                tip="Describe a region of code, then write it again from the description",
+                noun="region",
+                draws_from="region",
+                needs_python=True,
+                judged="the project's own tests judged the result",
+                baseline="TODO: Implement.",
+                roles=_ROUND_TRIP_ROLES,
+                measures=_ROUND_TRIP_MEASURES,
+                headline="rtc",
+                tally=("passes", "judged"),
+                samples=_round_trip,
+                forward_temperature=0.8,
+                backward_temperature=0.1,
+                backward_max_tokens=256,
+                selects_code=True,
+                fills_gaps=True,
+                groups_files=True,
+            ),
+            Kind(
+                name=str(Task.EDITING),
+                title="Editing",
+                tip="Describe an edit of the project's history, then apply it again from the description",
+                noun="edit",
+                draws_from="edit",
+                needs_python=False,
+                judged="the result was judged against the edit that people made",
+                baseline="Edit.",
+                roles=_ROUND_TRIP_ROLES,
+                measures=(
+                    *_ROUND_TRIP_MEASURES,
+                    Measure("from_reference", "from people's words", "Share that passes when written from those"),
+                    Measure("description_bleu", "BLEU to people's words", "Mean over the model's descriptions"),
+                ),
+                headline="rtc",
+                tally=("passes", "judged"),
+                samples=_round_trip,
+                forward_temperature=1.0,
+                backward_temperature=0.0,
+                backward_max_tokens=384,
+                metrics={
+                    "exact_match_strict": "exact match, white space too",
+                    "unchanged": "old code came back unchanged",
+                },
+            ),
+        )
+    }
+)
+
+
+def task(name: str) -> Kind:
+    """The kind of that name. Raises UserError naming those there are."""
+    if name not in TASKS:
+        raise UserError(f"There is no task {name!r}.", f"Name one of these: {', '.join(TASKS)}.")
+    return TASKS[name]
+
+
+def noun(name: str) -> str:
+    """What one item of a stored run is called, whatever its task."""
+    return TASKS[name].noun if name in TASKS else "item"
+
+
+def role_title(name: str, role: str) -> str:
+    """What samples of a role are called in a task."""
+    names = TASKS[name].roles if name in TASKS else {}
+    return names[Role(role)].title if role in names else role
+
+
+def article(noun: str) -> str:
+    """`a region`, `an edit`."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 region`, `40 regions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def configured(settings: RunSettings, name: str) -> RunSettings:
+    """The settings for a task, with its own temperatures and room. Raises UserError: no such task."""
+    kind = task(name)
+    return replace(
+        settings,
+        task=kind.name,
+        forward_temperature=kind.forward_temperature,
+        backward_temperature=kind.backward_temperature,
+        backward_max_tokens=kind.backward_max_tokens,
+    )
+
+
+def for_selected_code(settings: RunSettings) -> RunSettings:
+    """The settings as they are if their task takes selected code, else those of the first task that does."""
+    if task(settings.task).selects_code:
+        return settings
+    return configured(settings, next(kind.name for kind in TASKS.values() if kind.selects_code))
+
+
+def project_of(settings: RunSettings, project: Path | None) -> Path | None:
+    """Where a run takes its items from: a file of edits stands for its own folder where no project is named."""
+    drawn = task(settings.task).draws_from
+    file = settings.edit.file if drawn == "edit" else None
+    return project or (Path(file).resolve().parent if file else None)

@@ -1,0 +1,314 @@
+"""Grows the trees of a run's items: asks the trip which steps may be made, has them made, judged and compared.
+
+The trip sees nothing but what is stored, so going on with a run is the same as carrying it out: what is there is not
+named again. Steps of several items are asked of a model together; while it writes, finished code is being judged.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+
+from core.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
+from core.fitting import Window
+from core.generation import Extraction, Generation, Model, Prompt, Request, Sample
+from core.kinds import article, role_title
+from core.run.judging import Judging
+from core.run.state import Pace, Run
+from core.seeds import sample_seed
+from core.store.rows import SampleRow
+from core.trips.protocol import Ask, Given, Step, Tree
+from core.types import Form, Item, Outcome, Verdict
+
+
+@dataclass(eq=False)
+class Work:
+    """An admitted item and what this part of the run has done on it.
+
+    Attributes:
+        made: role, parent and index of each step that was made, whatever came of it: what failed is named again by the
+            trip, and made again when the run is resumed, not at once.
+        judging: how many verdicts are awaited.
+        idle: the trip had nothing to make when it was last asked, and nothing was stored since.
+    """
+
+    item_id: int
+    item: Item
+    made: set[tuple[str, int | None, int]] = field(default_factory=set)
+    judging: int = 0
+    idle: bool = False
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A step that a model is to make: its prompt, or the `problem` why there is none."""
+
+    work: Work
+    step: Step
+    prompt: Prompt
+    request: Request
+    problem: str = ""
+
+
+class Growing:
+    """Grows trees until the trip names no further step. The thread that calls it is the run's only writer."""
+
+    def __init__(self, run: Run, pace: Pace) -> None:
+        """Nothing is asked yet."""
+        self._run = run
+        self._trip = run.parts.trip
+        self._pace = pace
+        self._below: int | None = None
+
+    def grow(self, works: Sequence[Work], together: int = 1) -> None:
+        """See `works` through, `together` of them at a time.
+
+        Raises Cancelled when the run is stopped, and ModelError when a model fails for good.
+        """
+        with self._judges():
+            waiting, active = deque(works), list[Work]()
+            while waiting or active:
+                self._take_verdicts()
+                named = [found for work in active if not work.idle for found in self._named(work)]
+                active = [work for work in active if not work.idle or work.judging]
+                if named:
+                    self._make(named)
+                elif waiting:
+                    begun = [waiting.popleft() for _ in range(min(together, len(waiting)))]
+                    for work in begun:
+                        self._finish_stored(work)
+                    active += begun
+                elif active:
+                    self._take_verdicts(wait=True)
+
+    def grow_from(self, work: Work, step: Step) -> None:
+        """Store a step whose text is given, and make what hangs below it and nothing else. Raises as `grow`."""
+        with self._judges():
+            self._below = self._give(work, step, step.source)
+            while not work.idle or work.judging:
+                if named := self._named(work):
+                    self._make(named)
+                elif work.judging:
+                    self._take_verdicts(wait=True)
+
+    @contextmanager
+    def _judges(self) -> Iterator[None]:
+        run = self._run
+        with Judging[tuple[Work, SampleRow]](run.settings.oracle.workers or 1, run.control.checkpoint) as self._judging:
+            yield
+
+    def _give(self, work: Work, step: Step, source: Ask | Given) -> int:
+        """Store a step whose text is given; the sample's id comes back."""
+        if not isinstance(source, Given):
+            raise TypeError("A step without a given text needs a model.")
+        text = source.text
+        sample = Sample(
+            role=step.role,
+            index=step.index,
+            prompt_text="",
+            seed=0,
+            temperature=0.0,
+            raw_text=text,
+            extraction=Extraction(text),
+            prompt_tokens=0,
+            completion_tokens=0,
+            seconds=0.0,
+            finish_reason="written",
+            recitation=self._trip.recitation(work.item, text) if step.role.form is Form.TEXT else None,
+            author=source.author,
+            step=step.round,
+            counted=source.counted,
+        )
+        return self._store(work, step, sample)
+
+    # ---- what is to be made
+
+    def _tree(self, work: Work) -> Tree:
+        reader = self._run.store.reader
+        return Tree(reader.samples(work.item_id), reader.tests)
+
+    def _named(self, work: Work) -> list[tuple[Work, Tree, Step]]:
+        """What the trip names, less what this part of the run has tried."""
+        tree = self._tree(work)
+        steps = [
+            step
+            for step in self._trip.steps(work.item, tree)
+            if (str(step.role), step.parent, step.index) not in work.made
+            and (self._below is None or tree.below(step.parent, self._below))
+        ]
+        work.idle = not steps
+        if work.idle and not work.judging:
+            self._settle(work, tree)
+        return [(work, tree, step) for step in steps]
+
+    def _settle(self, work: Work, tree: Tree) -> None:
+        """Keep the item's measures, and whether it is done: nothing may follow, and all its code was judged."""
+        judged = all(row.verdict is None or Outcome(row.verdict.outcome).judged for row in tree.samples)
+        done = judged and not work.judging and not self._trip.steps(work.item, tree)
+        self._run.store.set_measures(work.item_id, self._trip.measures(work.item, tree), done)
+
+    def _finish_stored(self, work: Work) -> None:
+        """What an earlier part of the run wrote but did not judge, or judged but did not compare."""
+        tree = self._tree(work)
+        for row in tree.samples:
+            if row.error:
+                continue
+            if row.form == Form.CODE and (row.verdict is None or not Outcome(row.verdict.outcome).judged):
+                self._judge(work, row)
+            elif not row.scores and not row.pairs:
+                self._compare(work, row, tree)
+
+    def _make(self, named: Sequence[tuple[Work, Tree, Step]]) -> None:
+        """Make the given texts, and what one model is asked for: descriptions come before what is made from them."""
+        for work, _, step in named:
+            if isinstance(step.source, Given):
+                self._give(work, step, step.source)
+        asks = [(work, tree, step, step.source) for work, tree, step in named if isinstance(step.source, Ask)]
+        if not asks:
+            return
+        side = "forward" if any(ask.model == "forward" for *_, ask in asks) else "backward"
+        model = self._run.parts.forward if side == "forward" else self._run.parts.backward
+        self._generate(model, self._requests(model, [each for each in asks if each[3].model == side]))
+
+    def _requests(self, model: Model, asks: Sequence[tuple[Work, Tree, Step, Ask]]) -> list[_Asked]:
+        """Steps that share a way of asking share its prompt, which is measured against the model's window once."""
+        info = self._run.parts.used(model)
+        prompts: dict[int, tuple[Prompt, str]] = {}
+        found = []
+        for work, tree, step, ask in asks:
+            if id(ask) not in prompts:
+                prompts[id(ask)] = Window(model, ask.max_tokens).prompt(partial(ask.prompt, info))
+            prompt, problem = prompts[id(ask)]
+            places = (*tree.places(step.parent), step.index)
+            request = Request(
+                id=f"{work.item_id}/{step.role}/{'/'.join(map(str, places))}",
+                prompt=prompt,
+                temperature=ask.temperature,
+                seed=sample_seed(self._run.settings.seed, work.item.key, step.role, *places),
+                max_tokens=ask.max_tokens,
+            )
+            found.append(_Asked(work, step, prompt, request, problem))
+        return found
+
+    # ---- what a model makes
+
+    def _generate(self, model: Model, asked: Sequence[_Asked]) -> None:
+        """Store every sample as it comes."""
+        run = self._run
+        run.control.checkpoint()
+        by_id = {each.request.id: each for each in asked}
+
+        def stream(request_id: str, text: str) -> None:
+            each = by_id[request_id]
+            run.emit(TextStreamed(each.work.item_id, each.step.role, each.step.index, text, each.step.parent))
+
+        def read(request_id: str, done: int, total: int) -> None:
+            run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
+
+        unasked = [_unasked(each) for each in asked if each.problem]
+        requests = [each.request for each in asked if not each.problem]
+        for generation in chain(unasked, model.generate(requests, stream, read) if requests else ()):
+            each = by_id[generation.id]
+            sample = self._sample(each, generation)
+            sample_id = self._store(each.work, each.step, sample)
+            if sample.error:
+                self._give_up(each.work, each.step, sample_id, sample.error)
+            run.emit(self._pace.count(generation))
+            self._take_verdicts()
+            run.control.checkpoint()
+
+    def _sample(self, asked: _Asked, generation: Generation) -> Sample:
+        item, step = asked.work.item, asked.step
+        extraction = self._trip.read(item, step, generation.text, asked.prompt)
+        recited = self._trip.recitation(item, extraction.text) if step.role.form is Form.TEXT else None
+        return Sample(
+            role=step.role,
+            index=step.index,
+            prompt_text=generation.rendered,
+            seed=asked.request.seed,
+            temperature=asked.request.temperature,
+            raw_text=generation.text,
+            extraction=replace(extraction, text="") if generation.error else extraction,
+            prompt_tokens=generation.prompt_tokens,
+            completion_tokens=generation.completion_tokens,
+            seconds=generation.seconds,
+            finish_reason=generation.finish_reason,
+            truncated=asked.prompt.truncated,
+            recitation=recited,
+            error=generation.error,
+            step=step.round,
+        )
+
+    def _store(self, work: Work, step: Step, sample: Sample) -> int:
+        """Commit a sample, tell, and have it judged or compared."""
+        run = self._run
+        sample_id = run.store.add_sample(work.item_id, step.parent, sample)
+        run.emit(SampleReady(run.id, work.item_id, sample_id, step.parent, sample))
+        work.made.add((str(step.role), step.parent, step.index))
+        work.idle = False
+        if not sample.error:
+            tree = self._tree(work)
+            if step.role.form is Form.CODE:
+                self._judge(work, tree[sample_id])
+            else:
+                self._compare(work, tree[sample_id], tree)
+        return sample_id
+
+    def _give_up(self, work: Work, step: Step, sample_id: int, error: str) -> None:
+        """The engine could not make a sample: that is ours, not the model's, so it never counts against it."""
+        title = role_title(self._run.settings.task, step.role)
+        self._run.problems.append(f"{article(title).capitalize()} of {work.item.key} could not be written: {error}")
+        if step.role.form is Form.CODE:
+            oracle = self._run.parts.opened.oracle
+            self._keep(work, sample_id, Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error, oracle=oracle))
+
+    # ---- verdicts and scores
+
+    def _judge(self, work: Work, row: SampleRow) -> None:
+        work.judging += 1
+        self._judging.submit((work, row), partial(self._trip.judge, work.item, row))
+
+    def _take_verdicts(self, wait: bool = False) -> None:
+        """Store the verdicts that have come; with `wait`, at least one. Raises Cancelled once stopped."""
+        while (found := self._judging.take(wait)) is not None:
+            (work, row), verdict = found
+            wait = False
+            work.judging -= 1
+            work.idle = False
+            if verdict is not None:
+                self._keep(work, row.id, verdict)
+                if not verdict.outcome.judged:
+                    self._run.problems.append(f"Sample {row.id} could not be judged: {verdict.detail}")
+            tree = self._tree(work)
+            if self._compare(work, tree[row.id], tree):
+                tree = self._tree(work)
+            self._settle(work, tree)
+
+    def _keep(self, work: Work, sample_id: int, verdict: Verdict) -> None:
+        run = self._run
+        verdict_id = run.store.add_verdict(sample_id, verdict)
+        run.emit(VerdictReady(run.id, work.item_id, sample_id, verdict_id, verdict))
+
+    def _compare(self, work: Work, row: SampleRow, tree: Tree) -> bool:
+        """Commit the scores that can be told now; whether there were any."""
+        run = self._run
+        found = self._trip.compare(work.item, row, tree)
+        for sample_id, reference in dict.fromkeys((score.sample, score.reference) for score in found):
+            scores = {s.metric: s.value for s in found if (s.sample, s.reference) == (sample_id, reference)}
+            run.store.add_scores(sample_id, scores, reference)
+            run.emit(ScoresReady(run.id, work.item_id, sample_id, scores, reference))
+        return bool(found)
+
+
+def _unasked(asked: _Asked) -> Generation:
+    """What stands for a sample that could not even be asked for."""
+    return Generation(asked.request.id, "", "", 0, 0, 0.0, "context", asked.problem)
+
+
+def stored_samples(rows: Iterable[SampleRow]) -> int:
+    """How many samples the models have made of an item, for progress."""
+    return sum(row.author == "model" and not row.error for row in rows)

@@ -1,0 +1,162 @@
+"""The tree that all round trips share: descriptions of an item, code from each of them, and code from none.
+
+    item -> description (forward, Nf of them) -> reconstruction (backward, Nb of each)
+    item -> reconstruction from the uninformative utterance (baseline, Nb)
+
+A person's words about the item stand beside the model's descriptions, are reconstructed from too, and never count
+(RTC paper, Sec. 3).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.kinds import task
+from core.settings import RunSettings
+from core.store.rows import SampleRow
+from core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from core.types import Form, Item, Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """Words about an item that came with it. `author` says where they stand, e.g. `commit` or `comment`."""
+
+    author: str
+    text: str
+
+
+class RoundTrip(ABC):
+    """What a round trip adds: how it asks, reads, judges and compares."""
+
+    uninformative: str
+    """The baseline's utterance, eps."""
+
+    def __init__(self, settings: RunSettings) -> None:
+        """`settings` say how many samples are made, how warm, and how long."""
+        self.settings = settings
+
+    # ---- the tree
+
+    def expected(self, item: Item) -> int:
+        """Samples that models make of the item."""
+        made = sum(task(self.settings.task).samples(self.settings).values())
+        return made + len(self.references(item)) * self.settings.backward_samples
+
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        """Descriptions, words by people, then code from each and from the uninformative utterance."""
+        forward = Ask(
+            partial(self.forward_prompt, item),
+            self.settings.forward_temperature,
+            self.settings.forward_max_tokens,
+            "forward",
+        )
+        stored = tree.taken(Role.FORWARD)
+        steps = [
+            Step(Role.FORWARD, index, forward) for index in range(self.settings.forward_samples) if index not in stored
+        ]
+        for index, reference in enumerate(self.references(item), start=self.settings.forward_samples):
+            if index not in stored:
+                steps.append(_written(index, reference.text, reference.author))
+        for described in tree.whole(Role.FORWARD):
+            steps += self._code(Role.BACKWARD, item, tree, described.text, described.id)
+        steps += self._code(Role.BASELINE, item, tree, self.uninformative, None)
+        return steps
+
+    def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
+        """A person's words, after every description there is and those the run itself may still make."""
+        own = self.settings.forward_samples + len(self.references(item))
+        return _written(max([own, *(index + 1 for index in tree.taken(Role.FORWARD))]), text, author)
+
+    def _code(self, role: Role, item: Item, tree: Tree, words: str, parent: int | None) -> Iterator[Step]:
+        stored = tree.taken(role, parent)
+        ask = Ask(
+            partial(self.backward_prompt, item, words),
+            self.settings.backward_temperature,
+            self.settings.backward_max_tokens,
+            "backward",
+        )
+        for index in range(self.settings.backward_samples):
+            if index not in stored:
+                yield Step(role, index, ask, parent)
+
+    def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
+        """See `round_trip_measures`."""
+        return round_trip_measures(tree, {reference.author for reference in self.references(item)})
+
+    def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
+        """Code with the item's own, a description with what a person wrote."""
+        describes = sample.form == Form.TEXT
+        counts = sample.author == "model"
+        scores = self.description_scores(item, sample.text) if describes and counts else {}
+        scores = scores if describes else self.code_scores(item, sample.text)
+        return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
+
+    def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
+        """A description without labels and fences; code as it belongs at the item's place."""
+        return self.read_description(raw) if step.role.form is Form.TEXT else self.read_code(item, raw, prompt)
+
+    # ---- what each round trip says itself
+
+    def references(self, item: Item) -> Sequence[Reference]:
+        """Words by people about the item; none unless a method has some."""
+        return ()
+
+    def description_scores(self, item: Item, description: str) -> Mapping[str, float]:
+        """How a description compares with what a person wrote; nothing unless a method has references."""
+        return {}
+
+    @abstractmethod
+    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
+        """Ask for a description. Raises ModelError when the item alone does not fit."""
+
+    @abstractmethod
+    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
+        """Ask for code from a description. Raises ModelError when the place alone does not fit."""
+
+    @abstractmethod
+    def read_description(self, raw: str) -> Extraction:
+        """Take the description from a raw answer."""
+
+    @abstractmethod
+    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
+        """Take the code from a raw answer to `prompt`."""
+
+    @abstractmethod
+    def code_scores(self, item: Item, text: str) -> Mapping[str, float]:
+        """Similarity of code to the item by every metric of the method."""
+
+
+def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[str, float]:
+    """RTC is the share of judged reconstructions that pass, lift RTC less the same share of the baseline.
+
+    `authors` of words that came with the item: how often code from those passes (`from_reference`), and how close the
+    model's descriptions come to them (`description_bleu`); RTC paper, Sec. 2 and Table 3.
+    """
+    backward = _judged(row for row in tree.whole(Role.BACKWARD) if row.counted)
+    baseline = _judged(row for row in tree.whole(Role.BASELINE) if row.counted)
+    words = {row.id for row in tree.whole(Role.FORWARD) if row.author in authors}
+    references = _judged(row for row in tree.whole(Role.BACKWARD) if row.parent_id in words)
+    described = [row.scores for row in tree.whole(Role.FORWARD) if row.counted]
+    bleu = [scores["description_bleu"] for scores in described if "description_bleu" in scores]
+    found: dict[str, float] = {"judged": len(backward), "passes": sum(backward)}
+    means: dict[str, Sequence[float]] = {"rtc": backward, "baseline": baseline, "from_reference": references}
+    means["description_bleu"] = bleu
+    found |= {name: sum(values) / len(values) for name, values in means.items() if values}
+    if backward and baseline:
+        found["lift"] = found["rtc"] - found["baseline"]
+    return found
+
+
+def _written(index: int, text: str, author: str) -> Step:
+    return Step(Role.FORWARD, index, Given(text, author))
+
+
+def _judged(rows: Iterator[SampleRow]) -> list[bool]:
+    """Whether each row passes, of those whose verdict is about the code and not about us."""
+    verdicts = [row.verdict.outcome for row in rows if row.verdict is not None]
+    return [outcome == Outcome.PASS for outcome in verdicts if Outcome(outcome).judged]
