@@ -49,6 +49,7 @@ def _groups() -> tuple[ModuleType, ...]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit status (0 done, 1 incomplete, 2 user error, 130 interrupted)."""
+    _have_standard_streams()
     _write_any_text()
     words = sys.argv[1:] if arguments is None else arguments
     options = build_parser(only_windows=not words or words[0] == "open").parse_args(words)
@@ -62,19 +63,40 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _unexpected(error, error.problem)
     except InspectorError as error:
         print(f"{error.problem}\n{error.remedy}", file=sys.stderr)
+        _say_no_more()
         return USER_ERROR
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: say no more
+        _say_no_more()
         left: int = options.left
         return left
     except OSError as error:
         print(f"{_said(error)}\n{_OPEN_UP}", file=sys.stderr)
+        _say_no_more()
         return USER_ERROR
     except Exception as error:
         return _unexpected(error, f"RTC Inspector failed: {type(error).__name__}: {error}")
     return status
+
+
+def _have_standard_streams() -> None:
+    """Open what the caller closed (`>&-`): else the next file that is opened would be taken for standard output."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False, encoding="utf-8"))  # noqa: SIM115
+
+
+def _say_no_more() -> None:
+    """Drop what standard output still holds, where nobody reads it or its disk is full."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write_any_text() -> None:

@@ -13,6 +13,8 @@ from core.settings import EditSettings, OracleSettings, RegionSettings, RunSetti
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
 
+LEAST_MEMORY = 64
+"""MiB in which a small project's tests were seen to start; 48 were too few."""
 MOST = 1_000_000_000
 """More of anything is a slip, and what stores or measures it might not hold the number."""
 
@@ -22,6 +24,16 @@ def positive(text: str) -> int:
     number = int(text) if text.isdecimal() and len(text) <= len(str(MOST)) else 0
     if not 1 <= number <= MOST:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1 (and at most {MOST:,})")
+    return number
+
+
+def mebibytes(text: str) -> int:
+    """Memory in which tests can be started, for argparse."""
+    number = positive(text)
+    if number < LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(
+            f"{number} MiB of memory are too little: pytest itself takes {LEAST_MEMORY}, most projects ten times that"
+        )
     return number
 
 
@@ -65,7 +77,7 @@ def add_oracle(parser: argparse.ArgumentParser) -> None:
     defaults = OracleSettings()
     memory, test, suite = defaults.memory_mib, int(defaults.test_timeout_floor), int(defaults.suite_timeout)
     group.add_argument(
-        "--memory", type=positive, metavar="MIB", default=memory, help=f"that tests may take (default: {memory})"
+        "--memory", type=mebibytes, metavar="MIB", default=memory, help=f"that tests may take (default: {memory})"
     )
     group.add_argument(
         "--test-seconds",

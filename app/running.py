@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -18,7 +19,7 @@ from app.console import Display, print_result
 from app.paths import default_database
 from app.windows import has_screen, show
 from core.control import Control
-from core.errors import UserError
+from core.errors import Cancelled, UserError
 from core.events import Event, Notice, RunFinished, RunStarted
 from core.kinds import TASKS, project_of
 from core.results import open_reader, open_store
@@ -160,12 +161,14 @@ def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argp
     database = options.db or default_database()
     control = Control()
     with open_store(database) as store:
-        with Display(options.json) as display, _stopping(control), _saying_how_to_go_on(display, database) as follow:
+        told = _Told(Display(options.json), database, control)
+        with told.display as display, _stopping(control), told.saying_how_to_go_on() as follow:
             if caution := network_caution(database):
                 display.notify(caution)
             finished = work(store, follow, control)
         if not options.json:
-            print_result(store.reader, finished.run_id, str(database))
+            with _written_out():
+                print_result(store.reader, finished.run_id, str(database))
         for text in finished.problems[:SHOWN]:
             display.notify(text)
         if len(finished.problems) > SHOWN:
@@ -179,33 +182,76 @@ def _go_on(run_id: int, database: Path) -> str:
     return f"Go on with: rtc-inspector run --resume {run_id} --db {shlex.quote(str(database))}"
 
 
-@contextmanager
-def _saying_how_to_go_on(display: Display, database: Path) -> Iterator[Emit]:
-    """Follows a run; when an error ends it, what is stored can be taken up again."""
-    begun: list[int] = []
+class _Told:
+    """Shows a run; when something ends it before its time, says how to go on.
 
-    def follow(event: Event) -> None:
+    Output that cannot be written stops the run in order, so that it is recorded as interrupted.
+    """
+
+    def __init__(self, display: Display, database: Path, control: Control) -> None:
+        """Nothing has begun."""
+        self.display = display
+        self._database, self._control = database, control
+        self._begun: list[int] = []
+        self._unwritten: OSError | None = None
+
+    @contextmanager
+    def saying_how_to_go_on(self) -> Iterator[Emit]:
+        """Gives what follows the run. Raises the error that ended it, OSError for output that found no place."""
+        try:
+            with _written_out():
+                try:
+                    yield self._follow
+                except Cancelled:
+                    if self._unwritten is None:
+                        raise
+                if self._unwritten is not None:
+                    raise self._unwritten
+        except (UserError, BrokenPipeError):
+            with suppress(OSError):
+                for run_id in self._begun:
+                    self.display.notify(_go_on(run_id, self._database))
+            raise
+
+    def _follow(self, event: Event) -> None:
         if isinstance(event, RunStarted):
-            begun.append(event.run_id)
-        display.follow(event)
+            self._begun.append(event.run_id)
+        if self._unwritten is not None:
+            return
+        try:
+            self.display.follow(event)
+        except OSError as error:
+            self._unwritten = error
+            self._control.stop()
 
+
+@contextmanager
+def _written_out() -> Iterator[None]:
+    """Raise UserError where standard output takes no more; BrokenPipeError, where nobody reads it, stays as it is."""
     try:
-        yield follow
-    except (UserError, BrokenPipeError):
-        for run_id in begun:
-            display.notify(_go_on(run_id, database))
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
         raise
+    except OSError as error:
+        raise UserError(
+            f"Standard output cannot be written: {error.strerror or error}.",
+            "Send it where there is room (`> FILE`); the results are stored all the same.",
+        ) from error
 
 
 @contextmanager
 def _stopping(control: Control) -> Iterator[None]:
-    """Ctrl-C and SIGTERM stop the run in an orderly way; a second Ctrl-C ends at once."""
+    """Ctrl-C, SIGTERM and a closed terminal stop the run in an orderly way; a second Ctrl-C ends at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         control.stop()
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as `nohup` sets it
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from core.errors import Cancelled
+from core.errors import Cancelled, ModelError
 from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, post_chat, post_completion
 from core.models.gguf import file_label
@@ -20,6 +20,8 @@ CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""
 TICK = 0.1
 TOO_MANY = 429
+REFUSING = (401, 402, 403, 404)
+"""What a server answers that will not serve this key or this model: it would say the same of every other sample."""
 MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
 """An answer of more characters, whatever its tokens, is none: to read and to compare it would take minutes."""
 
@@ -87,7 +89,10 @@ class RemoteModel:
         on_text: Callable[[str, str], None] | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
     ) -> Iterator[Generation]:
-        """Yield each sample as it comes; one that fails for good is `failed`. Raises Cancelled."""
+        """Yield each sample as it comes; one that fails for good is `failed`.
+
+        Raises Cancelled, and ModelError once the server refuses whatever it is asked.
+        """
         self._stop = threading.Event()  # here and not in the generator: a cancel between call and first sample counts
         return self._generate(requests, on_text, self._stop)
 
@@ -95,7 +100,7 @@ class RemoteModel:
         self, requests: Sequence[Request], on_text: Callable[[str, str], None] | None, stop: threading.Event
     ) -> Iterator[Generation]:
         waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
-        done: queue.Queue[Generation] = queue.Queue()
+        done: queue.Queue[Generation | ModelError] = queue.Queue()
         for request in requests:
             waiting.put(request)
         for _ in range(min(self._endpoint.concurrency, len(requests))):
@@ -108,6 +113,8 @@ class RemoteModel:
                     raise Cancelled
                 with contextlib.suppress(queue.Empty):
                     generation = done.get(timeout=TICK)
+                    if isinstance(generation, ModelError):
+                        raise generation
                     left -= 1
                     if on_text is not None and generation.text:
                         on_text(generation.id, generation.text)
@@ -124,18 +131,25 @@ class RemoteModel:
         """Nothing stays open; idempotent."""
         self._stop.set()
 
-    def _work(self, waiting: queue.SimpleQueue[Request], done: queue.Queue[Generation], stop: threading.Event) -> None:
+    def _work(
+        self,
+        waiting: queue.SimpleQueue[Request],
+        done: queue.Queue[Generation | ModelError],
+        stop: threading.Event,
+    ) -> None:
         """Draw until nothing waits, or until the run was left."""
         with contextlib.suppress(queue.Empty):
             while not stop.is_set():
                 done.put(self._draw(waiting.get_nowait(), stop))
 
-    def _draw(self, request: Request, stop: threading.Event) -> Generation:
+    def _draw(self, request: Request, stop: threading.Event) -> Generation | ModelError:
         """One sample, with retries; never raises, since a sample that is lost would be waited for."""
         start = time.monotonic()
         try:
             answer = self._answer(request, stop)
         except HttpFailure as failure:
+            if failure.status in REFUSING:
+                return ModelError(failure.sentence, "Check the key and the name of the model, then resume.")
             return _generation(request, "", Answer("", 0, 0, "failed"), time.monotonic() - start, failure.sentence)
         except Exception as error:
             said = f"The server's answer makes no sense: {type(error).__name__}: {error}"

@@ -188,7 +188,12 @@ def _cannot_start(printed: str, interpreter: Interpreter, root: Path) -> Inspect
     if missing:
         return needs(missing, interpreter, root)
     lines = [line for line in printed.splitlines() if line.strip()]
-    said = [line for line in lines if "error" in line.lower()][-1:] or lines[-1:] or ["it said nothing"]
+    if not lines:
+        return TargetError(
+            "pytest ended before it said anything, as it does where memory is too small (--memory).",
+            f"Give it more, or make `{interpreter.executable} -m pytest` work in the project's folder.",
+        )
+    said = [line for line in lines if "error" in line.lower()][-1:] or lines[-1:]
     return TargetError(
         f"pytest cannot start in this project: {said[0].strip()[:300]}",
         f"Install the plugin that its configuration needs, or make `{interpreter.executable} -m pytest` work there.",

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import select
+import signal
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +18,8 @@ START_PATIENCE = 60.0
 MARGIN = 10.0
 """Seconds beyond a request's own limit after which the process itself is taken for dead."""
 BEAT = 0.2
+KILLED = 128 + signal.SIGKILL
+"""The status of a process that was killed from outside, which nobody but the system does while it is waited for."""
 
 Reply = dict[str, Any]
 Listener = Callable[[str, list[Any]], None]
@@ -43,6 +46,7 @@ class Zygote:
         """
         self._numbers = itertools.count(1)
         self._rest = b""
+        self._memory = plan.launch.limits.memory_mib
         placed = plan.placed(sandbox.scratch)
         self._process: Process = sandbox.start(placed.launch)
         try:
@@ -120,5 +124,7 @@ class Zygote:
 
     def _death(self) -> str:
         status = self._process.wait(1.0)
+        if status == KILLED:
+            return f"it was killed, as the system does where memory is too small (--memory is {self._memory} MiB)"
         last = self._process.stderr_tail().strip().splitlines()[-1:]
         return f"it ended with status {status}" + (f": {last[0]}" if last else "")

@@ -56,12 +56,24 @@ def test_passing_trouble_is_tried_again() -> None:
     assert [g.text for g in found] == ["fine"] * 4 and len(asked) == 7
 
 
-@pytest.mark.parametrize(("status", "times"), [(401, 1), (503, 3)])
+@pytest.mark.parametrize(("status", "times"), [(400, 1), (503, 3)])
 def test_what_stays_bad_is_failed_with_a_reason(status: int, times: int) -> None:
     with server(lambda n, body: (status, b"", {})) as (address, asked):
         found = list(RemoteModel(endpoint(address, attempts=3)).generate(requests(1)))
     assert found[0].finish_reason == "failed" and str(status) in found[0].error
     assert len(asked) == times
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_server_that_refuses_is_not_asked_for_every_sample(status: int) -> None:
+    """A key that was withdrawn during a run: each of its 160 samples would be refused alike."""
+    refusal = b'{"error": {"message": "no such key"}}'
+    with server(lambda n, body: (200, completion("x"), {}) if n <= 2 else (status, refusal, {})) as (address, asked):
+        found = RemoteModel(endpoint(address)).generate(requests(160))
+        with pytest.raises(ModelError, match=f"status {status} .*: no such key") as error:
+            list(found)
+    assert "resume" in error.value.remedy
+    assert len(asked) <= 2 + 2 * 4, "at most what was on its way"
 
 
 def test_a_server_that_is_gone_is_said() -> None:
