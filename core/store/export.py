@@ -129,6 +129,7 @@ def _verdict_columns(sample: SampleRow) -> Row:
         "tests_run": verdict.tests_run if verdict else None,
         "tests_failed": verdict.tests_failed if verdict else None,
         "oracle": verdict.oracle if verdict else "",
+        "flags": list(verdict.flags) if verdict else [],
     }
 
 

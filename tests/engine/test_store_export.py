@@ -58,6 +58,15 @@ def test_jsonl_and_csv_carry_the_same(database: Path) -> None:
         assert float(record["score_bleu"]) == made["score_bleu"]
 
 
+def test_what_was_odd_is_written_out(database: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copy(database, tmp_path))
+    with closing(sqlite3.connect(copy)) as db, db:
+        db.execute("UPDATE verdicts SET flags = ? WHERE id = (SELECT min(id) FROM verdicts)", ('["gc", "subprocess"]',))
+    with Reader.open(copy) as reader:
+        found = [row["flags"] for row in export_rows(reader, 1) if row["flags"]]
+    assert found == [["gc", "subprocess"]]
+
+
 @pytest.mark.parametrize("answer", ["x = 1\r", "\r", "x\r\ny\rz\n", 'a "b", c', "\u2028"])
 def test_every_kind_of_line_end_survives_csv(database: Path, tmp_path: Path, answer: str) -> None:
     """An answer that was cut before its last line feed ends in a lone carriage return."""
