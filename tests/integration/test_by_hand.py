@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from projects import write_shop
 
-from core import describing, pipeline, selection
 from core.control import Control
 from core.errors import ProjectError, UserError
 from core.events import Event, ItemReady, Progress, TextStreamed
 from core.results import open_store
+from core.run import by_hand, pipeline
 from core.run.estimate import estimate, try_pace
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.store.rows import TRIAL, SampleRow
@@ -44,11 +44,11 @@ class Finished:
 
     def describe(self, text: str, author: str = "Ann") -> list[SampleRow]:
         item = next(item for item in self.store.reader.items(self.id) if item.admitted and not item.extra)
-        describing.describe(self.id, item.id, text, author, self.store, self.said.append, Control())
+        by_hand.describe(self.id, item.id, text, author, self.store, self.said.append, Control())
         return self.store.reader.samples(item.id)
 
     def probe(self, path: str, words: str) -> Item:
-        return selection.probe(self.id, path, self.span(path, words), self.store, self.said.append, Control())
+        return by_hand.probe(self.id, path, self.span(path, words), self.store, self.said.append, Control())
 
     def span(self, path: str, words: str) -> Span:
         start = (self.root / path).read_text().index(words)
@@ -76,7 +76,7 @@ def test_own_words_are_written_again_judged_and_not_counted(finished: Finished) 
     assert code.verdict is not None and code.scores
     assert "Add the prices up." in finished.store.reader.prompt(code.prompt_hash)
     streamed = [event for event in finished.said if isinstance(event, TextStreamed)]
-    assert streamed and {event.parent for event in streamed} == {own.index}
+    assert streamed and {event.parent for event in streamed} == {own.id}
     after = finished.store.reader.run(finished.id)
     assert replace(after, changes=before.changes) == before
 
@@ -113,7 +113,7 @@ def test_a_selection_is_tried_as_an_extra_of_the_run(finished: Finished) -> None
 
 def test_checking_asks_no_model(finished: Finished) -> None:
     path, words = WHOLE
-    item = selection.check(finished.root, path, finished.span(path, words), OracleSettings(), ignore, Control())
+    item = by_hand.check(finished.root, path, finished.span(path, words), OracleSettings(), ignore, Control())
     assert item.admitted and item.extra and item.tests
 
 
@@ -123,7 +123,7 @@ def test_tests_and_blank_lines_cannot_be_selected(finished: Finished) -> None:
     path, _ = WHOLE
     blank = (finished.root / path).read_text().index("\n\n") + 1
     with pytest.raises(UserError, match="No statement"):
-        selection.check(finished.root, path, Span(blank, blank), OracleSettings(), ignore, Control())
+        by_hand.check(finished.root, path, Span(blank, blank), OracleSettings(), ignore, Control())
 
 
 def test_a_changed_project_takes_nothing_more(finished: Finished) -> None:
@@ -140,9 +140,9 @@ def test_a_changed_project_takes_nothing_more(finished: Finished) -> None:
 def test_without_a_run_a_selection_gets_one_of_its_own(finished: Finished) -> None:
     path, words = WHOLE
     span = finished.span(path, words)
-    item = selection.probe_alone(finished.settings, finished.root, path, span, finished.store, ignore, Control())
+    item = by_hand.probe_alone(finished.settings, finished.root, path, span, finished.store, ignore, Control())
     run = finished.store.reader.runs()[-1]
-    assert (run.name, run.status, run.items_admitted, run.rtc.value) == (selection.NAME, "finished", 0, None)
+    assert (run.name, run.status, run.items_admitted, run.rtc.value) == (by_hand.NAME, "finished", 0, None)
     (row,) = finished.store.reader.items(run.id)
     assert (row.key, row.extra, row.state) == (item.key, True, "done")
     assert pipeline.resume(run.id, finished.store, ignore, Control()).status == "finished", "there is nothing to do"

@@ -94,7 +94,7 @@ def test_a_run_on_a_server_and_its_record(place: Place, monkeypatch: pytest.Monk
     with chat_server(right) as server:
         finished, events = place.started(endpoint=at(server, key_variable="MY_SERVER_KEY"))
         assert {a["authorization"] for a in server.asked} == {"Bearer sk-very-secret"}
-    assert (finished.status, finished.rtc_pass, finished.samples) == ("finished", 1.0, 4 * (2 + 3))
+    assert (finished.status, finished.measures["rtc"].value, finished.samples) == ("finished", 1.0, 4 * (2 + 3))
     accounted(place, finished)
     (began,) = (event for event in events if isinstance(event, RunStarted))
     with place.store() as store:
@@ -112,7 +112,7 @@ def test_forward_and_backward_are_asked_apart(place: Place) -> None:
         finished, _ = place.started(endpoint=at(one), backward_endpoint=at(other))
         assert ["side * " in json.dumps(a["messages"][-1]) for a in one.asked] == [True] * 8  # type: ignore[index]
         assert ["side * " in json.dumps(a["messages"][-1]) for a in other.asked] == [False] * 12  # type: ignore[index]
-    assert finished.rtc_pass == 1.0
+    assert finished.measures["rtc"].value == 1.0
     with place.store() as store:
         row = store.reader.run(1)
     models = json.loads(row.model_json)
@@ -131,7 +131,7 @@ def test_as_many_requests_at_a_time_as_were_allowed(place: Place) -> None:
 
     with chat_server(script) as server:
         finished, _ = place.started(endpoint=at(server, concurrency=6))
-    assert (finished.status, finished.rtc_pass) == ("finished", 1.0)
+    assert (finished.status, finished.measures["rtc"].value) == ("finished", 1.0)
 
 
 def test_one_pass_on_this_machine_and_one_on_a_server(place: Place, small_model: Path) -> None:
@@ -193,7 +193,7 @@ def test_what_does_not_fit_the_window_ends_no_run(place: Place) -> None:
     with chat_server(right) as server:
         finished, _ = place.started(endpoint=at(server))
     accounted(place, finished)
-    assert (finished.status, finished.rtc_pass) == ("incomplete", 1.0)
+    assert (finished.status, finished.measures["rtc"].value) == ("incomplete", 1.0)
     assert all("does not fit" in problem for problem in finished.problems)
     with place.store() as store:
         rows = [row for found in store.reader.existing(1) for row in found.samples if row.error]
@@ -231,7 +231,7 @@ def test_a_server_that_dies_and_comes_back(place: Place) -> None:
         back.set()
         server.asked.clear()
         again = place.resumed()
-        assert (again.status, again.rtc_pass) == ("finished", 1.0)
+        assert (again.status, again.measures["rtc"].value) == ("finished", 1.0)
         with place.store() as store:
             rows = {r.id for f in store.reader.existing(1) for r in f.samples if not r.error}
         assert kept < rows and len(rows) == 20 and len(server.asked) == 20 - len(kept)
