@@ -164,8 +164,7 @@ class Commands(QObject):
         dialog.noted.connect(lambda run_id, notes: self._change_runs(lambda store: store.note_run(run_id, notes)))
         dialog.hidden.connect(self._hide_run)
         dialog.restored.connect(lambda run_id: self._change_runs(lambda store: store.restore_run(run_id)))
-        if self._window.inspection.stored:
-            self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
+        self._window.inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
         if chosen:
             dialog.preselect(chosen)
         dialog.exec()

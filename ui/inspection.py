@@ -228,8 +228,8 @@ class Inspection(QObject):
         on_error: Callable[[Exception], None] | None = None,
         lane: str = TRACE,
     ) -> None:
-        """Ask the database something of one's own; late answers are dropped by `key`."""
-        if self._library is not None:
+        """Ask the database something of one's own, if it is there; late answers are dropped by `key`."""
+        if self._library is not None and self.stored:
             self._gateway.submit(key, partial(self._library.ask, question), on_result, on_error, lane)
 
     def forget(self, key: str) -> None:

@@ -38,6 +38,7 @@ from ui.run_queue import QueuedRun
 from ui.scribe import Scribe
 from ui.shell.choice_box import Choice
 from ui.shell.notices import NoticeText
+from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
 from ui.theme import Theme
@@ -51,6 +52,13 @@ PATIENCE = 2.5
 CHECK = 50
 """Milliseconds between two looks whether it has."""
 DEMO_REGIONS = 6
+DEMO = (
+    "The bundled model has 135 million parameters, as few as fit into a package: expect most of its reconstructions to "
+    "fail, which is what a low score looks like. A small model made for code does better."
+)
+CODER = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+DOWNLOAD = "Download Qwen2.5-Coder-1.5B (1.1 GB)…"
+"""Asked for by the user alone; the dialog says its size again as it comes."""
 MODEL = "model"
 """Topic of the notice that a chosen model cannot be used."""
 
@@ -84,7 +92,7 @@ class MainWindow(QMainWindow):
         self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
-        self.reporting = Reporting(self, self.inspection, self.parts.notices)
+        self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
         self.label_desk = LabelDesk(self)
         self.opening, self.dropping = Opening(self), Dropping(self)
         self.commands = Commands(self, menu, runs)
@@ -161,7 +169,11 @@ class MainWindow(QMainWindow):
     def start_demo(self) -> None:
         """Open the bundled project and run the bundled model on it."""
         self.open_project(resources.path("demo"))
+        self.parts.offers.offer(Offer("demo", DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", _nothing))))
         self.start_run(RunSettings(regions=DEMO_REGIONS))
+
+    def _fetch_coder(self) -> None:
+        self.models.ask_download(CODER)
 
     def resume_run(self, run_id: int) -> None:
         """Go on with a stored run, at once or when its turn comes."""
@@ -246,7 +258,7 @@ class MainWindow(QMainWindow):
     def _offer_unfinished(self, overview: Overview) -> None:
         """Once for each database: what runs it has that did not finish."""
         database = self.inspection.database
-        if database is not None and database != self._offered:
+        if database is not None and database != self._offered and self.inspection.stored:
             self._offered = database
             self.inspection.ask("caution", _caution, self._say_caution)
             self.queueing.offer_unfinished(overview.runs, database, self.commands.show_runs)
@@ -319,3 +331,7 @@ def _caution(reader: Reader) -> str:
     from core.store.opening import network_caution  # the window stands sooner
 
     return network_caution(reader.path)
+
+
+def _nothing() -> None:
+    """An offer that is declined goes by itself."""

@@ -195,7 +195,8 @@ class ModelList(QObject):
                 self._choose(endpoint_value(endpoint), backward)
             return
         if asked == DOWNLOAD:
-            path = self._ask_download()
+            self.ask_download("", backward)
+            return
         elif asked == FOLDER:
             path = QFileDialog.getExistingDirectory(window, "Choose a folder with model files, at any depth")
         else:
@@ -204,11 +205,12 @@ class ModelList(QObject):
         if path:
             self.add(Path(path), backward)
 
-    def _ask_download(self) -> str:
-        """The path of a model that was fetched from the hub; empty when none was."""
+    def ask_download(self, wanted: str = "", backward: bool = False) -> None:
+        """Let the user fetch a model from the hub, and use it; `wanted` is proposed."""
         from ui.shell.download_dialog import DownloadDialog
 
-        dialog = DownloadDialog(self._gateway, self._bar.window())
+        dialog = DownloadDialog(self._gateway, self._bar.window(), wanted=wanted)
         accepted = dialog.exec() == QDialog.DialogCode.Accepted
         dialog.deleteLater()
-        return str(dialog.path) if accepted else ""
+        if accepted and dialog.path is not None:
+            self.add(dialog.path, backward)

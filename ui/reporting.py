@@ -7,13 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from core.errors import UserError
 from ui.file_names import ask_where
 from ui.inspection import COMPARISON, Inspection
-from ui.shell.notices import NoticeBar, NoticeText
+from ui.shell.notices import NoticeBar
+from ui.shell.offer_bar import Offer, OfferBar
 
 if TYPE_CHECKING:
     from core.store.reader import Reader
@@ -21,13 +23,16 @@ if TYPE_CHECKING:
     Write = Callable[[Reader], Path]
 
 
+WRITTEN = "report"
+
+
 class Reporting(QObject):
     """Asks for a file name, writes there, and says so."""
 
-    def __init__(self, window: QWidget, inspection: Inspection, notices: NoticeBar) -> None:
+    def __init__(self, window: QWidget, inspection: Inspection, notices: NoticeBar, offers: OfferBar) -> None:
         """Nothing is written yet."""
         super().__init__(window)
-        self._window, self._inspection, self._notices = window, inspection, notices
+        self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
 
     def ask_report(self) -> None:
         """A page about the run that is shown."""
@@ -46,14 +51,24 @@ class Reporting(QObject):
             self.write(partial(_comparison, tuple(run_ids), path))
 
     def write(self, write: Write) -> None:
-        """Off the main thread; a notice says where it is, or why not."""
+        """Off the main thread; then it is offered to be opened, or a notice says why it was not written."""
         self._inspection.ask("report", write, self._say, lane=COMPARISON)
 
     def _say(self, path: Path) -> None:
-        self._notices.say(NoticeText(f"The report is written: {path}", "Any browser opens it; it needs no network."))
+        text = f"The report is written: {path}. Any browser opens it; it needs no network."
+        choices = (("Open", partial(_open, path)), ("Show folder", partial(_open, path.parent)), ("Close", _nothing))
+        self._offers.offer(Offer(WRITTEN, text, choices))
 
     def _ask(self, title: str, name: str) -> Path | None:
         return ask_where(self._window, title, name, "Web pages (*.html)", "html")
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.absolute())))
+
+
+def _nothing() -> None:
+    """The offer goes by itself."""
 
 
 def _report(run_id: int, path: Path, reader: Reader) -> Path:

@@ -36,9 +36,9 @@ TITLES: Mapping[str, str] = {
     "exact_match": "Exact match",
     "exact_match_strict": "Exact match, white space too",
     "same_ast": "Same syntax tree",
-    "edit_sim": "EDIT-SIM",
-    "bleu": "BLEU",
-    "chrf": "chrF",
+    "edit_sim": "Likeness by character edits (EDIT-SIM)",
+    "bleu": "Likeness by token runs (BLEU)",
+    "chrf": "Likeness by character runs (chrF)",
     "unchanged": "Old code unchanged",
 }
 
@@ -167,8 +167,8 @@ def _metrics(reader: Reader, run: RunRow, end: str, of: str) -> Table:
             Column("Metric"),
             Column("Mean", "number", "up"),
             Column("Lift", "signed", "up"),
-            Column("AUC", "number", "up"),
-            Column("r with passing", "signed", "up"),
+            Column("Tells passing apart (AUC)", "number", "up"),
+            Column("Correlation with passing (r)", "signed", "up"),
         ),
         rows=tuple(rows),
     )

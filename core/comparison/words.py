@@ -9,6 +9,8 @@ from core.types import Score
 
 FEW = 20
 """Items below which a percentile bootstrap is somewhat narrow."""
+SMALL = 0.05
+"""A p below it is said to decide."""
 MOST = 100_000
 """Further items beyond which a number says nothing."""
 NOTES = """\
@@ -50,9 +52,26 @@ def mcnemar_words(comparison: Comparison) -> str:
     test = comparison.mcnemar
     first, second = comparison.first.id, comparison.second.id
     adjusted = f" ({p_words(comparison.p_adjusted)} adjusted)" if comparison.p_adjusted != test.p else ""
-    return (
+    said = (
         f"McNemar's exact test: {p_words(test.p)}{adjusted}; both solved {test.both}, only run {first} "
         f"{test.only_first}, only run {second} {test.only_second}, neither {test.neither}."
+    )
+    return f"{said} {_apart(comparison)}".rstrip()
+
+
+def _apart(comparison: Comparison) -> str:
+    """Why the interval and the test may seem to contradict each other, where they do; else empty."""
+    noun, small = task(comparison.first.task).noun, comparison.p_adjusted < SMALL
+    if small == comparison.rtc.decided:
+        return ""
+    if small:
+        return (
+            f"That is no contradiction to “undecided”: the test counts which {noun}s were solved, more than half of "
+            f"their reconstructions passing, while RTC is a mean over every reconstruction."
+        )
+    return (
+        f"That is no contradiction to the difference in RTC, a mean over every reconstruction: the test counts only "
+        f"which {noun}s were solved, more than half of their reconstructions passing."
     )
 
 

@@ -153,10 +153,22 @@ def test_an_open_question_says_how_many_more(store: Store) -> None:
     assert f"about {found.rtc.needed} more regions needed" in words.verdict(found)
 
 
+def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
+    up = {f"a.py:{n}": (Outcomes(2), Outcomes(3)) for n in range(8)}  # solved by the second run alone
+    down = {f"b.py:{n}": (Outcomes(2), Outcomes(0)) for n in range(6)}  # solved by neither
+    both = {**up, **down}
+    runs = [store_run(store, {key: pair[place] for key, pair in both.items()}) for place in (0, 1)]
+    (found,) = compared(store, *runs)
+    assert not found.rtc.decided and found.mcnemar.p < 0.05
+    assert words.verdict(found).startswith("Undecided")
+    assert "no contradiction to “undecided”" in words.mcnemar_words(found)
+
+
 def test_runs_alike_in_all_items_say_so(store: Store) -> None:
     (found,) = compared(store, store_run(store, FIRST), store_run(store, FIRST))
     assert found.disagreements == ()
     assert found.mcnemar.p == 1.0
+    assert "contradiction" not in words.mcnemar_words(found)
     assert words.verdict(found).endswith("no region differs.")
     assert found.rtc.score.low is not None and found.rtc.score.low < 0, "four alike items prove nothing"
 

@@ -172,3 +172,21 @@ def test_a_line_that_only_one_side_has_is_marked_on_that_side_alone() -> None:
     both, added = (_row(row) for row in compare("a = 1", "a = 1\nb = 2").rows)
     assert (both["left_kind"], both["right_kind"]) == ("equal", "equal")
     assert (added["left_kind"], added["right_kind"], added["right_sign"]) == ("", "inserted", "+")
+
+
+def test_the_page_opens_with_a_trace_that_teaches_something(reader: Reader, page: str) -> None:
+    assert page.count("<details open>") == 1
+    opened = page[page.index("<details open>") :]
+    opened = opened[: opened.index("</details>")]
+    assert "✗ Fail" in opened and "AssertionError" in opened
+    assert "recites" not in opened[: opened.index("✗ Fail")]
+    assert "fail fail" not in page, "what the sign says is not said again"
+
+
+def test_what_could_not_be_judged_has_no_red_cross(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        fill_store(store, tmp_path / "shop", 60, seed=3)
+    with open_reader(tmp_path / "runs.db") as reader:
+        page = render(reader, 1)
+    assert '<p class="muted">⚙ Not judged' in page
+    assert "✗ infrastructure" not in page and "✗ Not judged" not in page

@@ -11,6 +11,7 @@ from figure_cases import one_of_each
 
 from app.cli import main
 from app.figures import print_figures
+from core.analyses.roundtrip import metric_title
 from core.figures.reading import marks
 from core.results import open_store
 
@@ -47,7 +48,7 @@ def test_what_a_figure_leaves_to_choose_is_chosen_by_name(database: Path, capsys
         assert main(["analyse", "1", "--db", str(database), "--json", "--kind", "roundtrip", *words]) == 0
         metric = next(each for each in lines(capsys) if each["figure"] == "metric")
         chosen.append((metric["data"]["choices"][0]["chosen"], metric["data"]["x"]["label"]))  # type: ignore[index]
-    assert chosen == [("edit_sim", "EDIT-SIM"), ("bleu", "BLEU")]
+    assert chosen == [("edit_sim", metric_title("edit_sim")), ("bleu", metric_title("bleu"))]
 
 
 def test_several_runs_stand_side_by_side(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

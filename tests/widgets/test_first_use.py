@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pygit2
 import pytest
 from models_gguf_writer import gguf_bytes, write_gguf
 from PySide6.QtCore import QSettings, QTimer
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from store_cases import Filled, filled
 from waiting import wait_until
@@ -19,15 +21,18 @@ from waiting import wait_until
 from core.control import Control
 from core.events import Event, Notice, SampleReady
 from core.generation import Extraction, Role, Sample
+from core.models.download import parse_wanted
 from core.regions.admission import as_item
 from core.results import open_store
 from core.settings import RunSettings
+from core.store.reader import Reader
 from core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
 from core.types import Span
 from ui.appearance import Appearance
 from ui.coordinator import RunState
 from ui.main_window import MainWindow
-from ui.panels.outcomes import verdict_detail, verdict_text
+from ui.outcomes import verdict_detail, verdict_text
+from ui.report.page import write_report
 from ui.shell.notices import NoticeText
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import PRESET, RunDialog
@@ -386,3 +391,43 @@ def test_a_long_path_loses_its_beginning(qapp: QApplication) -> None:
     button = welcome.recent.itemAt(0).widget()
     assert button.text().startswith("project   …") and button.text().endswith("folder-19")
     assert button.toolTip() == str(root)
+
+
+# ---- the demo and the report
+
+
+def test_the_demo_says_what_to_expect_and_offers_a_better_model(window: MainWindow, tmp_path: Path) -> None:
+    begun: list[RunSettings] = []
+    window.control.begin = lambda project, database, settings=None: bool(begun.append(window.control.settings))  # type: ignore[method-assign]
+    window.open_database(tmp_path / "none.sqlite")
+    window.start_demo()
+    assert begun[0].regions <= 6
+    assert "135 million parameters" in window.parts.offers.text.text()
+    proposed: list[str] = []
+    in_dialog(lambda dialog: proposed.append(dialog.name.text()))
+    download = window.parts.offers.buttons[0]
+    assert re.search(r"\(\d\.\d GB\)", download.text()), "its size is said before it is asked for"
+    download.click()
+    wanted = parse_wanted(proposed[0])
+    assert "Coder" in wanted.repo and wanted.file.endswith(".gguf")
+
+
+def test_a_written_report_is_offered_to_be_opened_and_is_no_warning(
+    run_window: MainWindow, case: Filled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toLocalFile()))
+    out = tmp_path / "report.html"
+    run_window.reporting.write(partial(write_and_tell, out))
+    offers = run_window.parts.offers
+    wait_until(lambda: offers.isVisible())
+    assert str(out) in offers.text.text() and offers.property("role") == "offer"
+    assert not run_window.parts.notices.isVisible()
+    assert offers.buttons[0].text() == "Open"
+    offers.buttons[0].click()
+    assert opened == [str(out)] and not offers.isVisible()
+
+
+def write_and_tell(out: Path, reader: Reader) -> Path:
+    write_report(reader, 1, out)
+    return out

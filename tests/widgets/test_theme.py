@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import fields
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import (
+    QApplication,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QTableView,
+    QToolButton,
+    QTreeView,
+    QWidget,
+)
+from stored_run import shown
 
 from ui.appearance import Appearance
 from ui.colour import contrast, mix
@@ -43,9 +56,97 @@ def test_code_is_readable_in_diffs_and_regions(theme: Theme) -> None:
 
 
 @THEMES
-def test_region_outlines_stand_out_from_the_surface(theme: Theme) -> None:
-    for name in REGIONS[:-1]:
-        assert contrast(getattr(theme, f"region_{name}"), theme.surface) >= 2.4, name
+def test_marks_of_regions_stand_out_from_whatever_they_lie_on(theme: Theme) -> None:
+    for name in REGIONS:
+        colour = getattr(theme, f"region_{name}")
+        for ground in (*(getattr(theme, each) for each in GROUNDS), theme.tint(colour, 0.18)):
+            assert contrast(colour, ground) >= 3.0, (name, ground)
+
+
+@THEMES
+def test_what_marks_a_selection_or_the_focus_stands_out(theme: Theme) -> None:
+    for ground in GROUNDS:
+        assert contrast(theme.accent, getattr(theme, ground)) >= 3.0, ground
+        assert contrast(theme.focus, getattr(theme, ground)) >= 3.0, ground
+
+
+def colours(widget: QWidget, rect: QRect) -> set[str]:
+    """Every colour that is drawn in a part of a widget."""
+    image = widget.grab(rect).toImage()
+    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+
+
+def outstanding(after: set[str], before: set[str], ground: str) -> bool:
+    return any(contrast(colour, ground) >= 3.0 for colour in after - before)
+
+
+@pytest.fixture
+def styled(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[Theme]:
+    appearance = Appearance(qapp, request.param)
+    yield appearance.theme
+    appearance.choose("light")
+
+
+BOTH = pytest.mark.parametrize("styled", ["light", "dark"], indirect=True)
+VIEWS = [QTableView, QTreeView, QListView]
+
+
+def empty_rows() -> QStandardItemModel:
+    """Without any text, so that nothing but the selection is drawn."""
+    model = QStandardItemModel(3, 2)
+    return model
+
+
+@BOTH
+@pytest.mark.parametrize("kind", VIEWS)
+def test_a_selected_row_is_told_from_the_others(styled: Theme, kind: type[QTableView]) -> None:
+    view, model = kind(), empty_rows()
+    view.setModel(model)
+    shown(view, 300, 200)
+    view.setCurrentIndex(model.index(0, 0))
+    view.clearSelection()
+    row = view.visualRect(model.index(1, 0)).translated(view.viewport().pos()).adjusted(0, -1, 0, 1)
+    before = colours(view, row)
+    view.selectionModel().select(model.index(1, 0), view.selectionModel().SelectionFlag.Select)
+    assert outstanding(colours(view, row), before, styled.surface)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", [*VIEWS, QPlainTextEdit])
+def test_focus_is_seen_on_lists_trees_and_code(styled: Theme, kind: type[QTableView]) -> None:
+    holder = QWidget()
+    view, other = kind(holder), QLineEdit(holder)
+    other.move(0, 170)
+    view.resize(280, 160)
+    shown(holder, 300, 200)
+    edge = QRect(0, 0, 280, 2)
+    other.setFocus()
+    before = colours(view, edge)
+    view.setFocus()
+    assert outstanding(colours(view, edge), before, styled.surface)
+
+
+@BOTH
+def test_a_pressed_toggle_is_told_from_the_others(styled: Theme) -> None:
+    for role in ("flat", ""):
+        button = QToolButton()
+        button.setCheckable(True)
+        button.setProperty("role", role)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        shown(button, 60, 30)
+        before = colours(button, button.rect())
+        button.setChecked(True)
+        assert outstanding(colours(button, button.rect()), before, styled.surface), role
+
+
+@BOTH
+def test_selected_text_stands_out(styled: Theme) -> None:
+    text = QPlainTextEdit("    ")
+    shown(text, 200, 60)
+    inside = text.rect().adjusted(3, 3, -3, -3)
+    before = colours(text, inside)
+    text.selectAll()
+    assert outstanding(colours(text, inside), before, styled.surface)
 
 
 @THEMES

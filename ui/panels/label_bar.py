@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QWidget
 from core.store.rows import SampleRow
 from ui.diff.controls import BAR, button, label, row
 from ui.diff.elided import ElidedLabel
+from ui.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.badge import Badge
 from ui.panels.label_actions import LabelActions, keys_of
-from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.theme import SPACE, Theme
 
 Act = Callable[[], object]

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import FacetRow, ItemRow, SampleRow, SupervisedRow
 from ui.diff.controls import BAR, column, copy_menu, label, row, switch
+from ui.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.bars import BarDelegate
 from ui.panels.empty import EmptyState
 from ui.panels.facets import FacetTable
-from ui.panels.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.tables import Cell, CellModel, Head, table, widths
 from ui.region_state import number
 from ui.theme import Theme

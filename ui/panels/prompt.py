@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from core.store.rows import SampleRow
 from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.diff.elided import ElidedLabel
+from ui.outcomes import sample_name
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
-from ui.panels.outcomes import sample_name
 from ui.panels.text_box import TextBox
 from ui.theme import Theme
 

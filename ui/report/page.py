@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,11 +32,12 @@ LARGEST = 4_900_000
 
 @dataclass(frozen=True)
 class Shown:
-    """One region, or edit with its rows, with its traces."""
+    """One region, or edit with its rows, with its traces; `open` where the page begins with them unfolded."""
 
     item: ItemRow
     trips: list[Trip]
     edit: list[dict[str, Any]]
+    open: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,10 +123,25 @@ def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
         "Worst": [item for item in ranked if (item.rtc or 0.0) < 1],
         "Best": [item for item in reversed(ranked) if (item.rtc or 0.0) > 0],
     }
-    return [
+    groups = [
         Group(title, len(items), [Shown(item, trips(reader, item), edit_rows(item)) for item in items[:shown]])
         for title, items in lists.items()
     ]
+    _unfold(groups)
+    return groups
+
+
+def _unfold(groups: Sequence[Group]) -> None:
+    """Open the first trace from which something is learned, else the first there is: nobody unfolds forty by hand."""
+    for group in groups:
+        for place, shown in enumerate(group.shown):
+            if any(trip.instructive for trip in shown.trips):
+                group.shown[place] = replace(shown, open=True)
+                return
+    for group in groups:
+        if group.shown:
+            group.shown[0] = replace(group.shown[0], open=True)
+            return
 
 
 def provenance(run: RunRow) -> list[tuple[str, str]]:

@@ -11,19 +11,27 @@ from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
+from ui.outcomes import sign
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""
 MESSAGE_LINES, MESSAGE_CHARACTERS = 12, 2_000
 """Of a failing test's message; a cut is said."""
 RECITES_FROM = 0.3
+UNCOUNTED = frozenset({"infrastructure"})
+"""Outcomes that are no fault of the model."""
 
 
 @dataclass(frozen=True)
 class Code:
-    """One reconstruction: its verdict and the rows of its diff. `more`: failing tests that are not shown."""
+    """One reconstruction: its verdict and the rows of its diff. `more`: failing tests that are not shown.
+
+    `tone` is `pass`, `notpass`, or `muted` for what says nothing about the model; `said` the outcome with its sign.
+    """
 
     outcome: str
+    tone: str
+    said: str
     detail: str
     rows: list[dict[str, Any]]
     failed: list[TestRow]
@@ -37,6 +45,11 @@ class Trip:
     description: str
     recites: str
     codes: list[Code]
+
+    @property
+    def instructive(self) -> bool:
+        """Whether it shows how a description that is no copy lost what the tests ask for."""
+        return not self.recites and any(code.outcome == "fail" and code.failed for code in self.codes)
 
 
 def trips(reader: Reader, item: ItemRow) -> list[Trip]:
@@ -67,9 +80,13 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow) -> Code:
     indent = lost_indentation(item.text)
     rows = [_row(row) for row in compare(restored(item.text, indent), restored(sample.text, indent)).rows]
     if verdict is None:
-        return Code("not judged", sample.error, rows, [], 0)
+        return Code("", "muted", "○ Not judged", sample.error, rows, [], 0)
     failed = [_short(test) for test in reader.tests(verdict.id) if test.outcome != "passed"]
-    return Code(verdict.outcome, verdict.detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]))
+    tone = "pass" if verdict.outcome == "pass" else "muted" if verdict.outcome in UNCOUNTED else "notpass"
+    detail = verdict.detail.removeprefix(verdict.outcome).strip()  # it may begin with what the sign says already
+    shown = sign(verdict.outcome)
+    said = f"{shown.symbol} {shown.word.capitalize()}"
+    return Code(verdict.outcome, tone, said, detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]))
 
 
 def _short(test: TestRow) -> TestRow:

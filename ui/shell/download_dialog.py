@@ -62,8 +62,13 @@ class DownloadThread(threading.Thread):
 class DownloadDialog(QDialog):
     """Accepted once the model is there: `path`."""
 
-    def __init__(self, gateway: Gateway, parent: QWidget | None = None, endpoint: str | None = None) -> None:
-        """Nothing is asked of anybody yet. `endpoint`: of the hub, unless the environment names it."""
+    def __init__(
+        self, gateway: Gateway, parent: QWidget | None = None, endpoint: str | None = None, wanted: str = ""
+    ) -> None:
+        """Nothing is asked of anybody yet. `endpoint`: of the hub, unless the environment names it.
+
+        `wanted`: what stands in the field at first.
+        """
         super().__init__(parent)
         self.setWindowTitle("Download a model")
         self._gateway, self._endpoint = gateway, endpoint
@@ -74,10 +79,12 @@ class DownloadDialog(QDialog):
         self.go = QPushButton("Download")
         self._timer = QTimer(self, interval=POLL)
         self._timer.timeout.connect(self._look)
-        self._prepare()
+        self._prepare(wanted)
 
-    def _prepare(self) -> None:
+    def _prepare(self, wanted: str) -> None:
         self.name.setPlaceholderText("OWNER/NAME:FILE.gguf")
+        self.name.setText(wanted)
+        self.name.setCursorPosition(0)
         self.name.setAccessibleName("Repository and file on the hub")
         self.name.returnPressed.connect(self._begin)
         self.bar.setRange(0, STEPS)

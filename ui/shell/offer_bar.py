@@ -9,6 +9,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from ui.breaking import breakable
 from ui.theme import SPACE
 
 Choice = tuple[str, Callable[[], object]]
@@ -32,11 +33,12 @@ class OfferBar(QFrame):
         super().__init__(parent)
         self.offers: list[Offer] = []
         self._held = False
-        self.setProperty("role", "notice")
+        self.setProperty("role", "offer")
         self.setAccessibleName("Offer")
         self.text = QLabel()
         self.text.setWordWrap(True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         self.buttons: list[QPushButton] = []
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(SPACE * 2, SPACE, SPACE, SPACE)
@@ -67,7 +69,7 @@ class OfferBar(QFrame):
         self.buttons = []
         self.setVisible(bool(self.offers) and not self._held)
         if self.offers:
-            self.text.setText(self.offers[0].text)
+            self.text.setText(breakable(self.offers[0].text))
             self._fill(self.offers[0])
 
     def _fill(self, offer: Offer) -> None:
