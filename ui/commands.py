@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from core.errors import UserError
 from core.store.rows import RunRow
@@ -25,7 +25,7 @@ from ui.shell.runs_dialog import RunsDialog
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.search_field import Find
 from ui.starting import Starting
-from ui.window_actions import WindowActions, theme_menu
+from ui.window_actions import PANES, WindowActions, theme_menu
 
 if TYPE_CHECKING:
     from core.store.writer import Store
@@ -88,11 +88,11 @@ class Commands(QObject):
                 "dropped": code.header.dropped.toggle,
                 "find": code.find_bar.open_bar,
                 "search": self.search_project,
-                "focus-project": self._in_views(parts.tree.setFocus),
-                "focus-regions": self._in_views(parts.regions.table.setFocus),
+                "focus-project": self._in_views(partial(self._go_to, parts.tree)),
+                "focus-regions": self._in_views(partial(self._go_to, parts.regions.table)),
                 "focus-code": self._in_views(code.editor.setFocus),
-                "focus-roundtrip": self._in_views(self._focus_round_trip),
-                "focus-tabs": self._in_views(parts.tabs.tabBar().setFocus),
+                "focus-roundtrip": self._in_views(partial(self._go_to, parts.roundtrip)),
+                "focus-tabs": self._in_views(partial(self._go_to, parts.tabs.tabBar())),
                 "labels": self._in_views(window.label_samples),
                 "history": self._show_history,
                 "adjudicate": window.label_desk.adjudicate,
@@ -102,6 +102,7 @@ class Commands(QObject):
                 "menu": parts.bar.menu_button.showMenu,
                 "larger": partial(self.preferences.scale_code, 1.0),
                 "smaller": partial(self.preferences.scale_code, -1.0),
+                **{f"pane-{name}": partial(self._fold, name) for name in PANES},
                 "reset-layout": window.reset_layout,
                 "preferences": self.preferences.ask,
                 "keys": self.preferences.show_keys,
@@ -111,6 +112,8 @@ class Commands(QObject):
         )
         window.comparing.choose_asked.connect(self.ask_comparison)
         window.comparing.report_asked.connect(window.reporting.ask_comparison)
+        parts.folds_changed.connect(self._show_folds)
+        self._show_folds()
         bar = parts.bar
         bar.search.set_source(self.places)
         bar.run_asked.connect(window.start_run)
@@ -217,8 +220,17 @@ class Commands(QObject):
             choose=window.browsing.choose,
         ).find
 
-    def _focus_round_trip(self) -> None:
-        self._window.parts.roundtrip.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    def _go_to(self, part: QWidget) -> None:
+        self._window.parts.unfold_around(part)
+        part.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _fold(self, pane: str) -> None:
+        self._window.parts.fold(pane, not self.actions[f"pane-{pane}"].isChecked())
+
+    def _show_folds(self) -> None:
+        folded = self._window.parts.folded
+        for name in PANES:
+            self.actions[f"pane-{name}"].setChecked(name not in folded)
 
     def _in_views(self, act: Callable[[], object]) -> Callable[[], object]:
         """What acts on the views leaves the comparison first."""
@@ -250,6 +262,7 @@ class Commands(QObject):
 
     def _show_history(self) -> None:
         parts = self._window.parts
+        parts.unfold_around(parts.tabs)
         parts.tabs.setCurrentWidget(parts.history)
         parts.history.table.setFocus(Qt.FocusReason.ShortcutFocusReason)
 

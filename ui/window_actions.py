@@ -61,6 +61,9 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("smaller", "&Smaller code", "Ctrl+-"),
         ("candidates", "Show &candidates", "Alt+C"),
         ("dropped", "Show &dropped regions", "Alt+D"),
+        ("pane-lists", "&Lists at the left", "Ctrl+B"),
+        ("pane-trip", "Ro&und trip beside the code", "Ctrl+Shift+B"),
+        ("pane-tabs", "&Tabs below the code", "Ctrl+J"),
         ("reset-layout", "&Reset layout", "Ctrl+0"),
     ),
     "Help": (
@@ -70,7 +73,8 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("quit", "&Quit", "Ctrl+Q"),
     ),
 }
-CHECKABLE = frozenset({"follow"})
+PANES = ("lists", "trip", "tabs")
+CHECKABLE = frozenset({"follow", *(f"pane-{name}" for name in PANES)})
 
 
 class WindowActions:

@@ -6,7 +6,9 @@ the code share their width with the round trip.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from collections.abc import Set as AbstractSet
+
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from ui.code.view import CodeView
@@ -37,12 +39,16 @@ TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
 LABELLING = 0.66
 """Share of the tabs while labelling."""
+FOLDED = "folded"
+"""Under this name the panes are remembered that are out of sight."""
 STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
 """Which part of each splitter takes the room that a larger window gives."""
 
 
 class WindowParts(QWidget):
-    """Builds and arranges; joins nothing."""
+    """Builds and arranges; joins nothing. `folds_changed` when panes were folded or shown."""
+
+    folds_changed = Signal()
 
     def __init__(self, theme: Theme, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
         """Make every part in `theme`."""
@@ -62,6 +68,8 @@ class WindowParts(QWidget):
         self.tabs = QTabWidget()
         self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
+        self._folded: set[str] = set()
+        self._labels_alone = False
         self._fill_tabs()
         self._lay_out()
 
@@ -85,10 +93,12 @@ class WindowParts(QWidget):
         vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
         self._items = regions = Section("REGIONS", self.regions, self.regions.count)
         left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
-        upper = self._split("upper", horizontal, self.code, Section("ROUND TRIP", self.roundtrip))
+        trip = Section("ROUND TRIP", self.roundtrip)
+        upper = self._split("upper", horizontal, self.code, trip)
         right = self._split("right", vertical, upper, self.tabs)
         left.setMinimumWidth(NARROWEST_LEFT)
         self._left, self._upper = left, upper
+        self._panes: dict[str, QWidget] = {"lists": left, "trip": trip, "tabs": self.tabs}
         whole = self._split("whole", horizontal, left, right)
         self._whole = whole
         self._under: QWidget = self.welcome
@@ -128,10 +138,35 @@ class WindowParts(QWidget):
     def show_labels_alone(self, alone: bool) -> None:
         """Hide all that tells the run, its model or a verdict, or show it again."""
         self.tabs.setCurrentWidget(self.desk)
-        for part in (self.bar, self.status, self.tabs.tabBar(), self._upper, self._left):
+        self._labels_alone = alone
+        for part in (self.bar, self.status, self.tabs.tabBar(), self._upper):
             part.setVisible(not alone)
+        self._show_panes()
         for bar in (self.notices, self.offers):
             bar.hold(alone)
+
+    def fold(self, pane: str, folded: bool) -> None:
+        """Put the `lists` at the left, the round `trip` or the `tabs` out of sight, or show them again."""
+        (self._folded.add if folded else self._folded.discard)(pane)
+        self._show_panes()
+
+    @property
+    def folded(self) -> AbstractSet[str]:
+        """The panes that are out of sight."""
+        return self._folded
+
+    def unfold_around(self, part: QWidget) -> None:
+        """Show the pane that a part stands in: it is to get the focus."""
+        for name, pane in self._panes.items():
+            if pane is part or pane.isAncestorOf(part):
+                self._folded.discard(name)
+        self._show_panes()
+
+    def _show_panes(self) -> None:
+        for name, pane in self._panes.items():
+            hidden = (name in self._folded and not self._labels_alone) or (self._labels_alone and name == "lists")
+            pane.setVisible(not hidden)
+        self.folds_changed.emit()
 
     def make_room_for_tabs(self) -> None:
         """Give the tabs the greater part of the height, where they have less."""
@@ -153,6 +188,9 @@ class WindowParts(QWidget):
             state = remembered.state(name) if remembered else None
             if state is not None:
                 self._splitters[name].restoreState(state)
+        kept = remembered.state(FOLDED) if remembered else None
+        self._folded = set(self._panes).intersection(bytes(kept.data()).decode().split()) if kept is not None else set()
+        self._show_panes()
 
     def _shares(self, width: int, height: int) -> dict[str, list[int]]:
         """Pixels by splitter, the outer ones first."""
@@ -168,6 +206,7 @@ class WindowParts(QWidget):
         """Remember the splitters."""
         for name, splitter in self._splitters.items():
             remembered.keep_state(name, splitter.saveState())
+        remembered.keep_state(FOLDED, QByteArray(" ".join(sorted(self._folded)).encode()))
 
     @property
     def shows_views(self) -> bool:

@@ -116,7 +116,7 @@ def test_a_key_in_use_is_refused_and_nothing_changes(window: MainWindow, dialog:
 
 def test_a_view_made_later_gets_the_chosen_keys(window: MainWindow) -> None:
     keymap = window.commands.keymap
-    keymap.rebind("next-change", ["Ctrl+J"])
+    keymap.rebind("next-change", ["Ctrl+Alt+J"])
     panel = DiffPanel(LIGHT)
     panel.setParent(window)
     panel.show()
@@ -126,9 +126,9 @@ def test_a_view_made_later_gets_the_chosen_keys(window: MainWindow) -> None:
     made.setFocus()
     wait_until(made.hasFocus)
     keys = {action.objectName(): action.shortcut().toString() for action in made.actions()}
-    assert keys == {"next-change": "Ctrl+J", "previous-change": "Alt+Up"}
+    assert keys == {"next-change": "Ctrl+Alt+J", "previous-change": "Alt+Up"}
     with pytest.raises(UserError, match="in Diff"):
-        keymap.rebind("compare-next-region", ["Ctrl+J"])
+        keymap.rebind("compare-next-region", ["Ctrl+Alt+J"])
 
 
 def test_escape_leaves_the_key_as_it_is(window: MainWindow, dialog: KeysDialog) -> None:
@@ -186,7 +186,7 @@ def test_texts_name_the_keys_that_hold_now(window: MainWindow) -> None:
     keymap.rebind("next-failure", ["F4"])
     keymap.rebind("probe", [])
     keymap.rebind("keys", ["F11"])
-    keymap.rebind("compare-next-region", ["Ctrl+J"])
+    keymap.rebind("compare-next-region", ["Ctrl+Alt+J"])
     window.commands.preferences.show_tour()
     tour = window.commands.preferences.tour
     assert tour is not None
@@ -198,7 +198,7 @@ def test_texts_name_the_keys_that_hold_now(window: MainWindow) -> None:
     assert parts.code.probe_bar.probe.text() == "Round trip" and "(" not in parts.code.probe_bar.probe.toolTip()
     page = window.comparing.page
     assert page.reference_button.toolTip() == "Hold all runs against the chosen one (R)"
-    assert page.traces.next.toolTip() == "Next item (Ctrl+J)"
+    assert page.traces.next.toolTip() == "Next item (Ctrl+Alt+J)"
     steps = [side.diff.edit.next.toolTip() for side in page.traces.sides]
     assert {parts.diff.edit.next.toolTip(), *steps} == {"Next change (Alt+Down)"}
     keymap.rebind("make-reference", [])

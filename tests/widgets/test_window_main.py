@@ -82,7 +82,7 @@ def test_a_run_may_start_as_soon_as_a_project_is_named(empty: MainWindow, case: 
     empty.open_database(tmp_path / "new.sqlite", case.root)
     empty.open_project(case.root)
     assert empty.start_run(RunSettings(model=str(tmp_path / "missing.gguf")))
-    wait_until(lambda: not empty.control.busy)
+    wait_until(lambda: not empty.control.busy, seconds=30)
     wait_until(lambda: "missing.gguf" in empty.parts.notices.problem.text())
 
 
@@ -431,3 +431,51 @@ def test_the_list_chooses_its_first_region_without_ending_to_follow(window: Main
     assert window.browsing.follow
     window.parts.regions.item_chosen.emit(second)
     assert not window.browsing.follow
+
+
+@pytest.mark.parametrize("size", [(960, 1080), (960, 600)], ids=["half of 1920", "1440 x 900 at 150 %"])
+def test_the_window_fits_narrow_and_low_screens(window: MainWindow, case: Filled, size: tuple[int, int]) -> None:
+    window.browsing.choose(judged(case).id)
+    wait_until(lambda: window.parts.roundtrip.cards)
+    parts = window.parts
+    for place in range(parts.tabs.count()):
+        parts.tabs.setCurrentIndex(place)
+        QApplication.processEvents()
+        least = window.minimumSizeHint()
+        assert least.width() <= 960 and least.height() <= 600, parts.tabs.tabText(place)
+    window.resize(*size)
+    window.reset_layout()
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == size
+    assert min(parts.code.width(), parts.roundtrip.width(), parts.regions.width()) >= 230
+    bar = parts.queue
+    parts.tabs.setCurrentWidget(parts.desk)
+    QApplication.processEvents()
+    for each in (bar.kind, bar.seed, bar.files):
+        assert bar.rect().contains(each.mapTo(bar, each.rect().bottomRight())), "the bar goes on in the next line"
+
+
+def test_panes_fold_and_come_back(window: MainWindow, remembered: Remembered) -> None:
+    parts, actions = window.parts, window.commands.actions
+    code = parts.code.width()
+    for name in ("pane-lists", "pane-trip", "pane-tabs"):
+        assert actions[name].isChecked()
+        actions[name].trigger()
+        assert not actions[name].isChecked()
+    QApplication.processEvents()
+    assert not (parts.regions.isVisible() or parts.roundtrip.isVisible() or parts.tabs.isVisible())
+    assert parts.code.width() == window.width() > code
+    parts.show_labels_alone(True)
+    assert parts.tabs.isVisible() and not parts.regions.isVisible()
+    parts.show_labels_alone(False)
+    assert not parts.tabs.isVisible()
+    actions["focus-regions"].trigger()
+    assert parts.regions.isVisible() and actions["pane-lists"].isChecked()
+    parts.keep_sizes(remembered)
+    again = MainWindow(window.appearance, remembered)
+    assert again.parts.folded == {"trip", "tabs"}
+    assert not again.commands.actions["pane-tabs"].isChecked()
+    window.reset_layout()
+    assert parts.tabs.isVisible() and parts.roundtrip.isVisible()
+    again.close()
+    again.deleteLater()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from ui.breaking import breakable
 from ui.diff.controls import column, label
 from ui.theme import SPACE
 
@@ -15,15 +16,16 @@ class EmptyState(QWidget):
     def __init__(self, heading: str, advice: str) -> None:
         """Both can be changed with `say`."""
         super().__init__()
-        self._heading, self._advice = label(role="title"), label(role="muted", wrap=True)
+        self._heading, self._advice = label(role="title", wrap=True), label(role="muted", wrap=True)
         for each in (self._heading, self._advice):
             each.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            each.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         layout = column(None, self._heading, self._advice, None, margins=(24, 24, 24, 24), owner=self)
         layout.setSpacing(SPACE)
         self.say(heading, advice)
 
     def say(self, heading: str, advice: str) -> None:
         """Show other words."""
-        self._heading.setText(heading)
-        self._advice.setText(advice)
+        self._heading.setText(breakable(heading))
+        self._advice.setText(breakable(advice))
         self.setAccessibleName(f"{heading}. {advice}")

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
+QWIDGETSIZE_MAX = (1 << 24) - 1
+"""Qt's own limit, which Python is not told of."""
+
 
 class Flow(QLayout):
     """Left to right, top to bottom; hidden widgets take no room."""
@@ -46,25 +49,27 @@ class Flow(QLayout):
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
         """How high at a width (called by Qt)."""
-        return self._place(QRect(0, 0, width, 0), move=False)
+        around = self.contentsMargins()
+        inner = QRect(0, 0, width - around.left() - around.right(), 0)
+        return self._place(inner, move=False) + around.top() + around.bottom()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """All in one line (called by Qt)."""
         sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
-        return QSize(width, max((size.height() for size in sizes), default=0))
+        return QSize(width, max((size.height() for size in sizes), default=0)).grownBy(self.contentsMargins())
 
     def minimumSize(self) -> QSize:  # noqa: N802
         """The widest and the highest (called by Qt)."""
         made = QSize()
         for item in self._items:
             made = made.expandedTo(item.minimumSize())
-        return made
+        return made.grownBy(self.contentsMargins())
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802
         """Put them in place (called by Qt)."""
         super().setGeometry(rect)
-        self._place(rect, move=True)
+        self._place(rect.marginsRemoved(self.contentsMargins()), move=True)
 
     def _place(self, rect: QRect, *, move: bool) -> int:
         """Walk along the lines, centring each widget in its line; the height of all lines comes back."""
@@ -73,7 +78,7 @@ class Flow(QLayout):
         for item in self._items:
             if item.isEmpty():
                 continue
-            size = item.sizeHint()
+            size = item.sizeHint().boundedTo(QSize(max(rect.width(), item.minimumSize().width()), QWIDGETSIZE_MAX))
             if x > rect.x() and x + size.width() > rect.right() + 1:
                 x, y = rect.x(), y + line + self._gap
             if move:

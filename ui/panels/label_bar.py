@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import SampleRow
-from ui.diff.controls import BAR, button, label, row
+from ui.diff.controls import BAR, button, row
 from ui.diff.elided import ElidedLabel
 from ui.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.badge import Badge
@@ -24,11 +24,11 @@ class LabelBar(QWidget):
         """Empty until `show_sample`."""
         super().__init__()
         self._theme = theme
-        self.name, self.badge = label(), Badge(theme)
+        self.name, self.badge = ElidedLabel(), Badge(theme)
         font = self.name.font()
         font.setBold(True)
         self.name.setFont(font)
-        self.about, self.progress = ElidedLabel("muted"), label(role="muted")
+        self.about, self.progress = ElidedLabel("muted"), ElidedLabel("muted")
         self.skip = button("Skip", "Go on without a label", skip)
         self.back = button("Back", "Go to the sample before", back)
         self.undo = button("Undo", "Undo the last label", undo)

@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButt
 
 from ui.diff.controls import BAR, button, label, row
 from ui.diff.elided import ElidedLabel
+from ui.panels.flow import Flow
 from ui.shell.fields import indent
+from ui.theme import SPACE
 
 FORMATS = (
     ("JSON lines…", "jsonl"),
@@ -52,10 +54,12 @@ class LabelQueueBar(QWidget):
         self.modes = button("Modes", "Add, rename, describe, reorder or retire error modes", self.modes_asked.emit)
         self.files = self._files()
         self.scope.setToolTip("All runs of the project: with Blind, nobody can tell which model wrote what")
-        asked = (self.kind, label("of", "muted"), self.scope)
-        numbers = (label("Seed", "muted"), self.seed, label("Size", "muted"), self.most)
-        bar = row(*asked, *numbers, self.said, self.agreement, self.modes, self.files, margins=BAR, owner=self)
-        bar.setStretch(len(asked) + len(numbers), 1)
+        asked = _together(self.kind, label("of", "muted"), self.scope)
+        numbers = _together(label("Seed", "muted"), self.seed, label("Size", "muted"), self.most)
+        others = _together(self.agreement, self.modes, self.files)
+        bar = Flow((asked, numbers, others, self.said), SPACE)  # in a narrow window it goes on in the next line
+        bar.setContentsMargins(*BAR)
+        self.setLayout(bar)
 
     @property
     def whole_project(self) -> bool:
@@ -92,6 +96,13 @@ class LabelQueueBar(QWidget):
 
     def _ask(self, ending: str) -> None:
         self.export_asked.emit(ending)
+
+
+def _together(*parts: QWidget) -> QWidget:
+    """What stays in one line."""
+    made = QWidget()
+    row(*parts, owner=made)
+    return made
 
 
 def _choice(entries: Sequence[str], name: str) -> QComboBox:

@@ -14,9 +14,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -33,6 +35,8 @@ from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.run_cost import cost_words
 from ui.theme import SPACE
 
+ROOMY, NARROWEST, FRAME = 960, 700, 40
+"""Pixels: the width it opens with where the screen has it, the least, and what the title bar takes of a screen."""
 PRESET = 600
 """Seconds that a first run is preset to take, by a trial."""
 FEWEST, MOST = 5, 100
@@ -82,6 +86,7 @@ class RunDialog(QDialog):
         self._prepare()
         self._lay_out()
         self._follow_task()
+        self.resize(min(ROOMY, self.screen().availableSize().width()), self.minimumHeight())
 
     def _prepare(self) -> None:
         self.task.setAccessibleName("Task")
@@ -90,7 +95,7 @@ class RunDialog(QDialog):
         self.task.setCurrentIndex(max(self.task.findData(self._settings.task), 0))
         self.task.currentIndexChanged.connect(self._take_task)
         self.edits.changed.connect(self._tell)
-        self.edits.changed.connect(self.adjustSize)
+        self.edits.changed.connect(self._fit)
         self.judging.changed.connect(self._fit)
         self.problem.setProperty("role", "bad")
         self.problem.setWordWrap(True)
@@ -106,18 +111,25 @@ class RunDialog(QDialog):
             box.valueChanged.connect(self._tell)
 
     def _lay_out(self) -> None:
-        columns = QHBoxLayout()
+        self._fields = QWidget()
+        columns = QHBoxLayout(self._fields)
+        columns.setContentsMargins(0, 0, SPACE, 0)
         columns.setSpacing(SPACE * 4)
+        self._scroll = QScrollArea()  # what a low or narrow screen has no room for is scrolled to
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setWidget(self._fields)
         columns.addLayout(self._sampling(), 1)
         columns.addLayout(self._asking(), 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
         column.setSpacing(SPACE * 2)
-        column.addLayout(columns)
+        column.addWidget(self._scroll, 1)
         column.addWidget(self.problem)
         column.addLayout(self._cost_row())
         column.addWidget(self._buttons())
-        self.setMinimumWidth(940)
+        self.setMinimumWidth(NARROWEST)
 
     def _cost_row(self) -> QHBoxLayout:
         line = QHBoxLayout()
@@ -259,10 +271,14 @@ class RunDialog(QDialog):
         self._tell_cost()
 
     def _fit(self) -> None:
-        """Be high enough for wrapped lines: a dialog does not see to that itself."""
-        layout = self.layout()
-        if layout is not None:
-            self.setMinimumHeight(layout.totalHeightForWidth(max(self.width(), self.minimumWidth())))
+        """Be high enough for wrapped lines, as far as the screen is: a dialog does not see to that itself."""
+        layout, fields = self.layout(), self._fields.layout()
+        if layout is not None and fields is not None:
+            width = max(self.width(), self.minimumWidth())
+            others = layout.totalHeightForWidth(width) - self._scroll.sizeHint().height()
+            wrapped = fields.totalHeightForWidth(width - 6 * SPACE)  # -1 while no line wraps
+            wanted = others + (wrapped if wrapped >= 0 else fields.totalSizeHint().height())
+            self.setMinimumHeight(min(wanted, self.screen().availableSize().height() - FRAME))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Another width wraps otherwise (called by Qt)."""
