@@ -37,7 +37,7 @@ class Ahead(QObject):
         self._window = window
         run, comparing = window.parts.run, window.comparing
         page = (comparing.make_scatter, comparing.make_summary, self._page, self._side, self._side, self._traces)
-        self._pieces: deque[Work] = deque((*[run.make_chart] * 3, self._charts, *page))
+        self._pieces: deque[Work] = deque((run.make_view, run.make_view, *page))
         self._touched = 0.0
         self._timer = QTimer(self, interval=PAUSE)
         self._timer.timeout.connect(self._step)
@@ -68,9 +68,6 @@ class Ahead(QObject):
         if not self._pieces:
             self._timer.stop()
             self._window.windowHandle().removeEventFilter(self)
-
-    def _charts(self) -> None:
-        _ = self._window.parts.run.charts
 
     def _page(self) -> None:
         _ = self._window.comparing.page

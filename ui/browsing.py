@@ -6,32 +6,27 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QWidget
 
 from core.events import Event, ItemReady, TextStreamed
+from core.figures import Link
 from core.kinds import TASKS, noun, task
 from core.settings import RunSettings
-from core.store.rows import FacetRow, ItemRow, RunningPoint, RunRow, SupervisedRow
+from core.store.rows import ItemRow, RunRow
 from core.types import Codebase
 from ui.code.candidates import Sampling
 from ui.code_feed import CodeFeed
+from ui.figures.feed import FigureFeed
 from ui.history.feed import HistoryFeed
-from ui.inspection import OVERVIEW, Inspection, Overview, Wanted
+from ui.inspection import Inspection, Overview, Wanted
 from ui.open_project import OpenProject
-from ui.panels.metric_values import read_metric
 from ui.past import present_path
 from ui.project_nodes import first_code, listed_files
 from ui.shell.notices import NoticeText
 from ui.trace_view import TraceView
 from ui.turns import Turns, Work
 from ui.window_parts import WindowParts
-
-if TYPE_CHECKING:
-    from core.store.reader import Reader
-
 
 REST = 200
 """Milliseconds after the views show a run until its project is read: the first region is shown in between."""
@@ -57,7 +52,7 @@ class Browsing(QObject):
         self._unread: RunRow | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self.settle)
-        self._behind: set[QWidget] = set()
+        self._behind = False
         parts.tabs.currentChanged.connect(self._show_tab)
         self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
         self._history = HistoryFeed(parts.history, project.gateway, self)
@@ -74,10 +69,12 @@ class Browsing(QObject):
         parts.regions.item_chosen.connect(self._choose_listed)
         parts.code.item_chosen.connect(self.choose)
         parts.code.failure_chosen.connect(self.choose_failure)
-        parts.run.region_activated.connect(self.choose)
         parts.history.item_chosen.connect(self.choose)
-        parts.run.sample_activated.connect(self.choose_sample)
-        parts.run.metric_asked.connect(self._read_metric)
+        self._figures = FigureFeed(inspection, self)
+        self._figures.read.connect(parts.run.set_figures)
+        self._figures.failed.connect(parts.notices.report)
+        parts.run.opened.connect(self.follow_link)
+        parts.run.chosen.connect(self._figures.choose)
         parts.run.export_failed.connect(self._say_not_written)
 
     def choose(self, item_id: int) -> None:
@@ -92,20 +89,24 @@ class Browsing(QObject):
         self.choose(item_id)
         self.follow = following
 
-    def choose_sample(self, item_id: int, sample_id: int) -> None:
-        """The user picked a sample of a region: show it as soon as it is read."""
-        self.trace.await_sample(sample_id)
-        self.choose(item_id)
+    def follow_link(self, link: Link) -> None:
+        """Show what is behind a mark of a figure: a sample, an item, or a run."""
+        if link.sample is not None:
+            self.trace.await_sample(link.sample)
+        run = link.run if link.run is not None else self._shown_run
+        if link.item is not None and run is not None:
+            self.go_to(run, link.item)
+        elif link.run is not None:
+            self._inspection.choose_run(Wanted(link.run))
 
     def choose_failure(self, item_id: int) -> None:
         """The user looks for what failed: show that sample of a region, not one that passes."""
         self.trace.await_failure()
         self.choose(item_id)
 
-    def _read_metric(self, metric: str) -> None:
-        run, charts = self._inspection.run, self._parts.run.charts
-        if run is not None:
-            self._inspection.ask("metric", partial(read_metric, run.id, metric), charts.by_metric.set_values)
+    @property
+    def _shown_run(self) -> int | None:
+        return self._inspection.run.id if self._inspection.run is not None else None
 
     def go_to(self, run_id: int, item_id: int) -> None:
         """Show a region of a run that may be another one than the one on show."""
@@ -188,34 +189,18 @@ class Browsing(QObject):
             self._inspection.choose_item(item_id)
 
     def _show_run(self) -> None:
-        """What tabs tell of the whole run takes as long to read as its regions: one that is not looked at waits."""
-        self._behind = {self._parts.run, self._parts.metrics}
-        if self._inspection.run is None:
-            self._parts.run.set_run(None, [], [])
+        """What a tab tells of the whole run takes long to read: while nobody looks at it, it waits."""
+        self._behind = self._inspection.run is not None
+        if not self._behind:
+            self._parts.run.set_run(None)
         self._show_tab()
 
     def _show_tab(self) -> None:
-        tab, overview = self._parts.tabs.currentWidget(), self._inspection.overview
-        if tab in self._behind and overview is not None and overview.run is not None:
-            self._behind.remove(tab)
-            show = self._show_scores if tab is self._parts.run else self._show_kinds
-            show(overview, overview.run)
-
-    def _show_scores(self, overview: Overview, run: RunRow) -> None:
-        def show(points: Sequence[RunningPoint]) -> None:
-            sampled = [item for item in overview.items if not item.extra]
-            self._parts.run.set_run(run, points, overview.files, sampled)
-
-        self._inspection.ask("points", lambda reader: reader.running(run.id), show, lane=OVERVIEW)
-
-    def _show_kinds(self, overview: Overview, run: RunRow) -> None:
-        def show(kinds: tuple[Sequence[FacetRow], SupervisedRow | None]) -> None:
-            self._parts.metrics.set_facets(*kinds)
-
-        def read(reader: Reader) -> tuple[Sequence[FacetRow], SupervisedRow | None]:
-            return reader.facets(run.id), reader.supervised(run.id)
-
-        self._inspection.ask("kinds", read, show, lane=OVERVIEW)
+        run = self._inspection.run
+        if self._behind and run is not None and self._parts.tabs.currentWidget() is self._parts.run:
+            self._behind = False
+            self._parts.run.set_run(run)
+            self._figures.note(run.id)
 
     def _show_item(self, item: ItemRow | None) -> None:
         self._turns.add(partial(self._show_chosen, item))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from core.comparison.values import Comparison, Pair
     from core.store.reader import Reader
     from ui.compare.page import ComparePage
-    from ui.compare.scatter import Scatter
     from ui.compare.summary import Summary
+    from ui.figures.view import FigureView
 
 Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
@@ -57,7 +57,7 @@ class Comparing(QObject):
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._look_again)
         self._page: ComparePage | None = None
-        self._scatter: Scatter | None = None
+        self._scatter: FigureView | None = None
         self._summary: Summary | None = None
         inspection.overview_changed.connect(self._follow)
         browsing.went.connect(self.close)
@@ -73,10 +73,10 @@ class Comparing(QObject):
 
     def make_scatter(self) -> None:
         """Of the page's summary, ahead of both."""
-        from ui.compare.scatter import Scatter
+        from ui.figures.view import FigureView
 
         if self._page is None:
-            self._scatter = Scatter(self._appearance.theme)
+            self._scatter = FigureView(self._appearance.theme)
 
     def make_summary(self) -> None:
         """The greater part of the page, ahead of it."""

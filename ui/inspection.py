@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.store.reader import Reader
 
 T = TypeVar("T")
-OVERVIEW, TRACE, COMPARISON = LANES = "overview", "trace", "comparison"
+OVERVIEW, TRACE, COMPARISON, FIGURES = LANES = "overview", "trace", "comparison", "figures"
 """A slow look at the whole run, or at several, never holds up the trace of a region."""
 SHORTEST_PAUSE = 300
 """Milliseconds between two looks at the database."""

@@ -26,5 +26,5 @@ def _load_for_a_region() -> None:
 
 
 def _load_rest() -> None:
-    for name in ("core.store.writer", "ui.panels.charts", "ui.compare.page"):
+    for name in ("core.store.writer", "ui.figures.view", "ui.compare.page"):
         import_module(name)

@@ -41,6 +41,7 @@ class Theme:
         gutter: background of line numbers.
         region_waiting .. region_dropped: outlines and marks of regions, 3 : 1 on every ground; `tint` fills them.
         tokens: pygments token type -> colour; a missing type takes its nearest ancestor's.
+        palette: of lines and bars that only have to be told apart, one after the other.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Theme:
     region_fail: str
     region_dropped: str
     tokens: Mapping[_TokenType, str] = field(default_factory=dict)
+    palette: tuple[str, ...] = ()
 
     @property
     def dark(self) -> bool:
@@ -137,6 +139,7 @@ LIGHT = Theme(
     region_partial="#a66e00",
     region_fail="#d0443c",
     region_dropped="#747d8d",
+    palette=("#3556c8", "#b35900", "#0f7a8a", "#8a3fa8", "#a32a5c", "#59616e"),
     tokens={
         Token: "#1d2129",
         Comment: "#505a66",
@@ -191,6 +194,7 @@ DARK = Theme(
     region_partial="#d9a441",
     region_fail="#ea6a64",
     region_dropped="#7d8797",
+    palette=("#86a5ff", "#f0a35e", "#5fc9d8", "#d09cf0", "#ff8fb8", "#9fa8b7"),
     tokens={
         Token: "#e3e6ec",
         Comment: "#a6afbd",

@@ -132,7 +132,7 @@ class WindowParts(QWidget):
     def set_noun(self, noun: str) -> None:
         """Call what a run samples by its name."""
         self._items.heading.setText(f"{noun}s".upper())
-        for part in (self.tree.files, self.regions, self.run, self.metrics, self.roundtrip):
+        for part in (self.tree.files, self.regions, self.metrics, self.roundtrip):
             part.set_noun(noun)
 
     def show_labels_alone(self, alone: bool) -> None:

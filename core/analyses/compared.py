@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.comparison.values import Comparison, Pair
 from core.figures import Axis, Estimate, Link, Point, Scatter, Tone
+from core.kinds import noun
 
 
 def scatter(comparison: Comparison) -> Scatter:
@@ -30,6 +31,7 @@ def scatter(comparison: Comparison) -> Scatter:
             for (x, y), pairs in sorted(at.items())
         ),
         diagonal=True,
+        noun=f"{noun(comparison.first.task)}s",
     )
 
 

@@ -207,7 +207,12 @@ class _Titled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scatter(_Titled):
-    """Points over two axes, with error bars where they have intervals. `diagonal`: the line x = y is drawn."""
+    """Points over two axes, with error bars where they have intervals.
+
+    Attributes:
+        diagonal: the line x = y is drawn.
+        noun: what lies at a point, several of them.
+    """
 
     kind: ClassVar[str] = "scatter"
     x: Axis
@@ -215,6 +220,7 @@ class Scatter(_Titled):
     points: tuple[Point, ...]
     guides: tuple[Guide, ...] = ()
     diagonal: bool = False
+    noun: str = "points"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

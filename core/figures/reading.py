@@ -106,6 +106,7 @@ def number(value: float | None, form: Form | Literal["text"] = "number") -> str:
         return f"{value:.0%}".replace("%", " %")
     if form == "count" or (form == "text" and float(value).is_integer()):
         return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+    value = round(value, 2) + 0.0  # without a sign where it rounds to nought from below
     return f"{value:+.2f}" if form == "signed" else f"{value:.2f}"
 
 
@@ -189,7 +190,7 @@ def _bar_marks(figure: Bars) -> Iterator[Mark]:
 
 def _point_words(figure: Scatter, point: Point) -> str:
     said = f"{figure.x.label} {in_words(point.x, figure.x.form)}, {figure.y.label} {in_words(point.y, figure.y.form)}"
-    who = point.name or ("" if point.count == 1 else f"{point.count:,} points")
+    who = point.name or ("" if point.count == 1 else f"{point.count:,} {figure.noun}")
     return f"{who}: {said}" if who else said
 
 
@@ -318,3 +319,17 @@ def heat(figure: Grid, value: float) -> float:
     centre = (low + high) / 2 if figure.centre is None else figure.centre
     reach = max(high - centre, centre - low) or 1.0
     return max(-1.0, min(1.0, (value - centre) / reach)) * (-1 if figure.scale.better == "down" else 1)
+
+
+def y_label(figure: Scatter | Lines | Bars | Histogram) -> str:
+    """What the height of a mark means."""
+    if not isinstance(figure, Histogram):
+        return labelled(figure.y)
+    groups = groups_of(figure)
+    return figure.noun if len(groups) == 1 else f"share of {figure.noun}, {groups[0]} above and {groups[1]} below"
+
+
+def labelled(axis: Axis) -> str:
+    """An axis with its direction."""
+    arrow = {"up": " (more is better)", "down": " (less is better)", "": ""}
+    return axis.label + arrow[axis.better]

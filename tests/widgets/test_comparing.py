@@ -20,7 +20,6 @@ from core.results import open_store
 from core.settings import RunSettings
 from ui.appearance import Appearance
 from ui.compare.page import ComparePage
-from ui.compare.scatter import Spot, spots
 from ui.comparing import proposed
 from ui.inspection import Wanted
 from ui.main_window import MainWindow
@@ -93,7 +92,8 @@ def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
     assert [pair.first.key for pair in page.summary.list.pairs.shown] == [p.first.key for p in found.disagreements]
     assert page.summary.details.files.rowCount() == len(found.files)
     assert page.summary.details.settings.index(0, 0).data() == "seed"
-    assert sum(len(spot.pairs) for spot in page.summary.scatter.spots) == len(found.pairs)
+    wait_until(lambda: page.summary.scatter.figure is not None)
+    assert sum(len(place.mark.links) for place in page.summary.scatter.plot.places) == len(found.pairs)
     assert "McNemar's exact test: p" in page.summary.rest.text()
 
 
@@ -136,31 +136,27 @@ def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWi
 def test_a_click_on_a_spot_goes_to_its_regions(window: MainWindow) -> None:
     page = compare(window, 1, 2)
     scatter = page.summary.scatter
-    spot = max(scatter.spots, key=lambda each: len(each.pairs))
-    plot = scatter.plot
-    where = plot.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(spot.x, spot.y)))
-    QTest.mouseMove(plot.viewport(), where)
-    assert scatter.said == f"{len(spot.pairs)} with RTC {spot.x:.2f} in run 1, {spot.y:.2f} in run 2"
-    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    mark = max((place.mark for place in scatter.plot.places), key=lambda each: len(each.links))
+    canvas = scatter.plot.canvas
+    where = canvas.mapFromScene(canvas.getViewBox().mapViewToScene(QPointF(mark.x, mark.y)))
+    QTest.mouseMove(canvas.viewport(), where)
+    assert scatter.said == f"{len(mark.links)} regions: RTC in run 1 {mark.x:.2f}, RTC in run 2 {mark.y:.2f}"
+    QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=where)
     assert page.traces.isVisible()
-    assert page.traces.pair == spot.pairs[0]
-    assert page.traces.count.text() == f"1 of {len(spot.pairs)}"
+    assert page.traces.pair is not None and page.traces.pair.first.id in {link.item for link in mark.links}
+    assert page.traces.count.text() == f"1 of {len(mark.links)}"
 
 
 def test_keys_step_through_the_spots(window: MainWindow) -> None:
     page = compare(window, 1, 2)
-    scatter = page.summary.scatter
-    scatter.plot.setFocus()
+    plot = page.summary.scatter.plot
+    plot.canvas.setFocus()
     for key in (Qt.Key.Key_End, Qt.Key.Key_Left, Qt.Key.Key_Return):
-        QTest.keyClick(scatter.plot, key)
-    assert page.traces.pair == scatter.spots[-2].pairs[0]
-
-
-def test_coinciding_items_make_one_spot(window: MainWindow) -> None:
-    pairs = compare(window, 1, 2).comparisons[0].pairs
-    found = spots(pairs)
-    assert len({(spot.x, spot.y) for spot in found}) == len(found)
-    assert [spot for spot in found if isinstance(spot, Spot)] == sorted(found, key=lambda each: (each.x, each.y))
+        QTest.keyClick(plot.canvas, key)
+    places = [(place.mark.x, place.mark.y) for place in plot.places]
+    assert places == sorted(set(places)), "one spot for all that lie together, from the left, then from below"
+    assert page.traces.pair is not None
+    assert page.traces.pair.first.id in {link.item for link in plot.places[-2].mark.links}
 
 
 def test_a_file_opens_its_regions(window: MainWindow) -> None:
@@ -243,12 +239,14 @@ def test_a_mark_of_a_chart_leads_to_its_sample(window: MainWindow) -> None:
     window.inspection.choose_run(Wanted(2))
     wait_until(lambda: window.inspection.run is not None and window.inspection.run.id == 2)
     window.parts.tabs.setCurrentWidget(window.parts.run)
-    window.parts.run.charts.choose(2)
-    chart = window.parts.run.charts.by_metric
-    wait_until(lambda: chart.bins and window.inspection.knows(chart.bins[0].rows[0].item_id))
-    wanted = chart.bins[0].rows[-1]
-    chart.sample_activated.emit(wanted.item_id, wanted.sample_id)
-    wait_until(lambda: window.parts.roundtrip.selected == wanted.sample_id)
+    panel = window.parts.run
+    wait_until(lambda: any(figure.name == "metric" for figure in panel.drawings.figures))
+    panel.drawings.show_named("metric")
+    link = panel.drawings.view.plot.places[0].mark.links[-1]
+    assert link.item is not None and link.sample is not None
+    wait_until(lambda: window.inspection.knows(link.item or 0))
+    panel.opened.emit(link)
+    wait_until(lambda: window.parts.roundtrip.selected == link.sample)
 
 
 def test_new_verdicts_of_a_compared_run_are_read_again(window: MainWindow, database: Path) -> None:
@@ -271,7 +269,7 @@ def test_every_control_has_a_name_and_the_dark_theme_reaches_the_page(window: Ma
             assert named or each.objectName().startswith("qt_") or not each.focusPolicy(), each
     page.show_summary()
     page.set_theme(DARK)
-    image = page.summary.scatter.plot.grab().toImage()
+    image = page.summary.scatter.plot.canvas.grab().toImage()
     assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
     page.set_theme(window.appearance.theme)
 
@@ -324,11 +322,11 @@ def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication
     QTest.mouseMove(fresh, QPoint(20, 20))
     QApplication.processEvents()
     ahead._step()
-    assert fresh.comparing._page is None and fresh.parts.run._charts is None
+    assert fresh.comparing._page is None and fresh.parts.run._views == []
     ahead._touched = 0.0
     while not ahead.done:
         ahead._step()
-    assert fresh.parts.run._charts is not None
+    assert len(fresh.parts.run._views) == 2
     assert fresh.comparing.page._traces is not None
     assert fresh.comparing.page.summary.scatter is fresh.comparing._scatter
     fresh.close()

@@ -151,20 +151,20 @@ def words(widget: QWidget) -> list[str]:
     return shown
 
 
-def test_scores_by_kind_stand_in_the_metrics_panel(window: MainWindow, case: StoredEdits, qapp: QApplication) -> None:
-    panel = window.parts.metrics
+def test_scores_by_kind_stand_in_the_run_panel(window: MainWindow, case: StoredEdits, qapp: QApplication) -> None:
+    panel = window.parts.run
     window.parts.tabs.setCurrentWidget(panel)
-    window.browsing.choose(case.items()[0].id)
-    wait_until(lambda: panel.table.isVisible() and panel.by_kind.isVisible())
-    panel.by_kind.setChecked(True)
-    assert panel.facets.view.isVisible() and not panel.table.isVisible()
-    rows = [line.split("\t") for line in panel.as_text().splitlines()]
+    wait_until(lambda: any(figure.name == "facets" for figure in panel.tables.figures))
+    panel.tables.show_named("facets")
+    rows = [line.split(",") for line in panel.tables.view.csv().splitlines()]
     assert {row[0] for row in rows[1:]} == {"language", "change", "size"}
     assert sum(int(row[2]) for row in rows if row[0] == "language") == 6
-    assert "BLEU of the descriptions" in panel._legend.text()
-    panel.by_kind.setChecked(False)
-    assert panel.as_text().startswith("Reconstruction\tVerdict\tExact\tEDIT-SIM\tBLEU\tchrF\tOld code\n")
-    assert panel.table.isVisible() and not panel.facets.view.isVisible()
+    panel.tables.show_named("supervised")
+    assert "BLEU of the descriptions" in panel.tables.view._text.text()
+    window.parts.tabs.setCurrentWidget(window.parts.metrics)
+    window.browsing.choose(case.items()[0].id)
+    wait_until(lambda: window.parts.metrics.table.isVisible())
+    assert window.parts.metrics.as_text().startswith("Reconstruction\tVerdict\tExact\tEDIT-SIM\tBLEU\tchrF\tOld code\n")
 
 
 def test_the_report_is_about_edits(case: StoredEdits) -> None:

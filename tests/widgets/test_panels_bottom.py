@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QApplication, QTableView
 from stored_run import StoredRun, shown, stored_run
 
 from core.store.rows import TestRow
+from ui.figures.tables import FRACTION
 from ui.panels import MetricsPanel, PromptPanel, TestsPanel
 from ui.panels.frames import lines_through
-from ui.panels.tables import FRACTION
 from ui.theme import DARK, LIGHT
 
 TRACEBACK = """Traceback (most recent call last):

@@ -49,7 +49,7 @@ def choose(dialog: SettingsDialog, name: str, value: object) -> None:
 
 def sizes(window: MainWindow) -> list[int]:
     """Of rows and columns, whose text grows."""
-    regions, files = window.parts.regions.table, window.parts.run.files.table
+    regions, files = window.parts.regions.table, window.parts.metrics.table
     rows = [view.verticalHeader().defaultSectionSize() for view in (regions, files)]
     return [*rows, regions.columnWidth(RTC), files.columnWidth(1), window.parts.tree.columnWidth(1)]
 

@@ -9,8 +9,7 @@ from core.comparison.values import Comparison
 from core.comparison.words import run_words
 from core.kinds import noun
 from ui.diff.controls import bind
-from ui.panels.bars import BarDelegate
-from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
 from ui.theme import Theme
 
 

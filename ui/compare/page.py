@@ -15,8 +15,8 @@ from ui.compare.standings import Standings
 from ui.compare.summary import Summary
 from ui.compare.traces import Traces
 from ui.diff.controls import BAR, bind, button, column, label, row
+from ui.figures.exporting import ExportButton
 from ui.panels.empty import EmptyState
-from ui.panels.exporting import ExportButton
 from ui.theme import Theme
 
 SIDES = "Trace in the reference", "Trace in the other run"

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 from core.comparison.values import Comparison, Pair
 from ui.compare.pair_model import DIFFERENCE, FIRST, LIFT, PLACE, SECOND, PairFilter, PairModel
 from ui.diff.controls import bind, column, label, row, switch
+from ui.figures.tables import table
 from ui.heat_delegate import HeatDelegate
-from ui.panels.tables import table
 from ui.text_size import grown
 from ui.theme import SPACE, Theme
 

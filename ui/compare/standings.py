@@ -13,7 +13,7 @@ from core.kinds import noun
 from core.store.rows import RunRow
 from ui.compare.keys import REFERENCE
 from ui.diff.controls import bind, column
-from ui.panels.tables import Cell, CellModel, Head, table, widths
+from ui.figures.tables import Cell, CellModel, Head, table, widths
 from ui.text_size import TextSize
 from ui.theme import Theme
 

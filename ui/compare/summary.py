@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from core.analyses.compared import scatter
 from core.comparison import words
 from core.comparison.values import Comparison
+from core.figures import Link
 from ui.compare.details import Details
 from ui.compare.pair_list import PairList
-from ui.compare.scatter import Scatter
 from ui.diff.controls import column, label
+from ui.figures.view import FigureView
 from ui.shell.section import Section
 from ui.theme import SPACE, Theme
 from ui.turns import Turns
@@ -23,15 +26,17 @@ class Summary(QWidget):
 
     opened = Signal(object, int)
 
-    def __init__(self, theme: Theme, scatter: Scatter | None = None) -> None:
-        """Empty until `show_comparison`; the scatter may have been made before."""
+    def __init__(self, theme: Theme, drawn: FigureView | None = None) -> None:
+        """Empty until `show_comparison`; what draws its scatter may have been made before."""
         super().__init__()
         self._turns = Turns(self)
         self.verdict = label(role="title", wrap=True, selectable=True)
         self.rest = label(role="muted", wrap=True, selectable=True)
         self.caveats = label(role="warn", wrap=True, selectable=True)
-        self.scatter, self.list, self.details = scatter or Scatter(theme), PairList(theme), Details(theme)
-        for part in (self.scatter, self.list, self.details):
+        self.scatter, self.list, self.details = drawn or FigureView(theme), PairList(theme), Details(theme)
+        self._comparison: Comparison | None = None
+        self.scatter.opened.connect(self._open_spot)
+        for part in (self.list, self.details):
             part.opened.connect(self.opened)
         said = QWidget()
         said.setProperty("role", "surface")
@@ -59,8 +64,16 @@ class Summary(QWidget):
         self.caveats.setText(caveats)
         self.caveats.setVisible(bool(caveats))
         self.rest.setToolTip(words.NOTES)
-        parts = self.list, self.scatter, self.details
-        self._turns.begin(*[partial(part.show_comparison, comparison) for part in parts])
+        self._comparison = comparison
+        draw = partial(self.scatter.show_figure, scatter(comparison))
+        lists = (partial(part.show_comparison, comparison) for part in (self.list, self.details))
+        self._turns.begin(draw, *lists)
+
+    def _open_spot(self, links: Sequence[Link], turn: int) -> None:
+        """Show the traces of all items of a spot."""
+        items = {link.item for link in links}
+        if self._comparison is not None:
+            self.opened.emit(tuple(pair for pair in self._comparison.pairs if pair.first.id in items), 0)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QWidget
 
 from core.store.rows import ItemRow
 from ui.diff.controls import BAR, column, label, row, switch
+from ui.figures.tables import table
 from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
-from ui.panels.tables import table
 from ui.past import COMMIT
 from ui.text_size import grown
 from ui.theme import Theme

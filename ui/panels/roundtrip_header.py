@@ -9,9 +9,9 @@ from core.kinds import counted
 from core.store.rows import ItemRow
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
+from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
-from ui.panels.flow import Flow
 from ui.region_state import UNFINISHED
 from ui.theme import SPACE, Theme
 

@@ -1,4 +1,4 @@
-"""One run: its running scores, its files, and how it was made."""
+"""One run: the figures of its analyses, and how it was made."""
 
 from __future__ import annotations
 
@@ -9,28 +9,31 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from core.store.rows import FileRow, ItemRow, RunningPoint, RunRow
+from core.figures import Figure, Sentence, Table
+from core.store.rows import RunRow
 from ui.diff.controls import column
 from ui.panels.empty import EmptyState
-from ui.panels.file_table import FileTable
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
 from ui.theme import Theme
 
 if TYPE_CHECKING:
-    from ui.panels.charts import Charts, Parts
+    from ui.figures.view import FiguresView
+
+
+SHARES = 4, 3, 3
+"""Of the width: drawings, tables, and how the run was made."""
 
 
 class RunPanel(QWidget):
-    """Charts, files and provenance.
+    """The figures of a run - drawings, and beside them tables - and how it was made.
 
-    `region_activated(item_id)` and `sample_activated(item_id, sample_id)` when a mark of a chart is clicked;
-    `metric_asked(metric)`: its values are wanted; `export_failed(problem)` says why a file was not written.
+    `opened(link)`: what is behind a mark that was clicked; `chosen(name, value)`: figures are to be made with another
+    choice; `export_failed(problem)` says why a file was not written.
     """
 
-    region_activated = Signal(int)
-    sample_activated = Signal(int, int)
-    metric_asked = Signal(str)
+    opened = Signal(object)
+    chosen = Signal(str, str)
     export_failed = Signal(str)
 
     def __init__(self, theme: Theme) -> None:
@@ -39,90 +42,72 @@ class RunPanel(QWidget):
         self.setAccessibleName("Run")
         self._theme = theme
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
-        self._charts: Charts | None = None
-        self._parts: Parts | None = None
-        self._points: Sequence[RunningPoint] = ()
-        self._items: Sequence[ItemRow] = ()
-        self._noun = "region"
+        self._figures: Sequence[Figure] = ()
+        self._views: list[FiguresView] = []
         self.provenance = ProvenanceView()
-        self.files = FileTable(theme)
-        self.table = self.files.table
-        self.files.region_activated.connect(self.region_activated)
-        self.files.export_failed.connect(self.export_failed)
         self._lay_out()
-        self.set_run(None, [], [])
+        self.set_run(None)
 
     def _lay_out(self) -> None:
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
-        for part in (self.files, self.provenance):
-            self._body.addWidget(part)
+        self._body.addWidget(self.provenance)
         column(self._empty, self._body, owner=self)
 
-    def make_chart(self) -> None:
-        """Make one of the charts ahead of their first show."""
-        from ui.panels.charts import Parts
+    def make_view(self) -> None:
+        """Make one of the two views of figures ahead of their first show: their library takes a moment to load."""
+        from ui.figures.view import FiguresView
 
-        self._parts = self._parts or Parts(self._theme)
-        self._parts.step()
+        if len(self._views) < len(SHARES) - 1:
+            made = FiguresView(self._theme)
+            made.opened.connect(self.opened)
+            made.chosen.connect(self.chosen)
+            made.export_failed.connect(self.export_failed)
+            self._body.insertWidget(len(self._views), made)
+            self._views.append(made)
+        if len(self._views) == len(SHARES) - 1:
+            self._body.setSizes([share * 100 for share in SHARES])
+            for place, share in enumerate(SHARES):
+                self._body.setStretchFactor(place, share)
 
     @property
-    def charts(self) -> Charts:
-        """The charts, made when they are first needed: their library takes a quarter of a second to load."""
-        if self._charts is None:
-            from ui.panels.charts import Charts
+    def drawings(self) -> FiguresView:
+        """Charts and heat maps, one at a time."""
+        return self._view(0)
 
-            self._charts = Charts(self._theme, self._parts)
-            self._charts.set_theme(self._theme)  # parts may have been made in another
-            self._charts.region_activated.connect(self.region_activated)
-            self._charts.sample_activated.connect(self.sample_activated)
-            self._charts.metric_asked.connect(self.metric_asked)
-            self._charts.export_failed.connect(self.export_failed)
-            self._body.insertWidget(0, self._charts)
-            self._body.setSizes([380, 310, 310])
-            for place, share in enumerate((4, 3, 3)):
-                self._body.setStretchFactor(place, share)
-            self._draw()
-        return self._charts
+    @property
+    def tables(self) -> FiguresView:
+        """Tables and findings in words, one at a time."""
+        return self._view(1)
+
+    def _view(self, place: int) -> FiguresView:
+        while len(self._views) < len(SHARES) - 1:
+            self.make_view()
+        return self._views[place]
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Qt: charts are drawn from now on."""
+        """Qt: figures are drawn from now on."""
         super().showEvent(event)
-        self.charts.show()
+        self.set_figures(self._figures)
 
-    def set_run(
-        self,
-        run: RunRow | None,
-        points: Sequence[RunningPoint],
-        files: Sequence[FileRow],
-        items: Sequence[ItemRow] = (),
-    ) -> None:
-        """Show a run as it stands; everything is updated in place. `items` are the run's regions."""
+    def set_run(self, run: RunRow | None) -> None:
+        """Show a run as it stands; its figures come when they are made."""
         self._empty.setVisible(run is None)
         self._body.setVisible(run is not None)
-        if run is None:
-            return
-        self._points, self._items = points, items
-        self._draw()
-        self.provenance.show_groups(provenance(run))
-        self.files.set_files(files, items)
+        if run is not None:
+            self.provenance.show_groups(provenance(run))
 
-    def set_noun(self, noun: str) -> None:
-        """Call what the run samples by its name."""
-        if noun != self._noun:
-            self._noun = noun
-            self.files.set_noun(noun)
-            self._draw()
+    def set_figures(self, figures: Sequence[Figure]) -> None:
+        """Show other figures, or the same ones with other values; what is looked at stays."""
+        self._figures = figures
+        if self.isVisible():
+            said = [isinstance(figure, (Table, Sentence)) for figure in figures]
+            for view, kind in ((self.drawings, False), (self.tables, True)):
+                view.set_figures([figure for figure, each in zip(figures, said, strict=True) if each == kind])
+                view.setVisible(kind in said)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self.files.set_theme(theme)
-        if self._charts is not None:
-            self._charts.set_theme(theme)
-
-    def _draw(self) -> None:
-        if self._charts is not None:
-            self._charts.set_noun(self._noun)
-            self._charts.set_points(self._points)
-            self._charts.set_items(self._items)
+        for view in self._views:
+            view.set_theme(theme)

@@ -9,12 +9,12 @@ from core.store.rows import ItemRow, SampleRow
 from ui.breaking import breakable
 from ui.diff.controls import Margins, column, label, row
 from ui.diff.elided import ElidedLabel
+from ui.figures.flow import Flow
 from ui.fonts import write_fixed
 from ui.outcomes import role_name, sample_name, verdict_colour, verdict_detail, verdict_text
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
-from ui.panels.flow import Flow
 from ui.theme import SPACE, Theme
 
 RECITES_FROM = 0.3

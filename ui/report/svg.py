@@ -12,7 +12,6 @@ from itertools import islice
 from markupsafe import Markup
 
 from core.figures import (
-    Axis,
     Bars,
     Estimate,
     Figure,
@@ -34,12 +33,14 @@ from core.figures.reading import (
     groups_of,
     heat,
     in_words,
+    labelled,
     marks,
     number,
     row_words,
     spans,
     tick_words,
     ticks,
+    y_label,
 )
 
 WIDTH, HEIGHT, SQUARE = 1000, 280, 460
@@ -116,7 +117,7 @@ class _Canvas:
         else:
             for value in _x_ticks(figure, self._x0, self._x1):
                 yield _text(self.x(value), self.height - BOTTOM + 16, tick_words(value, figure.x.form), "middle")
-        below = figure.categories.label if isinstance(figure, Bars) else _labelled(figure.x)
+        below = figure.categories.label if isinstance(figure, Bars) else labelled(figure.x)
         yield _text(self.width - RIGHT, self.height - 6, below, "end")
         yield _text(4, 12, y_label(figure), "start")
 
@@ -266,19 +267,6 @@ def _x_ticks(figure: Scatter | Lines | Histogram, low: float, high: float) -> li
     return ticks(low, high, 5 if isinstance(figure, Scatter) else 10, figure.x.form)
 
 
-def y_label(figure: Scatter | Lines | Bars | Histogram) -> str:
-    """What the height of a mark means."""
-    if not isinstance(figure, Histogram):
-        return _labelled(figure.y)
-    groups = groups_of(figure)
-    return figure.noun if len(groups) == 1 else f"share of {figure.noun}, {groups[0]} above and {groups[1]} below"
-
-
-def _labelled(axis: Axis) -> str:
-    arrow = {"up": " (more is better)", "down": " (less is better)", "": ""}
-    return axis.label + arrow[axis.better]
-
-
 _CLASSES: dict[Tone, str] = {"": "", "good": "pass", "bad": "notpass", "warn": "muted", "muted": "muted"}
 
 
@@ -362,7 +350,7 @@ def _grid(figure: Grid) -> Markup:
             )
         lines.append(Markup("<tr>{}</tr>").format(Markup("").join(made)))
     corner = f"{figure.rows.label} \\ {figure.columns.label}"
-    scale = _labelled(figure.scale)
+    scale = labelled(figure.scale)
     return Markup(
         '<div class="wide"><table class="heat"><caption>{}</caption><tr><th>{}</th>{}</tr>\n{}</table></div>'
     ).format(scale, corner, heads, Markup("\n").join(lines))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.diff.controls import row, to_clipboard
-from ui.panels.tables import ROW
+from ui.figures.tables import ROW
 from ui.text_size import TextSize, open_at
 from ui.theme import SPACE
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QLineEdit
 
 from core.store.rows import RunRow
 from ui.diff.controls import bind
-from ui.panels.tables import table, widths
+from ui.figures.tables import table, widths
 from ui.shell.run_model import RESUMABLE, RunModel
 from ui.shell.run_notes import RunNotes
 from ui.text_size import open_at

@@ -1,4 +1,4 @@
-"""Rows of plain cells as a Qt table model."""
+"""Rows of plain cells as a Qt table model, and cells with a tiny bar under their figure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
-)
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from ui.text_size import TextSize, grown
+from ui.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -24,6 +19,8 @@ ROW, LEAST = 26, 60
 """Pixels of a row, and of a column that takes what room is left, at least."""
 FRACTION = Qt.ItemDataRole.UserRole + 1
 """Role of a fraction 0..1 that a delegate draws as a bar."""
+HEIGHT, INSET = 3, 8
+"""Pixels of such a bar, and beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +31,7 @@ class Cell:
         order: what it sorts by; None sorts by the text.
         fraction: 0..1, drawn as a bar.
         end: aligned right, as figures are.
+        ground: colour behind it.
     """
 
     text: str
@@ -42,6 +40,7 @@ class Cell:
     tip: str = ""
     fraction: float | None = None
     end: bool = False
+    ground: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,12 @@ class CellModel(QAbstractTableModel):
         self._heads = heads
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
+    def change_columns(self, heads: Sequence[Head]) -> None:
+        """Have other columns, and no rows until `fill`."""
+        self.beginResetModel()
+        self._heads, self._rows = heads, []
+        self.endResetModel()
+
     def key(self, row: int) -> int:
         """What a row was made from."""
         return self._rows[row][1]
@@ -102,6 +107,8 @@ class CellModel(QAbstractTableModel):
         cell, item = self.cell(index), Qt.ItemDataRole
         if role == item.ForegroundRole:
             return QColor(cell.colour) if cell.colour else None
+        if role == item.BackgroundRole:
+            return QColor(cell.ground) if cell.ground else None
         if role == item.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if cell.end else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
@@ -160,3 +167,30 @@ def widths(view: QTableView, *pixels: int) -> None:
         )
         if width:
             header.resizeSection(section, grown(view, width))
+
+
+class BarDelegate(QStyledItemDelegate):
+    """Draws the cell as ever, then a bar as long as its fraction."""
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        """Bars in the theme's accent."""
+        super().__init__(parent)
+        self.theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw one cell (called by Qt)."""
+        super().paint(painter, option, index)
+        fraction = index.data(FRACTION)
+        if fraction is None:
+            return
+        room = QRectF(option.rect).adjusted(INSET, 0, -INSET, 0)
+        bar = QRectF(room.left(), room.bottom() - HEIGHT - 1, room.width(), HEIGHT)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self.theme.raised))
+        painter.drawRoundedRect(bar, 1.5, 1.5)
+        bar.setWidth(room.width() * min(1.0, max(0.0, fraction)))
+        painter.setBrush(QColor(self.theme.accent))
+        painter.drawRoundedRect(bar, 1.5, 1.5)
+        painter.restore()

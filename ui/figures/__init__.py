@@ -1,0 +1,1 @@
+"""Figures in the window: one drawer for all that analyses return."""

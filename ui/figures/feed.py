@@ -1,0 +1,78 @@
+"""Reads the figures of a run in the background, at most twice a second, while somebody looks at them."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from ui.inspection import FIGURES, Inspection
+
+if TYPE_CHECKING:
+    from core.figures import Figure
+    from core.store.reader import Reader
+
+SHORTEST_REST = 500
+"""Milliseconds between two readings."""
+
+
+class FigureFeed(QObject):
+    """`read(figures)`: what the analyses of the run's kind made of it, as it stands now; `failed(error)`."""
+
+    read = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, inspection: Inspection, parent: QObject) -> None:
+        """Nothing is read until `note`."""
+        super().__init__(parent)
+        self._inspection = inspection
+        self._run: int | None = None
+        self._chosen: dict[str, str] = {}
+        self._stale = self._asking = False
+        self._began = 0.0
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self._ask)
+
+    def note(self, run_id: int) -> None:
+        """Something was stored for the run on show, or it is another run: read it, now or after a rest."""
+        if run_id != self._run:
+            self._run = run_id
+            self._inspection.forget("figures")
+            self._rest.stop()
+            self._asking = False
+        self._stale = True
+        self._ask()
+
+    def choose(self, name: str, value: str) -> None:
+        """Make the figures with another choice, e.g. another metric; at once, for somebody waits."""
+        self._chosen[name] = value
+        self._rest.stop()
+        self._asking, self._stale = False, True
+        self._ask()
+
+    def _ask(self) -> None:
+        if self._stale and not self._asking and not self._rest.isActive() and self._run is not None:
+            self._stale, self._asking, self._began = False, True, time.monotonic()
+            question = partial(_analysed, self._run, dict(self._chosen))
+            self._inspection.ask("figures", question, self._show, self._fail, lane=FIGURES)
+
+    def _show(self, figures: list[Figure]) -> None:
+        self._pause()
+        self.read.emit(figures)
+
+    def _fail(self, error: Exception) -> None:
+        self._pause()
+        self.failed.emit(error)
+
+    def _pause(self) -> None:
+        """Rest before reading again, the longer the longer it took: a run that goes on needs the processor too."""
+        self._asking = False
+        self._rest.start(max(SHORTEST_REST, int((time.monotonic() - self._began) * 2000)))
+
+
+def _analysed(run_id: int, chosen: dict[str, str], reader: Reader) -> list[Figure]:
+    from core.analyses.registry import analyse  # in the background: the window opens sooner
+
+    return analyse(reader, [run_id], chosen=chosen)

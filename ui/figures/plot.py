@@ -1,0 +1,399 @@
+"""Scatter, lines, bars and histograms, drawn by pyqtgraph. Pointer and keys read off every mark and open it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from core.figures import Bars, Estimate, Guide, Histogram, Lines, Scatter, Tone
+from core.figures.reading import (
+    Mark,
+    bar_width,
+    bins,
+    groups_of,
+    marks,
+    spans,
+    tick_words,
+    ticks,
+)
+from ui.diff.controls import column
+from ui.theme import Theme
+
+Drawn = Scatter | Lines | Bars | Histogram
+
+NEAR = 24
+"""Pixels around a point within which a click means it."""
+SMALLEST, LARGEST = 9.0, 42.0
+"""Pixels across the spots of a scatter."""
+MOST_NUMBERED = 60
+"""Spots up to which they carry their names and numbers."""
+MOST_DOTS = 60
+"""Points of a line up to which each is drawn."""
+ARROWS = {"up": " ↑", "down": " ↓", "": ""}
+"""Where better values are."""
+FILLING, BAND = 0.45, 0.16
+"""Opacity of spots and of the bands of lines."""
+
+
+def colour_of(theme: Theme, tone: Tone, place: int) -> str:
+    """The colour of a tone, or the next one of the palette."""
+    tones = {"good": theme.good, "bad": theme.bad, "warn": theme.warn, "muted": theme.muted}
+    return tones[tone] if tone else theme.palette[place % len(theme.palette)]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A mark on the screen: the area that means it, in the values of the axes; a point has none."""
+
+    mark: Mark
+    area: QRectF | None
+    size: float = 0.0
+
+
+class Plot(QWidget):
+    """One drawing. `pointed(mark)`: read off by pointer or keys, None when nothing is; `opened(mark)`: Enter, click."""
+
+    pointed = Signal(object)
+    opened = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_figure`."""
+        super().__init__()
+        self._theme = theme
+        self._figure: Drawn | None = None
+        self._at: int | None = None
+        self.places: list[Place] = []
+        self.canvas = _canvas()
+        for watched in (self.canvas, self.canvas.viewport()):
+            watched.installEventFilter(self)
+        column(self.canvas, owner=self)
+        self.setFocusProxy(self.canvas)
+        self.set_theme(theme)
+
+    @property
+    def mark(self) -> Mark | None:
+        """What is read off now."""
+        return None if self._at is None else self.places[self._at].mark
+
+    def show_figure(self, figure: Drawn) -> None:
+        """Show another figure; the mark that is read off stays, if it still is there."""
+        before = self.mark
+        self._figure = figure
+        self._at = None
+        self._draw()
+        same = (
+            at for at, p in enumerate(self.places) if before and (p.mark.x, p.mark.group) == (before.x, before.group)
+        )
+        self._read(next(same, None) if before is not None and before.links else None)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self.canvas.setBackground(QColor(theme.surface))
+        self.canvas.setStyleSheet(
+            f"PlotWidget {{ border: 1px solid transparent; }} PlotWidget:focus {{ border: 1px solid {theme.focus}; }}"
+        )
+        for side in ("left", "bottom"):
+            axis = self.canvas.getAxis(side)
+            axis.setPen(QColor(theme.border))
+            axis.setTextPen(QColor(theme.muted))
+        if self._figure is not None:
+            self._draw()
+            self._read(self._at)
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:  # noqa: N802
+        """Follow pointer and keys over the drawing (called by Qt)."""
+        kind = QEvent.Type
+        if isinstance(event, QMouseEvent) and watched is self.canvas.viewport():
+            if event.type() == kind.MouseMove:
+                self._read(self._under(event.position()))
+            elif event.type() == kind.MouseButtonRelease and event.button() is Qt.MouseButton.LeftButton:
+                self._read(self._under(event.position()))
+                self._open()
+        elif event.type() == kind.Leave:
+            self._read(None)
+        elif isinstance(event, QKeyEvent) and event.type() == kind.KeyPress and watched is self.canvas:
+            return self._key(Qt.Key(event.key()))
+        return False
+
+    def _key(self, key: Qt.Key) -> bool:
+        """Left and Right step along, Up and Down change to another line or group, Home and End jump, Enter opens."""
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._open()
+            return True
+        found = step([place.mark for place in self.places], self._at, key)
+        if found is not None:
+            self._read(found)
+        return found is not None
+
+    def _read(self, at: int | None) -> None:
+        """Ring the mark and say it."""
+        self._at = at
+        place = None if at is None else self.places[at]
+        self._cursor.setVisible(place is not None and isinstance(self._figure, Lines))
+        self._ring.setVisible(place is not None)
+        if place is not None:
+            self._cursor.setPos(place.mark.x)
+            self._ring.setData(*_outline(place, self.canvas.getViewBox().viewPixelSize()))
+        self.pointed.emit(self.mark)
+
+    def _open(self) -> None:
+        if self.mark is not None:
+            self.opened.emit(self.mark)
+
+    def _under(self, position: QPointF) -> int | None:
+        """The mark that the pointer means: the area it is in, else the nearest point."""
+        view = self.canvas.getViewBox()
+        spot = view.mapSceneToView(self.canvas.mapToScene(position.toPoint()))
+        across, up = view.viewPixelSize()
+        best: tuple[float, float, int] | None = None
+        for at, place in enumerate(self.places):
+            if place.area is not None:
+                if place.area.contains(spot):
+                    return at
+                continue
+            dx, dy = (place.mark.x - spot.x()) / (across or 1.0), (place.mark.y - spot.y()) / (up or 1.0)
+            # on a line only the distance along it counts, so that its values are read off anywhere above or below
+            away = (abs(dx), abs(dy)) if isinstance(self._figure, Lines) else (math.hypot(dx, dy), 0.0)
+            if away[0] <= max(NEAR, place.size / 2) and (best is None or away < best[:2]):
+                best = (*away, at)
+        return None if best is None else best[2]
+
+    # ---- drawing
+
+    def _draw(self) -> None:
+        """All items anew: making them takes a few milliseconds, and nothing is painted in between."""
+        figure, theme = self._figure, self._theme
+        if figure is None:
+            return
+        self.canvas.disableAutoRange()
+        self.canvas.clear()
+        self.canvas.setAccessibleName(f"{figure.title}; arrow keys read off values, Enter opens")
+        (x0, x1), (y0, y1) = spans(figure)
+        self._label_axes(figure, (x0, x1), (y0, y1))
+        if y0 < 0 < y1:
+            self._guide(Guide("y", 0.0))
+        for guide in figure.guides:
+            self._guide(guide)
+        if isinstance(figure, Lines):
+            self.places = self._lines(figure)
+        elif isinstance(figure, Scatter):
+            self.places = self._scatter(figure, (x0, x1))
+        else:
+            self.places = self._rectangles(figure)
+        self._cursor = pg.InfiniteLine(0, angle=90, pen=QPen(QColor(theme.muted), 0))
+        self._ring = pg.PlotCurveItem(pen=pg.mkPen(theme.text, width=2))
+        for item in (self._cursor, self._ring):
+            item.setZValue(10)
+            item.hide()
+            self.canvas.addItem(item, ignoreBounds=True)
+        if self._at is not None and self._at >= len(self.places):
+            self._at = None
+        self.canvas.setRange(xRange=(x0, x1), yRange=(y0, y1), padding=0.01)
+
+    def _label_axes(self, figure: Drawn, x: tuple[float, float], y: tuple[float, float]) -> None:
+        several = isinstance(figure, Histogram) and len(groups_of(figure)) > 1
+        form = "share" if several else "count" if isinstance(figure, Histogram) else figure.y.form
+        levels = [(value, tick_words(abs(value) if several else value, form)) for value in ticks(*y, 5, form)]
+        self.canvas.getAxis("left").setTicks([levels])
+        if isinstance(figure, Bars):
+            below = figure.categories.label
+            named: list[tuple[float, str]] = list(enumerate(figure.categories.names))
+        else:
+            below = figure.x.label
+            named = [(value, tick_words(value, figure.x.form)) for value in ticks(*x, 10, figure.x.form)]
+        if isinstance(figure, Histogram) and (found := bins(figure)) and found[0].low == found[0].high:
+            named = [(each.low, tick_words(round(each.low, 2), figure.x.form)) for each in found]
+        self.canvas.getAxis("bottom").setTicks([named])
+        left = figure.noun if isinstance(figure, Histogram) else f"{figure.y.label}{ARROWS[figure.y.better]}"
+        self.canvas.setLabel("bottom", below if isinstance(figure, Bars) else f"{below}{ARROWS[figure.x.better]}")
+        self.canvas.setLabel("left", f"share of {left}" if several else left)
+        height = self.canvas.fontMetrics().height()
+        self.canvas.getAxis("bottom").setHeight(2 * height + 8)  # by itself it cuts off a fifth of its label
+        self.canvas.showGrid(x=isinstance(figure, Scatter), y=True, alpha=0.12)
+
+    def _guide(self, guide: Guide) -> None:
+        pen = QPen(QColor(self._theme.muted), 0, Qt.PenStyle.DashLine)
+        words = (
+            {"label": guide.label, "labelOpts": {"color": self._theme.muted, "position": 0.94}} if guide.label else {}
+        )
+        line = pg.InfiniteLine(guide.at, angle=90 if guide.axis == "x" else 0, pen=pen, **words)
+        self.canvas.addItem(line, ignoreBounds=True)
+
+    def _lines(self, figure: Lines) -> list[Place]:
+        """Bands, then lines; a dash pattern tells them apart without colour."""
+        for place, series in enumerate(figure.series):
+            colour = colour_of(self._theme, series.tone, place)
+            points = [p for p in series.points if p.x.value is not None and p.y.value is not None]
+            bounded = [p for p in points if p.y.low is not None and p.y.high is not None]
+            x = [p.x.value for p in bounded]
+            low, high = (pg.PlotCurveItem(x, side, pen=None) for side in (
+                [p.y.low for p in bounded], [p.y.high for p in bounded],
+            ))  # fmt: skip
+            thin = QColor(colour)
+            thin.setAlphaF(BAND)
+            band = pg.FillBetweenItem(low, high, brush=thin)
+            band.setZValue(-10)
+            self.canvas.addItem(band)
+            style = Qt.PenStyle.DashLine if series.dashed else Qt.PenStyle.SolidLine
+            dots = {"symbol": "o", "symbolSize": 5, "symbolBrush": QColor(colour), "symbolPen": None}
+            line = pg.PlotDataItem(
+                [p.x.value for p in points],
+                [p.y.value for p in points],
+                pen=pg.mkPen(colour, width=2, style=style),
+                **(dots if len(points) <= MOST_DOTS else {}),
+            )
+            self.canvas.addItem(line)
+        return [Place(mark, None) for mark in marks(figure)]
+
+    def _scatter(self, figure: Scatter, x: tuple[float, float]) -> list[Place]:
+        theme = self._theme
+        points = [p for p in figure.points if p.x.value is not None and p.y.value is not None]
+        if figure.diagonal:
+            self.canvas.addItem(pg.PlotCurveItem([*x], [*x], pen=QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine)))
+        most = max([8, *(p.count for p in points)])
+        counted = any(p.count > 1 for p in points)
+        sizes = [max(SMALLEST, LARGEST * math.sqrt(p.count / most)) if counted else SMALLEST for p in points]
+        colours = [colour_of(theme, p.tone, 0) for p in points]
+        places = [Place(mark, None, size) for mark, size in zip(marks(figure), sizes, strict=True)]
+        for point, place, colour in zip(points, places, colours, strict=True):
+            self._error_bar(place.mark.x, point.y, colour)
+            if point.x.low is not None and point.x.high is not None:
+                self.canvas.addItem(pg.PlotCurveItem([point.x.low, point.x.high], [place.mark.y] * 2, pen=colour))
+        self.canvas.addItem(
+            pg.ScatterPlotItem(
+                x=[place.mark.x for place in places],
+                y=[place.mark.y for place in places],
+                size=sizes,
+                brush=[QColor(theme.tint(colour, FILLING)) for colour in colours],
+                pen=[pg.mkPen(colour) for colour in colours],
+            )
+        )
+        for point, place in zip(points, places, strict=True) if len(points) <= MOST_NUMBERED else ():
+            words = point.name or (str(point.count) if point.count > 1 and place.size >= 16 else "")
+            if words:
+                text = pg.TextItem(words, color=theme.text, anchor=(0, 1) if point.name else (0.5, 0.5))
+                text.setPos(place.mark.x, place.mark.y)
+                self.canvas.addItem(text, ignoreBounds=True)
+        return places
+
+    def _rectangles(self, figure: Bars | Histogram) -> list[Place]:
+        """Bars; where they do not stand on each other the whole column means its bar, on its side of 0."""
+        theme = self._theme
+        rectangles, colours = [], []
+        groups, stacked = groups_of(figure), isinstance(figure, Bars) and figure.stacked
+        if isinstance(figure, Histogram):
+            found = bins(figure)
+            width = bar_width(found) * 0.92
+            for each, mark in zip(found, marks(figure), strict=True):
+                rectangles.append(_upright(mark.x, 0.0, mark.y, width))
+                tone = figure.groups.get(each.group, "")
+                plain = colour_of(theme, tone, groups.index(each.group))
+                colours.append(theme.heat(each.middle) if figure.x.better and len(groups) == 1 else plain)
+        else:
+            bars = [bar for bar in figure.bars if bar.value.value is not None]
+            width = 0.8 / (1 if stacked else len(groups))
+            for bar, mark in zip(bars, marks(figure), strict=True):
+                place, value = groups.index(bar.group), bar.value.value or 0.0
+                middle = mark.x if stacked else mark.x - 0.4 + width * (place + 0.5)
+                below = mark.y - value / 2 if stacked else 0.0
+                rectangles.append(_upright(middle, below, below + value, width * 0.94))
+                colours.append(colour_of(theme, bar.tone, place))
+        if rectangles:
+            self.canvas.addItem(
+                pg.BarGraphItem(
+                    x0=[each.left() for each in rectangles],
+                    x1=[each.right() for each in rectangles],
+                    y0=[each.top() for each in rectangles],
+                    y1=[each.bottom() for each in rectangles],
+                    brushes=[QColor(colour) for colour in colours],
+                    pen=QPen(QColor(theme.surface), 0),
+                )
+            )
+        if isinstance(figure, Bars) and not stacked:
+            for bar, drawn in zip(bars, rectangles, strict=True):
+                self._error_bar(drawn.center().x(), bar.value, theme.text)
+        return [
+            Place(mark, drawn if stacked else _whole_side(drawn, mark.y < 0))
+            for mark, drawn in zip(marks(figure), rectangles, strict=True)
+        ]
+
+    def _error_bar(self, x: float, value: Estimate, colour: str) -> None:
+        if value.low is not None and value.high is not None:
+            self.canvas.addItem(pg.PlotCurveItem([x, x], [value.low, value.high], pen=colour))
+
+
+FAR = 1e9
+
+
+def _upright(middle: float, below: float, above: float, width: float) -> QRectF:
+    low, high = min(below, above), max(below, above)
+    return QRectF(middle - width / 2, low, width, high - low)
+
+
+def _whole_side(bar: QRectF, down: bool) -> QRectF:
+    """The bar's column, on its side of 0."""
+    return QRectF(bar.left(), -FAR if down else 0.0, bar.width(), FAR)
+
+
+def _outline(place: Place, pixel: tuple[float, float]) -> tuple[Sequence[float], Sequence[float]]:
+    """The line around a mark: its bar, or a ring of its size."""
+    if place.area is not None:
+        low = place.area.top() if abs(place.area.top()) < FAR / 2 else place.mark.y
+        high = place.area.bottom() if abs(place.area.bottom()) < FAR / 2 else place.mark.y
+        left, right = place.area.left(), place.area.right()
+        return [left, right, right, left, left], [low, low, high, high, low]
+    around = np.linspace(0, 2 * math.pi, 25)
+    radius = max(place.size, 9.0) / 2 + 1
+    x, y = np.cos(around) * radius * pixel[0], np.sin(around) * radius * pixel[1]
+    return list(place.mark.x + x), list(place.mark.y + y)
+
+
+def step(found: Sequence[Mark], here: int | None, key: Qt.Key) -> int | None:
+    """Which mark a key leads to; None for other keys, and where there is no mark.
+
+    Left and Right stay in the group: along a line, or on one side of a histogram. Up and Down go to the nearest mark of
+    another group above or below; a scatter, which has no groups, is stepped through from the left by either pair.
+    """
+    keys = Qt.Key
+    moves = {keys.Key_Left: -1, keys.Key_Right: 1, keys.Key_Down: -1, keys.Key_Up: 1}
+    if not found or key not in (*moves, keys.Key_Home, keys.Key_End):
+        return None
+    now = found[here] if here is not None else None
+    several = len({mark.group for mark in found}) > 1
+    if several and now is not None and key in (keys.Key_Up, keys.Key_Down):
+        beyond = [
+            (abs(mark.x - now.x), abs(mark.y - now.y), at)
+            for at, mark in enumerate(found)
+            if (mark.y - now.y) * moves[key] > 0 and mark.group != now.group
+        ]
+        return min(beyond)[2] if beyond else here
+    group = now.group if now is not None else found[0].group
+    if now is None and several and key is keys.Key_Down:
+        group = found[-1].group
+    along = sorted((at for at, m in enumerate(found) if m.group == group), key=lambda at: (found[at].x, found[at].y))
+    if key is keys.Key_Home or (here is None and key is not keys.Key_End and key is not keys.Key_Left):
+        return along[0]
+    if key is keys.Key_End or here is None:
+        return along[-1]
+    return along[min(max(along.index(here) + moves[key], 0), len(along) - 1)]
+
+
+def _canvas() -> pg.PlotWidget:
+    """An empty plot that takes the focus and follows the pointer; no panning, no menu."""
+    plot = pg.PlotWidget(enableMenu=False)  # making the menu takes half of the time
+    plot.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    plot.setMouseEnabled(False, False)
+    plot.hideButtons()
+    plot.setMinimumSize(200, 100)
+    plot.viewport().setMouseTracking(True)
+    for side in ("left", "bottom"):
+        plot.getAxis(side).enableAutoSIPrefix(False)
+    return plot

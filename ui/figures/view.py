@@ -1,0 +1,474 @@
+"""One figure in the window, and several of them with switches between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QComboBox,
+    QHeaderView,
+    QLabel,
+    QStackedWidget,
+    QTableView,
+    QWidget,
+)
+
+from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines, Link, Sentence, Table
+from core.figures.export import csv
+from core.figures.reading import Mark, groups_of, heat, in_words, marks, number, row_words
+from ui.colour import mix
+from ui.diff.controls import bind, column, label, row, switch
+from ui.diff.elided import ElidedLabel
+from ui.figures.exporting import ExportButton
+from ui.figures.flow import Flow
+from ui.figures.plot import Plot, colour_of
+from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table
+from ui.theme import SPACE, Theme
+
+MOST_NAMED, MOST_VALUED = 8, 3
+"""Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""
+MOST_SWITCHES = 4
+"""Figures up to which each has a switch; more are chosen from a list."""
+HIGHEST = 8_000
+"""Pixels of the picture of a long table; what does not fit is said in it."""
+WIDEST = 360
+"""Pixels of a column, at most, before the user draws it wider."""
+
+
+class FigureView(QWidget):
+    """Draws a figure, whatever its kind, and says what is pointed at.
+
+    `opened(links, turn)`: what is behind a mark that was clicked or entered; `turn` counts how often in a row, so
+    that a mark with several things behind it opens one after the other. `chosen(name, value)`: another choice.
+    """
+
+    opened = Signal(object, int)
+    chosen = Signal(str, str)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_figure`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self._theme = theme
+        self.figure: Figure | None = None
+        self._turn: tuple[tuple[Link, ...], int] = (), 0
+        self._names: list[QLabel] = []
+        self._legend = QWidget()
+        self._flow = Flow((), 16)
+        self._legend.setLayout(self._flow)
+        self._said = ElidedLabel("muted")
+        self._choices = QWidget()
+        self._choices_row = row(owner=self._choices)
+        self._plot: Plot | None = None
+        self._cells: _Cells | None = None
+        self._text = label(wrap=True, selectable=True)
+        self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._text.setMargin(SPACE + 4)
+        self._wait = label("Scores appear with the first that is complete.", "muted", wrap=True)
+        self._wait.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        for part in (self._wait, self._text):
+            self._stack.addWidget(part)
+        head = row(margins=(SPACE + 4, SPACE // 2, SPACE, 0))
+        head.addWidget(self._legend, 2)
+        head.addWidget(self._said, 3)
+        head.addWidget(self._choices)
+        column(head, self._stack, owner=self)
+
+    @property
+    def plot(self) -> Plot:
+        """What draws, made when it is first needed."""
+        if self._plot is None:
+            self._plot = Plot(self._theme)
+            self._plot.pointed.connect(self._say)
+            self._plot.opened.connect(lambda mark: self._open(mark.links))
+            self._stack.addWidget(self._plot)
+        return self._plot
+
+    @property
+    def cells(self) -> _Cells:
+        """What shows tables and heat maps, made when it is first needed."""
+        if self._cells is None:
+            self._cells = _Cells(self._theme)
+            self._cells.opened.connect(self._open)
+            self._cells.pointed.connect(self._say)
+            self._stack.addWidget(self._cells)
+        return self._cells
+
+    @property
+    def said(self) -> str:
+        """The mark that is read off, else the note, after the names of lines with their values."""
+        return " · ".join([*(name.text() for name in self._names), self._said.text()])
+
+    def show_figure(self, figure: Figure) -> None:
+        """Show another figure, or the same one with other values."""
+        if figure == self.figure:
+            return
+        self.figure = figure
+        self.setAccessibleName(figure.title)
+        self._offer(figure.choices)
+        if isinstance(figure, Sentence):
+            self._text.setText(figure.text)
+            self._stack.setCurrentWidget(self._text)
+        elif isinstance(figure, (Table, Grid)):
+            self.cells.show_figure(figure)
+            self._stack.setCurrentWidget(self.cells)
+        elif not marks(figure):
+            self._stack.setCurrentWidget(self._wait)
+            self._wait.setText(figure.note or "Nothing to show yet.")
+        else:
+            self.plot.show_figure(figure)
+            self._stack.setCurrentWidget(self.plot)
+        self._name()
+        self._say(self._pointed)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        for part in (self._plot, self._cells):
+            if part is not None:
+                part.set_theme(theme)
+        self._name()
+        self._say(self._pointed)
+
+    @property
+    def _pointed(self) -> Mark | None:
+        shown = self._plot is not None and self._stack.currentWidget() is self._plot
+        return self._plot.mark if self._plot is not None and shown else None
+
+    def csv(self) -> str:
+        """The figure as a table."""
+        return csv(self.figure) if self.figure is not None else ""
+
+    def picture(self) -> QWidget:
+        """What a picture of the figure shows: a table with all its rows, else the view as it is."""
+        return self.cells.whole() if isinstance(self.figure, (Table, Grid)) else self
+
+    def _offer(self, choices: Sequence[Choice]) -> None:
+        """One box a choice; boxes that offer the same as before stay, with the focus they may have."""
+        boxes = self._choices.findChildren(QComboBox)
+        if [box.property("choice") for box in boxes] != [each.name for each in choices]:
+            for box in boxes:
+                self._choices_row.removeWidget(box)
+                box.setParent(None)
+                box.deleteLater()
+            boxes = [self._box(each) for each in choices]
+        for box, each in zip(boxes, choices, strict=True):
+            if [box.itemData(at) for at in range(box.count())] != list(each.options):
+                box.clear()
+                for value, words in each.options.items():
+                    box.addItem(words, value)
+            box.setCurrentIndex(box.findData(each.chosen))
+        self._choices.setVisible(bool(choices))
+
+    def _box(self, choice: Choice) -> QComboBox:
+        box = QComboBox()
+        box.setProperty("choice", choice.name)
+        box.setAccessibleName(choice.label)
+        box.setToolTip(choice.label)
+        box.activated.connect(lambda _: self.chosen.emit(choice.name, box.currentData()))
+        self._choices_row.addWidget(box)
+        return box
+
+    def _name(self) -> None:
+        """The names of lines and groups in their colours."""
+        figure = self.figure
+        named: list[tuple[str, str]] = []
+        if isinstance(figure, Lines):
+            strokes = ["╍╍" if series.dashed else "━━" for series in figure.series]
+            named = [
+                (colour_of(self._theme, series.tone, at), f"{strokes[at]} {series.name}")
+                for at, series in enumerate(figure.series)
+            ]
+        elif isinstance(figure, (Bars, Histogram)) and len(groups_of(figure)) > 1:
+            tones = {bar.group: bar.tone for bar in figure.bars} if isinstance(figure, Bars) else figure.groups
+            names = enumerate(groups_of(figure))
+            named = [(colour_of(self._theme, tones.get(name, ""), at), f"■ {name}") for at, name in names]
+        named = named[:MOST_NAMED]
+        while len(self._names) < len(named):
+            self._names.append(label())
+            self._flow.addWidget(self._names[-1])
+        while len(self._names) > len(named):
+            gone = self._names.pop()
+            self._flow.removeWidget(gone)
+            gone.setParent(None)
+            gone.deleteLater()
+        for made, (colour, words) in zip(self._names, named, strict=True):
+            made.setText(words)
+            made.setStyleSheet(f"color: {colour}; font-weight: 600;")
+            made.show()
+        self._legend.setVisible(bool(named))
+
+    def _say(self, mark: Mark | None) -> None:
+        """What is pointed at; of lines each one's value there, or its last one."""
+        figure = self.figure
+        if figure is None:
+            return
+        if not isinstance(figure, Lines) or len(figure.series) > MOST_VALUED:
+            self._said.setText(mark.text if mark is not None else figure.note)
+            return
+        last = mark.x if mark is not None else None
+        for made, series in zip(self._names, figure.series, strict=False):
+            points = [p for p in series.points if p.x.value is not None and (last is None or p.x.value == last)]
+            value = points[-1].y if points else Estimate()
+            stroke = "╍╍" if series.dashed else "━━"
+            made.setText(f"{stroke} {series.name} {in_words(value, series.form or figure.y.form)}")
+            if last is None and points:
+                made.setToolTip(figure.note)
+        ends = [p.x.value for series in figure.series for p in series.points if p.x.value is not None]
+        at = last if last is not None else max(ends, default=None)
+        self._said.setText(f"{figure.x.label} {number(at, figure.x.form)}")
+
+    def _open(self, links: tuple[Link, ...]) -> None:
+        before, turn = self._turn
+        self._turn = links, turn + 1 if links == before else 0
+        if links:
+            self.opened.emit(links, self._turn[1])
+
+
+class _Cells(QWidget):
+    """A table or a heat map as a table view: keys, sorting and screen readers work as in every table."""
+
+    opened = Signal(object)
+    pointed = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._figure: Table | Grid | None = None
+        self._heads: list[Head] = []
+        self.model = CellModel([])
+        self._sorted = QSortFilterProxyModel(self)
+        self._sorted.setSourceModel(self.model)
+        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
+        self.table = table("")
+        self.table.setModel(self._sorted)
+        self._bars = BarDelegate(theme, self.table)
+        self.table.setItemDelegate(self._bars)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.clicked.connect(self._activate)
+        self.table.selectionModel().currentChanged.connect(self._point)
+        for key in ("Return", "Enter"):
+            bind(self.table, key, lambda: self._activate(self.table.currentIndex()), "Open what is behind the row")
+        column(self.table, owner=self)
+        self.setFocusProxy(self.table)
+
+    def show_figure(self, figure: Table | Grid) -> None:
+        """Rows that stay keep their place, their order and the selection."""
+        fresh = self._figure is None or self._figure.name != figure.name
+        self._figure = figure
+        heads = _heads(figure)
+        if [head.text for head in heads] != [head.text for head in self._heads]:
+            self.model.change_columns(heads)
+            fresh = True
+        self._heads = heads
+        self.model.fill([(cells, place) for place, cells in enumerate(_rows(figure, self._theme))])
+        if fresh:
+            self._arrange(figure)
+
+    def _arrange(self, figure: Table | Grid) -> None:
+        grid, behavior = isinstance(figure, Grid), QAbstractItemView.SelectionBehavior
+        view = self.table
+        view.setAccessibleName(f"{figure.title}; Enter opens what is behind a {'cell' if grid else 'row'}")
+        view.setSelectionBehavior(behavior.SelectItems if grid else behavior.SelectRows)
+        view.setSortingEnabled(not grid)
+        self._sorted.sort(-1)
+        view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self._fit(view)
+
+    def _fit(self, view: QTableView) -> None:
+        """Columns as wide as their words; the first one takes what room is left where it is a name."""
+        header = view.horizontalHeader()
+        header.setStretchLastSection(False)  # else the last one would be measured as it is stretched
+        view.resizeColumnsToContents()
+        for section in range(header.count()):
+            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
+            header.resizeSection(section, min(WIDEST, header.sectionSize(section) + SPACE))
+        header.setStretchLastSection(isinstance(self._figure, Table))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = self._bars.theme = theme
+        if self._figure is not None:
+            self.model.fill([(cells, place) for place, cells in enumerate(_rows(self._figure, theme))])
+
+    def whole(self) -> QWidget:
+        """All rows in the order on show, as high as they need."""
+        copied = table(self.table.accessibleName())
+        copied.setModel(self._sorted)
+        copied.setItemDelegate(BarDelegate(self._theme, copied))
+        copied.setFont(self.table.font())
+        copied.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._fit(copied)
+        whole = QWidget()
+        whole.setProperty("role", "surface")
+        rows = self.model.rowCount() * copied.verticalHeader().defaultSectionSize()
+        wanted = copied.horizontalHeader().sizeHint().height() + rows + SPACE
+        cut = label("More rows than a picture holds: the table (CSV) has all." if wanted > HIGHEST else "", "muted")
+        cut.setVisible(wanted > HIGHEST)
+        column(copied, owner=whole).addWidget(cut)
+        width = copied.horizontalHeader().length() + SPACE
+        whole.setFixedSize(max(460, self.width(), width), min(wanted, HIGHEST))
+        return whole
+
+    def _mark(self, index: QModelIndex) -> Mark | None:
+        source = self._sorted.mapToSource(index)
+        if not source.isValid() or self._figure is None:
+            return None
+        if isinstance(self._figure, Table):
+            return marks(self._figure)[source.row()]
+        place = source.column() - 1, -source.row()
+        return next((mark for mark in marks(self._figure) if (mark.x, mark.y) == place), None)
+
+    def _point(self, index: QModelIndex) -> None:
+        self.pointed.emit(self._mark(index) if isinstance(self._figure, Grid) else None)
+
+    def _activate(self, index: QModelIndex) -> None:
+        mark = self._mark(index)
+        if mark is not None:
+            self.opened.emit(mark.links)
+
+
+def _heads(figure: Table | Grid) -> list[Head]:
+    if isinstance(figure, Grid):
+        return [Head(f"{figure.rows.label} \\ {figure.columns.label}"), *(Head(name) for name in figure.columns.names)]
+    better = {"up": "more is better", "down": "less is better", "": ""}
+    return [Head(c.label, " · ".join(filter(None, (c.tip, better[c.better])))) for c in figure.columns]
+
+
+def _rows(figure: Table | Grid, theme: Theme) -> list[list[Cell]]:
+    if isinstance(figure, Grid):
+        return _grid_rows(figure, theme)
+    made = []
+    for line in figure.rows:
+        colour = colour_of(theme, line.tone, 0) if line.tone else ""
+        cells = []
+        for spec, cell, words in zip(figure.columns, line.cells, row_words(figure, line), strict=True):
+            value = cell.value if isinstance(cell, Estimate) else cell
+            if isinstance(value, str):
+                cells.append(Cell(words, colour=colour, tip=words))
+                continue
+            signed = colour_of(theme, "good" if (value or 0) > 0 else "bad" if (value or 0) < 0 else "muted", 0)
+            cells.append(
+                Cell(
+                    words,
+                    order=float("-inf") if value is None else value,
+                    colour=signed if spec.form == "signed" and spec.better == "up" else colour,
+                    fraction=value if spec.bar else None,
+                    end=True,
+                )
+            )
+        made.append(cells)
+    return made
+
+
+def _grid_rows(figure: Grid, theme: Theme) -> list[list[Cell]]:
+    """Pale colours, on which the value stays readable; grey where none is defined."""
+    known = {(cell.row, cell.column): cell for cell in figure.cells}
+    made = []
+    for name in figure.rows.names:
+        cells = [Cell(name, tip=name)]
+        for column_name in figure.columns.names:
+            cell = known.get((name, column_name))
+            value = cell.value.value if cell is not None else None
+            if cell is None or (value is None and not cell.tone):
+                cells.append(Cell(cell.text if cell else "", ground=theme.raised, tip="not defined", end=True))
+                continue
+            words = cell.text or number(value, figure.scale.form)
+            colour = colour_of(theme, cell.tone, 0) if cell.tone else heat_colour(figure, value or 0.0, theme)
+            tip = in_words(cell.value, figure.scale.form)
+            ground = mix(colour, theme.surface, 0.14 if cell.faded else 0.42)
+            cells.append(Cell(words, tip=tip, ground=ground, end=True))
+        made.append(cells)
+    return made
+
+
+def heat_colour(figure: Grid, value: float, theme: Theme) -> str:
+    """From bad over the middle to good; where neither end is better, from one plain colour to another."""
+    at = heat(figure, value)
+    if figure.scale.better and figure.centre is None:
+        return theme.heat((at + 1) / 2)
+    ends = (theme.region_fail, theme.region_pass) if figure.scale.better else (theme.palette[1], theme.palette[0])
+    return mix(ends[at >= 0], theme.surface, abs(at))
+
+
+class FiguresView(QWidget):
+    """Several figures, one on show, with switches between them and an export.
+
+    `opened(link)`: one thing behind a mark; `chosen(name, value)`: a figure is to be made with another choice;
+    `export_failed(problem)`: a file could not be written.
+    """
+
+    opened = Signal(object)
+    chosen = Signal(str, str)
+    export_failed = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_figures`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.figures: Sequence[Figure] = ()
+        self._place = 0
+        self.view = FigureView(theme)
+        self.view.chosen.connect(self.chosen)
+        self.view.opened.connect(lambda links, turn: self.opened.emit(links[turn % len(links)]))
+        self._switches = QButtonGroup(self)
+        self._switches.idToggled.connect(lambda place, on: self.choose(place) if on else None)
+        self._list = QComboBox()
+        self._list.setAccessibleName("Figure")
+        self._list.activated.connect(self.choose)
+        self._export = ExportButton("figure", self.view.picture, self.view.csv)
+        self._export.failed.connect(self.export_failed)
+        self._head = row(self._list, None, self._export, margins=(SPACE // 2, 2, SPACE // 2, 0), spacing=2)
+        column(self._head, self.view, owner=self)
+
+    def set_figures(self, figures: Sequence[Figure]) -> None:
+        """Show these; the one that was looked at stays, by its name."""
+        looked_at = self.figures[self._place].name if self._place < len(self.figures) else ""
+        names = [figure.name for figure in figures]
+        if [(each.name, each.short) for each in figures] != [(each.name, each.short) for each in self.figures]:
+            self._make_switches(figures)
+        self.figures = figures
+        if figures:
+            self.choose(names.index(looked_at) if looked_at in names else 0)
+        self._export.setEnabled(bool(figures))
+
+    def choose(self, place: int) -> None:
+        """Show the figure at a place."""
+        if place < len(self.figures):
+            self._place = place
+            self._list.setCurrentIndex(place)
+            if self._switches.buttons():
+                self._switches.button(place).setChecked(True)
+            self.view.show_figure(self.figures[place])
+
+    def show_named(self, name: str) -> None:
+        """Show the figure of that name."""
+        self.choose([figure.name for figure in self.figures].index(name))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.view.set_theme(theme)
+
+    def export(self, path: Path) -> None:
+        """Write the figure on show: a table for `.csv`, else a picture. Raises OSError."""
+        self._export.export(path)
+
+    def _make_switches(self, figures: Sequence[Figure]) -> None:
+        for old in self._switches.buttons():
+            self._switches.removeButton(old)
+            self._head.removeWidget(old)
+            old.setParent(None)
+            old.deleteLater()
+        self._list.clear()
+        self._list.addItems([figure.title for figure in figures])
+        self._list.setVisible(len(figures) > MOST_SWITCHES)
+        for place, figure in enumerate(figures if len(figures) <= MOST_SWITCHES else ()):
+            made = switch(figure.short or figure.title, figure.title)
+            self._switches.addButton(made, place)
+            self._head.insertWidget(place, made)
