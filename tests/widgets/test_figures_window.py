@@ -203,7 +203,7 @@ def test_another_choice_is_asked_for_by_its_name(view: FigureView, figures: list
     asked: list[tuple[str, str]] = []
     view.chosen.connect(lambda name, value: asked.append((name, value)))
     box = view.findChild(QComboBox)
-    assert box is not None and box.currentText() == "EDIT-SIM"
+    assert box is not None and box.currentData() == "edit_sim"
     box.setFocus()
     QTest.keyClick(box, KEY.Key_Home)
     assert asked == [("metric", next(iter(figure.choices[0].options)))]

@@ -151,8 +151,14 @@ def test_selected_text_stands_out(styled: Theme) -> None:
 
 @THEMES
 def test_every_colour_is_a_hex_string(theme: Theme) -> None:
-    colours = [getattr(theme, each.name) for each in fields(theme) if each.name not in {"name", "tokens"}]
-    assert all(re.fullmatch(r"#[0-9a-f]{6}", colour) for colour in [*colours, *theme.tokens.values()])
+    colours = [getattr(theme, each.name) for each in fields(theme) if each.name not in {"name", "tokens", "palette"}]
+    assert all(re.fullmatch(r"#[0-9a-f]{6}", colour) for colour in [*colours, *theme.tokens.values(), *theme.palette])
+
+
+@THEMES
+def test_lines_and_their_names_are_readable(theme: Theme) -> None:
+    assert len(set(theme.palette)) == len(theme.palette) == 6
+    assert all(contrast(colour, theme.surface) >= 4.5 for colour in theme.palette)
 
 
 def test_both_themes_colour_the_same_tokens() -> None:

@@ -65,9 +65,9 @@ class Summary(QWidget):
         self.caveats.setVisible(bool(caveats))
         self.rest.setToolTip(words.NOTES)
         self._comparison = comparison
+        show = partial(self.list.show_comparison, comparison)
         draw = partial(self.scatter.show_figure, scatter(comparison))
-        lists = (partial(part.show_comparison, comparison) for part in (self.list, self.details))
-        self._turns.begin(draw, *lists)
+        self._turns.begin(show, draw, partial(self.details.show_comparison, comparison))
 
     def _open_spot(self, links: Sequence[Link], turn: int) -> None:
         """Show the traces of all items of a spot."""
