@@ -20,7 +20,8 @@ from core.analyses import roundtrip
 from core.analyses.registry import analyse
 from core.figures import Axis, Categories, Cell, Estimate, Figure, Grid, Histogram, Lines, Link, Table
 from core.figures.reading import Mark, bins, marks
-from core.store.rows import RunningPoint, Score
+from core.store.rows import RunningPoint
+from core.types import Score
 from ui.appearance import Appearance
 from ui.figures.plot import step
 from ui.figures.view import FiguresView, FigureView
@@ -29,7 +30,8 @@ from ui.theme import DARK, LIGHT, Theme
 
 
 def point(items: int, rtc: float) -> RunningPoint:
-    return RunningPoint(items, 100 + items, Score(rtc, rtc - 0.1, rtc + 0.1), Score(rtc - 0.3, rtc - 0.5, rtc - 0.1))
+    lift = Score(rtc - 0.3, rtc - 0.5, rtc - 0.1)
+    return RunningPoint(items, 100 + items, {"rtc": Score(rtc, rtc - 0.1, rtc + 0.1), "lift": lift})
 
 
 POINTS = [point(n, 0.3 + n / 100) for n in range(1, 11)]
@@ -109,8 +111,7 @@ def test_every_figure_is_shown_in_both_themes(
 
 
 def test_points_without_a_value_are_left_out(view: FigureView) -> None:
-    none = Score(None, None, None)
-    view.show_figure(roundtrip.running({1: [RunningPoint(1, 1, none, none), *POINTS[1:]]}, "region"))
+    view.show_figure(roundtrip.running({1: [RunningPoint(1, 1, {}), *POINTS[1:]]}, "region"))
     assert {place.mark.x for place in view.plot.places} == {each.items for each in POINTS[1:]}
 
 
@@ -321,8 +322,8 @@ def test_many_figures_are_chosen_from_a_list(qapp: QApplication) -> None:
 
 
 def test_figures_are_exported_as_table_and_picture(panel: RunPanel, stored: StoredRun, tmp_path: Path) -> None:
-    none = Score(None, None, None)
-    running = roundtrip.running({1: [RunningPoint(1, 1, Score(0.5, None, None), none), *POINTS[1:2]]}, "region")
+    half = {"rtc": Score(0.5, None, None)}
+    running = roundtrip.running({1: [RunningPoint(1, 1, half), *POINTS[1:2]]}, "region")
     panel.set_figures([running, named(analyse(stored.reader, [stored.run.id]), "metric")])
     panel.drawings.export(tmp_path / "running.csv")
     assert (tmp_path / "running.csv").read_text("utf-8").splitlines() == [
