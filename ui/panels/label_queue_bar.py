@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButt
 
 from ui.diff.controls import BAR, button, label, row
 from ui.diff.elided import ElidedLabel
-from ui.panels.flow import Flow
+from ui.figures.flow import Flow
 from ui.shell.fields import indent
 from ui.theme import SPACE
 
