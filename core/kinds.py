@@ -1,7 +1,7 @@
 """The methods there are, as plain data: what each is called, what it makes and measures, and its defaults.
 
-Quick to import: the window reads it before the engine is loaded. `core.trips.openers` opens a source for each. A new
-method is one kind here, one opener there, its trip and its analysis; nothing else names a method.
+Quick to import: the window reads it before the engine is loaded. A new method is one entry here, with its trip and its
+analysis; nothing else names a method.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from types import MappingProxyType
 from core.errors import UserError
 from core.generation import Role
 from core.settings import RunSettings
-from core.types import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +65,8 @@ class Kind:
         tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
         metrics: pair scores of reconstructions shown beside the headline, each with what it says.
         samples: by role, how many samples of it one item takes at most.
+        opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
+        analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
         forward_temperature, backward_temperature: the paper's.
         backward_max_tokens: room for an answer.
     """
@@ -82,6 +83,8 @@ class Kind:
     measures: tuple[Measure, ...]
     headline: str
     samples: Callable[[RunSettings], Mapping[Role, int]]
+    opens: str
+    analyses: tuple[str, ...]
     forward_temperature: float
     backward_temperature: float
     backward_max_tokens: int
@@ -126,60 +129,63 @@ _ROUND_TRIP_MEASURES = (
     Measure("judged", "judged", "Reconstructions that were judged", count=True),
 )
 
-TASKS: Mapping[str, Kind] = MappingProxyType(
-    {
-        kind.name: kind
-        for kind in (
-            Kind(
-                name=str(Task.SYNTHESIS),
-                title="Synthesis",
-                tip="Describe a region of code, then write it again from the description",
-                noun="region",
-                draws_from="region",
-                needs_python=True,
-                judged="the project's own tests judged the result",
-                baseline="TODO: Implement.",
-                roles=_ROUND_TRIP_ROLES,
-                measures=_ROUND_TRIP_MEASURES,
-                headline="rtc",
-                tally=("passes", "judged"),
-                samples=_round_trip,
-                forward_temperature=0.8,
-                backward_temperature=0.1,
-                backward_max_tokens=256,
-                selects_code=True,
-                fills_gaps=True,
-                groups_files=True,
+_KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            name="synthesis",
+            title="Synthesis",
+            tip="Describe a region of code, then write it again from the description",
+            noun="region",
+            draws_from="region",
+            needs_python=True,
+            judged="the project's own tests judged the result",
+            baseline="TODO: Implement.",
+            roles=_ROUND_TRIP_ROLES,
+            measures=_ROUND_TRIP_MEASURES,
+            headline="rtc",
+            tally=("passes", "judged"),
+            samples=_round_trip,
+            opens="core.trips.synthesis:open_synthesis",
+            analyses=("roundtrip",),
+            forward_temperature=0.8,
+            backward_temperature=0.1,
+            backward_max_tokens=256,
+            selects_code=True,
+            fills_gaps=True,
+            groups_files=True,
+        ),
+        Kind(
+            name="editing",
+            title="Editing",
+            tip="Describe an edit of the project's history, then apply it again from the description",
+            noun="edit",
+            draws_from="edit",
+            needs_python=False,
+            judged="the result was judged against the edit that people made",
+            baseline="Edit.",
+            roles=_ROUND_TRIP_ROLES,
+            measures=(
+                *_ROUND_TRIP_MEASURES,
+                Measure("from_reference", "from people's words", "Share that passes when written from those"),
+                Measure("description_bleu", "BLEU to people's words", "Mean over the model's descriptions"),
             ),
-            Kind(
-                name=str(Task.EDITING),
-                title="Editing",
-                tip="Describe an edit of the project's history, then apply it again from the description",
-                noun="edit",
-                draws_from="edit",
-                needs_python=False,
-                judged="the result was judged against the edit that people made",
-                baseline="Edit.",
-                roles=_ROUND_TRIP_ROLES,
-                measures=(
-                    *_ROUND_TRIP_MEASURES,
-                    Measure("from_reference", "from people's words", "Share that passes when written from those"),
-                    Measure("description_bleu", "BLEU to people's words", "Mean over the model's descriptions"),
-                ),
-                headline="rtc",
-                tally=("passes", "judged"),
-                samples=_round_trip,
-                forward_temperature=1.0,
-                backward_temperature=0.0,
-                backward_max_tokens=384,
-                metrics={
-                    "exact_match_strict": "exact match, white space too",
-                    "unchanged": "old code came back unchanged",
-                },
-            ),
-        )
-    }
-)
+            headline="rtc",
+            tally=("passes", "judged"),
+            samples=_round_trip,
+            opens="core.trips.editing:open_editing",
+            analyses=("roundtrip",),
+            forward_temperature=1.0,
+            backward_temperature=0.0,
+            backward_max_tokens=384,
+            metrics={
+                "exact_match_strict": "exact match, white space too",
+                "unchanged": "old code came back unchanged",
+            },
+        ),
+    )
+}
+TASKS: Mapping[str, Kind] = MappingProxyType(_KINDS)
 
 
 def task(name: str) -> Kind:

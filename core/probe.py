@@ -15,8 +15,7 @@ from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.trips.ahead import patiently
 from core.trips.judged import learn, open_named
-from core.trips.openers import opener
-from core.trips.opening import Notify
+from core.trips.opening import Notify, opener
 from core.trips.protocol import Report
 from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verdict
 

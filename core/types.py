@@ -15,13 +15,6 @@ from typing import Protocol
 # --------------------------------------------------------------------------- what there is to round-trip
 
 
-class Task(StrEnum):
-    """A kind of round trip (RTC paper, Sec. 3)."""
-
-    SYNTHESIS = "synthesis"
-    EDITING = "editing"
-
-
 class Form(StrEnum):
     """What a text is: code, which can be judged, or words."""
 

@@ -16,8 +16,7 @@ from core.settings import EditSettings, RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.store.writer import Store
 from core.trips.editing import EditingTrip
-from core.trips.openers import opener
-from core.trips.opening import Opened
+from core.trips.opening import Opened, opener
 from core.types import Item
 
 LINES = [f"value_{n} = compute({n}, 'name {n}')" for n in range(30)]

@@ -9,6 +9,7 @@ from typing import Protocol
 from core.analyses import roundtrip
 from core.errors import UserError
 from core.figures import Figure
+from core.kinds import task
 from core.store.reader import Reader
 
 
@@ -34,4 +35,7 @@ def analyse(
             raise UserError(f"Run {run_id} is named more than once.", "Name each run once.")
     if only is not None and only not in ANALYSES:
         raise UserError(f"There is no analysis {only!r}.", f"Name one of these: {', '.join(ANALYSES)}.")
-    return [figure for name in ([only] if only else ANALYSES) for figure in ANALYSES[name](reader, run_ids, chosen)]
+    names = (
+        [only] if only else dict.fromkeys(name for run_id in run_ids for name in task(reader.run(run_id).task).analyses)
+    )
+    return [figure for name in names for figure in ANALYSES[name](reader, run_ids, chosen)]

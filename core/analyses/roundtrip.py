@@ -24,6 +24,7 @@ from core.figures import (
     Table,
 )
 from core.kinds import article, counted, noun
+from core.metrics.registry import metric
 from core.metrics.statistics import auc, point_biserial
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunningPoint, RunRow
@@ -32,15 +33,6 @@ from core.types import Score
 METRIC_BINS = 20
 FIRST_METRIC = "edit_sim"
 """Shown until another one is chosen."""
-TITLES: Mapping[str, str] = {
-    "exact_match": "Exact match",
-    "exact_match_strict": "Exact match, white space too",
-    "same_ast": "Same syntax tree",
-    "edit_sim": "Likeness by character edits (EDIT-SIM)",
-    "bleu": "Likeness by token runs (BLEU)",
-    "chrf": "Likeness by character runs (chrF)",
-    "unchanged": "Old code unchanged",
-}
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
@@ -133,7 +125,7 @@ def _metric(reader: Reader, run: RunRow, wanted: str, end: str, of: str) -> Hist
 
 def metric_title(name: str) -> str:
     """What a metric of the store is called where people read it."""
-    return TITLES.get(name, name.replace("_", " "))
+    return metric(name).title if name else ""
 
 
 def told(values: Sequence[float], passed: Sequence[bool]) -> str:

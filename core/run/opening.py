@@ -19,8 +19,7 @@ from core.run.state import Emit, Parts, Run
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
-from core.trips.openers import opener
-from core.trips.opening import Notify
+from core.trips.opening import Notify, opener
 from core.trips.protocol import Report
 
 

@@ -10,10 +10,10 @@ from typing import Any, TextIO
 from core.store.labels import LINE_END
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, SampleRow
+from core.types import Form
 
 Row = dict[str, Any]
 
-_CODE = ("backward", "baseline", "transform")
 _MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "threads", "prompt_style", "build")
 _LATER = ("path", "served", "backward_style")
 """Added since; a run of an earlier version has not all of them."""
@@ -47,15 +47,17 @@ def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:
 def export_rows(reader: Reader, run_id: int) -> Iterator[Row]:
     """Every code sample with its item, its description, its verdict, its scores and where it comes from.
 
-    All rows have the same keys. A baseline's description is empty; a metric that was not computed is None.
+    Words that nothing was made from, but that were compared with something, have a row as well. All rows have the same
+    keys. A baseline's description is empty; a metric that was not computed is None.
     Raises StoreError when the run is unknown.
     """
     run = _run_columns(reader.run(run_id))
     metrics = reader.metrics(run_id)
     for item in reader.items(run_id):
         samples = {sample.id: sample for sample in reader.samples(item.id)}
+        parents = {sample.parent_id for sample in samples.values()}
         for sample in samples.values():
-            if sample.role in _CODE:
+            if sample.form == Form.CODE or (sample.id not in parents and (sample.scores or sample.pairs)):
                 parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
                 yield (
                     _item_columns(item)
@@ -63,6 +65,7 @@ def export_rows(reader: Reader, run_id: int) -> Iterator[Row]:
                     | _sample_columns(sample, reader.prompt(sample.prompt_hash))
                     | _verdict_columns(sample)
                     | {f"score_{metric}": sample.scores.get(metric) for metric in metrics}
+                    | {"pair_scores": [{"metric": m, "sample": other, "value": v} for m, other, v in sample.pairs]}
                     | run
                 )
 
@@ -84,6 +87,8 @@ def _item_columns(item: ItemRow) -> Row:
         "facets": dict(item.facets),
         "origin": dict(item.origin),
         "extra": item.extra,
+        "directive": item.directive,
+        "measures": dict(item.measures),
     }
 
 
@@ -103,6 +108,9 @@ def _sample_columns(sample: SampleRow, prompt: str) -> Row:
     return {
         "sample_id": sample.id,
         "role": sample.role,
+        "form": sample.form,
+        "step": sample.step,
+        "stop": sample.stop,
         "index": sample.index,
         "author": sample.author,
         "prompt": prompt,

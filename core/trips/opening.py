@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+from core.kinds import task
 from core.settings import RunSettings
 from core.trips.protocol import Report, Trip
 from core.types import Suite
@@ -44,3 +46,10 @@ class Opener(Protocol):
         self, stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report
     ) -> Opened:
         """Raises UserError."""
+
+
+def opener(name: str) -> Opener:
+    """What opens a project for the task of that name, loaded now: a parser takes half a second. Raises UserError."""
+    module, _, function = task(name).opens.partition(":")
+    found: Opener = getattr(import_module(module), function)
+    return found

@@ -18,7 +18,7 @@ from core.run.growing import Growing, Work
 from core.run.state import Pace, Parts, Run
 from core.settings import EditSettings, RunSettings
 from core.store.writer import Store
-from core.trips.openers import opener
+from core.trips.opening import opener
 
 
 def passed_through(example: Example, folder: Path) -> tuple[Store, list[Event], Replay]:

@@ -12,7 +12,7 @@ from histories import Builder, module
 from core.errors import UserError
 from core.kinds import TASKS, configured, project_of, task
 from core.settings import EditSettings, RunSettings
-from core.trips.openers import opener
+from core.trips.opening import opener
 
 
 def test_settings_come_back_from_json_as_they_were() -> None:

@@ -24,7 +24,7 @@ from core.store.rows import SampleRow
 from core.store.writer import Store
 from core.trips.edit_tests import CommitTests
 from core.trips.editing import EditingTrip
-from core.trips.openers import opener
+from core.trips.opening import opener
 from core.types import Item, Outcome, Span, Verdict
 
 EXAMPLE = EXAMPLES[0]

@@ -16,7 +16,7 @@ from core.run.growing import Work
 from core.run.opening import require_same_prompts
 from core.run.pipeline import files_together
 from core.settings import EditSettings, RunSettings
-from core.trips.openers import opener
+from core.trips.opening import opener
 from core.types import Item, Span
 
 

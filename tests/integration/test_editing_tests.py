@@ -14,8 +14,7 @@ from pygit2.enums import FileMode
 from core.errors import UserError
 from core.kinds import configured
 from core.settings import EditSettings, OracleSettings, RunSettings
-from core.trips.openers import opener
-from core.trips.opening import Opened
+from core.trips.opening import Opened, opener
 from core.types import Item, Outcome
 
 HALVES = SHOP.replace("subtotal -= subtotal * discount // 100", "subtotal -= subtotal * discount // 200")

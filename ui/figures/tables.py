@@ -86,6 +86,13 @@ class CellModel(QAbstractTableModel):
         self._heads, self._rows = heads, []
         self.endResetModel()
 
+    def add_column(self, head: Head) -> None:
+        """One more column at the end; the rows must be filled again."""
+        self.beginInsertColumns(QModelIndex(), len(self._heads), len(self._heads))
+        self._heads = [*self._heads, head]
+        self._rows = [([*cells, Cell("")], key) for cells, key in self._rows]
+        self.endInsertColumns()
+
     def key(self, row: int) -> int:
         """What a row was made from."""
         return self._rows[row][1]

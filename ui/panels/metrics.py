@@ -4,39 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from core.metrics.registry import METRICS, Metric, metric
 from core.store.rows import ItemRow, SampleRow
+from core.types import Form
 from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
 from ui.outcomes import sample_name, verdict_colour, verdict_text
 from ui.panels.empty import EmptyState
 from ui.theme import Theme
 
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """One column: the name in the store, the heading, and what it means."""
-
-    name: str
-    heading: str
-    meaning: str
-    yes_or_no: bool = False
-
-
-METRICS = (
-    Metric("exact_match", "Exact", "the same text, white space at line ends aside", True),
-    Metric("same_ast", "Same tree", "the same syntax tree: layout and comments aside", True),
-    Metric("edit_sim", "EDIT-SIM", "1 − edit distance ÷ length of the longer text, by character"),
-    Metric("bleu", "BLEU", "shared runs of up to four tokens, short answers penalised"),
-    Metric("chrf", "chrF", "shared runs of up to six characters, precision and recall"),
-    Metric("unchanged", "Old code", "the old code came back unchanged", True),
-)
-USUAL = frozenset({"exact_match", "same_ast", "edit_sim", "bleu", "chrf"})
-"""Shown while nothing is scored yet; then those that are stored."""
 FIRST = 2
 """Columns before the metrics."""
 
@@ -53,10 +33,10 @@ class MetricsPanel(QWidget):
         self._theme = theme
         self._shown: tuple[ItemRow | None, Sequence[SampleRow]] = None, ()
         self._empty = EmptyState("", "")
+        self._columns: list[Metric] = list(METRICS.values())
         self._metrics: list[Metric] = []
         self.set_noun("region")
-        heads = [Head(metric.heading, metric.meaning.capitalize() + ".") for metric in METRICS]
-        self.model = CellModel([Head("Reconstruction"), Head("Verdict"), *heads])
+        self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self.model)
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
@@ -83,8 +63,9 @@ class MetricsPanel(QWidget):
     def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
         """Show the scores of an item's code samples; the current row stays."""
         self._shown = item, samples
-        codes = [sample for sample in samples if sample.role != "forward"]
-        self._choose_columns({name for sample in codes for name in sample.scores} or USUAL)
+        codes = [sample for sample in samples if _compared(sample)]
+        usual = {each.name for each in self._columns if each.usual}
+        self._choose_columns({name for sample in codes for name in _scores(sample)} or usual)
         names = _names(samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
         for part in (self.table, self._head):
@@ -93,10 +74,13 @@ class MetricsPanel(QWidget):
 
     def _choose_columns(self, stored: AbstractSet[str]) -> None:
         """Show the metrics that are stored, and explain them."""
-        self._metrics = [metric for metric in METRICS if metric.name in stored]
-        self._legend.setText("   ".join(f"{metric.heading}: {metric.meaning}." for metric in self._metrics))
-        for place, metric in enumerate(METRICS, start=FIRST):
-            self.table.setColumnHidden(place, metric not in self._metrics)
+        for name in sorted(stored - {each.name for each in self._columns}):
+            self._columns.append(metric(name))
+            self.model.add_column(_head(self._columns[-1]))
+        self._metrics = [each for each in self._columns if each.name in stored]
+        self._legend.setText("   ".join(f"{each.short}: {each.meaning}." for each in self._metrics))
+        for place, each in enumerate(self._columns, start=FIRST):
+            self.table.setColumnHidden(place, each not in self._metrics)
 
     def set_noun(self, noun: str) -> None:
         """Call what is picked by its name."""
@@ -109,9 +93,12 @@ class MetricsPanel(QWidget):
 
     def as_text(self) -> str:
         """The table with tabs between cells."""
-        heads = ["Reconstruction", "Verdict", *(metric.heading for metric in self._metrics)]
+        if self.facets.view.isVisibleTo(self):
+            return self.facets.as_text()
+        shown = [0, 1, *(place for place, each in enumerate(self._columns, start=FIRST) if each in self._metrics)]
+        heads = [self.model.headerData(place, Qt.Orientation.Horizontal) for place in shown]
         rows = range(self.model.rowCount())
-        cells = [[self.model.index(at, place).data() for place in range(len(heads))] for at in rows]
+        cells = [[self.model.index(at, place).data() for place in shown] for at in rows]
         return "\n".join("\t".join(line) for line in [heads, *cells])
 
     def _cells(self, sample: SampleRow, name: str) -> list[Cell]:
@@ -119,7 +106,8 @@ class MetricsPanel(QWidget):
         going = item is None or item.state == "running"
         said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going)
         verdict = Cell(said, colour=verdict_colour(self._theme, sample.verdict))
-        return [Cell(name), verdict, *(self._score(metric, sample.scores.get(metric.name)) for metric in METRICS)]
+        scores = _scores(sample)
+        return [Cell(name), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
 
     def _score(self, metric: Metric, value: float | None) -> Cell:
         if value is None:
@@ -133,6 +121,20 @@ class MetricsPanel(QWidget):
         source = self._sorted.mapToSource(current)
         if source.isValid() and self.table.hasFocus():
             self.sample_selected.emit(self.model.key(source.row()))
+
+
+def _head(metric: Metric) -> Head:
+    return Head(metric.short, metric.meaning.capitalize() + ".")
+
+
+def _compared(sample: SampleRow) -> bool:
+    """Whether a sample has a row: code, and words that were held against something else than a person's."""
+    return sample.form == Form.CODE or bool(sample.pairs)
+
+
+def _scores(sample: SampleRow) -> dict[str, float]:
+    """A sample's scores against the original and, under their own names, against other samples."""
+    return {**sample.scores, **{name: value for name, _, value in sample.pairs}}
 
 
 def _names(samples: Sequence[SampleRow]) -> dict[int, str]:
