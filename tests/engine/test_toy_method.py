@@ -187,4 +187,5 @@ def test_its_trees_and_pair_scores_are_read_and_exported(stored: Reader) -> None
 def test_the_page_about_it_names_its_figure(stored: Reader, tmp_path: Path) -> None:
     write_report(stored, 1, tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
-    assert "agreement" in page and "RTC" not in page.split("<body", 1)[1]
+    assert "<b>1.00</b><span>agreement, 95 %" in page
+    assert "RTC," not in page and "lift" not in page.split("<body", 1)[1]

@@ -93,8 +93,6 @@ class MetricsPanel(QWidget):
 
     def as_text(self) -> str:
         """The table with tabs between cells."""
-        if self.facets.view.isVisibleTo(self):
-            return self.facets.as_text()
         shown = [0, 1, *(place for place, each in enumerate(self._columns, start=FIRST) if each in self._metrics)]
         heads = [self.model.headerData(place, Qt.Orientation.Horizontal) for place in shown]
         rows = range(self.model.rowCount())

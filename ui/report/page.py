@@ -15,7 +15,7 @@ from markupsafe import Markup
 from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Figure
-from core.kinds import TASKS, task
+from core.kinds import TASKS, Measure, task
 from core.store.opening import refuse_database
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow
@@ -38,6 +38,12 @@ class Shown:
     trips: list[Trip]
     edit: list[dict[str, Any]]
     open: bool = False
+
+    @property
+    def place(self) -> str:
+        """Where its code stands; an item without a file has its key."""
+        item = self.item
+        return f"{item.path}:{item.start_line}-{item.end_line}" if item.path else item.key
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ def small_enough(make: Callable[[int], str]) -> str:
 def environment() -> Environment:
     """Where the templates of all pages are filled in."""
     made = Environment(autoescape=True, trim_blocks=True)
-    made.filters.update(fraction=fraction, signed=signed, interval=_interval)
+    made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value)
     made.globals["style"] = Markup(resource("report", "style.css"))
     made.globals["drawn"] = drawn
     traces: Any = made.from_string(resource("report", "traces.html.jinja")).module
@@ -100,15 +106,17 @@ def environment() -> Environment:
 
 def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) -> str:
     run = reader.run(run_id)
-    done = [item for item in reader.items(run_id) if item.rtc is not None and not item.extra]
-    noun = task(run.task).noun
+    done = [item for item in reader.items(run_id) if item.headline is not None and not item.extra]
+    kind = task(run.task)
+    scores = [(each, run.scores[each.name]) for each in kind.averaged if each.name in run.scores]
     return (
         environment()
         .from_string(resource("report", "report.html.jinja"))
         .render(
             run=run,
-            noun=noun,
-            judged=task(run.task).judged,
+            noun=kind.noun,
+            kind=kind,
+            scores=[(measure, score) for measure, score in scores if score.n or measure.name == kind.headline],
             shown=figures,
             groups=_groups(reader, done, shown),
             provenance=provenance(run),
@@ -118,10 +126,10 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
 
 def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
     """The worst, then the best."""
-    ranked = sorted(done, key=lambda item: (item.rtc or 0.0, item.lift or 0.0, item.path, item.start))
+    ranked = sorted(done, key=_rank)
     lists = {
-        "Worst": [item for item in ranked if (item.rtc or 0.0) < 1],
-        "Best": [item for item in reversed(ranked) if (item.rtc or 0.0) > 0],
+        "Worst": [item for item in ranked if (item.headline or 0.0) < 1],
+        "Best": [item for item in reversed(ranked) if (item.headline or 0.0) > 0],
     }
     groups = [
         Group(title, len(items), [Shown(item, trips(reader, item), edit_rows(item)) for item in items[:shown]])
@@ -129,6 +137,12 @@ def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
     ]
     _unfold(groups)
     return groups
+
+
+def _rank(item: ItemRow) -> tuple[object, ...]:
+    """By the headline, then by what can lie on both sides of 0, then by place."""
+    signed = [item.measures.get(each.name, 0.0) for each in task(item.task).averaged if each.lowest < 0]
+    return (item.headline or 0.0, *signed, item.path, item.start)
 
 
 def _unfold(groups: Sequence[Group]) -> None:
@@ -176,6 +190,10 @@ def fraction(value: float | None) -> str:
 def signed(value: float | None) -> str:
     """`+0.21`."""
     return "-" if value is None else f"{value:+.2f}"
+
+
+def _value(value: float | None, measure: Measure) -> str:
+    return signed(value) if measure.lowest < 0 else fraction(value)
 
 
 def _interval(score: Score) -> str:

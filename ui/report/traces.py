@@ -7,8 +7,10 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from core.kinds import role_title
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
+from core.types import Form
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
 from ui.outcomes import sign
@@ -53,18 +55,24 @@ class Trip:
 
 
 def trips(reader: Reader, item: ItemRow) -> list[Trip]:
-    """Every trip of an item, the baseline last."""
+    """An item's trace: each description with the code made from it, and code that came from none of them."""
     samples = reader.samples(item.id)
-    made = []
-    for description in (sample for sample in samples if sample.role == "forward"):
-        codes = [_code(reader, item, code) for code in samples if code.parent_id == description.id]
-        recited = description.recitation or 0.0
-        by = "" if description.author == "model" else f" (by {description.author})"
-        recites = f"{recited:.0%}" if recited >= RECITES_FROM else ""
-        made.append(Trip(f"{description.text or description.error}{by}", recites, codes))
-    baselines = [_code(reader, item, code) for code in samples if code.role == "baseline"]
-    if baselines:
-        made.append(Trip("(no description: the baseline)", "", baselines))
+    words = {sample.id for sample in samples if sample.form == Form.TEXT}
+    made: list[Trip] = []
+    alone: dict[str, list[Code]] = {}
+    for sample in samples:
+        if sample.id in words:
+            codes = [_code(reader, item, code) for code in samples if code.parent_id == sample.id]
+            recited = sample.recitation or 0.0
+            by = "" if sample.author == "model" else f" (by {sample.author})"
+            recites = f"{recited:.0%}" if recited >= RECITES_FROM else ""
+            made.append(Trip(f"{sample.text or sample.error}{by}", recites, codes))
+        elif sample.parent_id not in words:
+            title = f"(no description: the {role_title(item.task, sample.role)})"
+            if title not in alone:
+                alone[title] = []
+                made.append(Trip(title, "", alone[title]))
+            alone[title].append(_code(reader, item, sample))
     return made
 
 
