@@ -321,8 +321,8 @@ class Suite:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A text to judge: `file` with `span` replaced by `replacement` (literally, no re-indentation)."""
+class Change:
+    """One file with `span` replaced by `replacement` (literally, no re-indentation)."""
 
     file: SourceFile
     span: Span
@@ -332,6 +332,21 @@ class Candidate:
     def new_text(self) -> str:
         """The whole file as the tests will see it."""
         return self.file.text[: self.span.start] + self.replacement + self.file.text[self.span.end :]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate(Change):
+    """What to judge: a change of one file, most often, and with it changes of others.
+
+    A renamed function changes every file that names it. `others`: each of another file; all are judged at once.
+    """
+
+    others: tuple[Change, ...] = ()
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One for each file that is changed."""
+        return (self, *self.others)
 
 
 class Oracle(Protocol):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.oracle.baseline import Baseline, file_of
-from core.types import Candidate
 
 NEAR = 12
 """Lines between a region and code that counts as close to it."""
 FIRST = 24
 """How many of the tests decide which file is collected first."""
+Place = tuple[str, tuple[int, int]]
+"""A file, and the first and last line of what is changed in it."""
 _NEAR, _SAME_FILE, _ELSEWHERE = range(3)
 
 
@@ -21,15 +22,15 @@ def fastest_first(tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(tests), key=lambda test: (seconds.get(test, 0.0), test)))
 
 
-def promising_first(
-    candidate: Candidate, lines: tuple[int, int], tests: Sequence[str], baseline: Baseline
-) -> tuple[str, ...]:
-    """Each test once: those that run code in or near the region, then in its file, then others; each the fastest first.
+def promising_first(places: Iterable[Place], tests: Sequence[str], baseline: Baseline) -> tuple[str, ...]:
+    """Each test once: those that run code in or near what is changed, then in its file, then others; fastest first.
 
     What runs at import is covered by every test; those that run the code around it are the likeliest to fail.
-    `lines`: the first and last of the region.
     """
-    rank = _ranks(candidate.file.path, lines, baseline)
+    rank: dict[str, int] = {}
+    for path, lines in places:
+        for test, near in _ranks(path, lines, baseline).items():
+            rank[test] = min(near, rank.get(test, near))
     return tuple(sorted(fastest_first(tests, baseline), key=lambda test: rank.get(test, _ELSEWHERE)))
 
 

@@ -128,8 +128,9 @@ class ProjectOracle:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
         baseline = self._learn(_silent)
         if not self._judges(candidate, tests, baseline):
-            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate), "", self.name)
-        covering = promising_first(candidate, lines_of(candidate), tests, baseline)
+            return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate.file.path), "", self.name)
+        places = [(change.file.path, lines_of(change)) for change in candidate.changes]
+        covering = promising_first(places, tests, baseline)
         whole = tuple(test.node_id for test in baseline.suite.tests)
         known = frozenset(tests)
         rest = tuple(test for test in whole if test not in known)
@@ -146,14 +147,18 @@ class ProjectOracle:
         return _joined(verdict, self._once(confirming))
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
-        """Whether the tests import this very file: an error planted in it must be noticed. Asked once a file."""
-        planted = self._once(Trial(_broken(candidate.file), fastest_first(tests, baseline)[:1]), plant=True)
+        """Whether the tests import one of the very files that are changed."""
+        return any(self._is_imported(change.file, tests, baseline) for change in candidate.changes)
+
+    def _is_imported(self, file: SourceFile, tests: Sequence[str], baseline: Baseline) -> bool:
+        """An error planted in the file must be noticed. Asked once a file."""
+        planted = self._once(Trial(_broken(file), fastest_first(tests, baseline)[:1]), plant=True)
         if planted.outcome is not Outcome.PASS:
             return True
-        planted = self._once(Trial(_broken(candidate.file), fastest_first(tests, baseline)))
-        if planted.outcome is Outcome.PASS and candidate.file.path not in self._elsewhere:
-            self._elsewhere.add(candidate.file.path)
-            self._notice(_elsewhere(candidate))
+        planted = self._once(Trial(_broken(file), fastest_first(tests, baseline)))
+        if planted.outcome is Outcome.PASS and file.path not in self._elsewhere:
+            self._elsewhere.add(file.path)
+            self._notice(_elsewhere(file.path))
         return planted.outcome is not Outcome.PASS
 
     def _once(self, trial: Trial, *, plant: bool = False) -> Verdict:
@@ -191,8 +196,9 @@ def _key(trial: Trial) -> tuple[object, ...]:
     candidate = trial.candidate
     if candidate is None:
         return (None, trial.tests)
-    digest = hashlib.sha256(candidate.new_text.encode("utf-8", "surrogatepass")).digest()
-    return (candidate.file.path, digest, frozenset(trial.tests), trial.every_test, trial.whole)
+    texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in candidate.changes]
+    digests = frozenset((path, hashlib.sha256(text).digest()) for path, text in texts)
+    return (digests, frozenset(trial.tests), trial.every_test, trial.whole)
 
 
 def _broken(file: SourceFile) -> Candidate:
@@ -225,9 +231,9 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
     return replace(whole, seconds=seconds, tests=covering.tests + bad, detail=detail, flags=flags)
 
 
-def _elsewhere(candidate: Candidate) -> str:
+def _elsewhere(path: str) -> str:
     return (
-        f"The tests do not import {candidate.file.path}, or another copy of it, or pytest itself needs it and had it "
+        f"The tests do not import {path}, or another copy of it, or pytest itself needs it and had it "
         "before, so changes to it have no effect. If there is a copy, install the project in development mode "
         "(pip install -e .) in the interpreter that runs its tests."
     )

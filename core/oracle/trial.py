@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.types import Candidate
+from core.types import Candidate, Change
 
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -39,15 +39,18 @@ class Trial:
         if len(goes) > 1:
             asked["stages"] = goes
         if self.candidate is not None:
-            file = self.candidate.file
-            asked |= {"path": file.path, "encoding": file.encoding, "original": file.text}
-            asked |= {"text": self.candidate.new_text}
-            asked["first_line"], asked["last_line"] = lines_of(self.candidate)
+            asked["changes"] = [_request(change) for change in self.candidate.changes]
         return asked
 
 
-def lines_of(candidate: Candidate) -> tuple[int, int]:
+def _request(change: Change) -> dict[str, Any]:
+    first, last = lines_of(change)
+    asked = {"path": change.file.path, "encoding": change.file.encoding, "original": change.file.text}
+    return {**asked, "text": change.new_text, "first_line": first, "last_line": last}
+
+
+def lines_of(change: Change) -> tuple[int, int]:
     """First and last line (1-based) of the span in the original, as Python counts lines."""
-    text, span = candidate.file.text, candidate.span
+    text, span = change.file.text, change.span
     last = len(NEWLINE.findall(text, 0, max(span.start, span.end - 1)))
     return len(NEWLINE.findall(text, 0, span.start)) + 1, last + 1

@@ -202,9 +202,9 @@ class Worker:
 
     def _stand_for(self, trial: Trial) -> Stand:
         """Where a fresh import begins: behind the conftests, if the candidate is not among what they import."""
-        baseline, file = self._baseline, trial.candidate.file.path if trial.candidate is not None else ""
+        baseline, changes = self._baseline, trial.candidate.changes if trial.candidate is not None else ()
         forks_well = baseline.code_swap and baseline.fresh_only.isdisjoint(trial.tests + trial.rest)
-        if not forks_well or file in baseline.early:
+        if not forks_well or not baseline.early.isdisjoint(change.file.path for change in changes):
             return Stand.BARE
         return Stand.CONFIGURED if not self._zygote(Stand.CONFIGURED).greeting["trouble"] else Stand.BARE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.oracle.baseline import Baseline
 from core.oracle.order import first_stage, promising_first
 from core.oracle.verdicts import Allowances
-from core.types import Candidate, CoverageMap, SourceFile, Span, Suite, TestCase
+from core.types import CoverageMap, Suite, TestCase
 
 
 def baseline() -> Baseline:
@@ -16,18 +16,20 @@ def baseline() -> Baseline:
     return Baseline(suite, 0.1, 0.0, (), (), frozenset(), (), Allowances(), True, frozenset())
 
 
-def candidate() -> Candidate:
-    return Candidate(SourceFile("x.py", "x = 1\ny = 2\n", "utf-8", False), Span(6, 11), "y = 3")
-
-
 def test_tests_near_the_region_lead_and_each_runs_once() -> None:
     tests = ["c.py::other", "a.py::far", "b.py::slow", "b.py::near", "b.py::near"]
-    assert promising_first(candidate(), (2, 2), tests, baseline()) == (
+    assert promising_first([("x.py", (2, 2))], tests, baseline()) == (
         "b.py::near",
         "b.py::slow",
         "a.py::far",
         "c.py::other",
     )
+
+
+def test_tests_near_any_place_lead() -> None:
+    tests = ["a.py::far", "c.py::other"]
+    places = [("x.py", (2, 2)), ("y.py", (5, 6))]
+    assert promising_first(places, tests, baseline()) == ("c.py::other", "a.py::far")
 
 
 def test_the_first_stage_is_of_the_file_that_most_of_the_leading_tests_are_in() -> None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from oracle_projects import Opened, shop
+from oracle_projects import Opened, shop, write
 
 from core.oracle.memo import Memo
 from core.oracle.project_oracle import ProjectOracle
-from core.types import Candidate, Outcome, Span
+from core.types import Candidate, Change, Outcome, Span
 
 PATH = "shop/basket.py"
 BODY = "result = 0\n    for price in prices:\n        result += price\n    return result"
@@ -135,6 +135,52 @@ def test_identity_of_every_statement_passes(opened: Opened) -> None:
             text = file.text[span.start : span.end] + f"  # {number}"
             verdict = opened.oracle.judge(Candidate(file, span, text), opened.tests)
             assert verdict.outcome is Outcome.PASS, (line, verdict.detail)
+
+
+PROGRAM_TEST = """import subprocess
+import sys
+
+from kit import price, shop
+
+
+def test_price():
+    assert price.rounded(1.26) == 1.3
+    assert shop.costs([1.26, 2.01]) == [1.3, 2.0]
+
+
+def test_in_a_program_that_is_started():
+    code = "from kit import shop; print(shop.costs([0.26]))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout == "[0.3]\\n", run.stderr
+"""
+
+
+def test_changes_of_several_files_are_judged_at_once(tmp_path: Path) -> None:
+    """A function is renamed in the file that defines it and in the one that calls it."""
+    price = "def rounded(value):\n    return cut(value)\n\n\ndef cut(value):\n    return round(value, 1)\n"
+    shop = "from kit.price import cut\n\n\ndef costs(values):\n    return [cut(value) for value in values]\n"
+    files = {"kit/__init__.py": "", "kit/price.py": price, "kit/shop.py": shop, "tests/test_kit.py": PROGRAM_TEST}
+    opened = Opened(write(tmp_path, files))
+
+    def renamed(path: str, old: str, new: str) -> Change:
+        file = opened.codebase.file(path)
+        return Change(file, Span(0, len(file.text)), file.text.replace(old, new))
+
+    def judged(first: Change, *others: Change) -> Outcome:
+        candidate = Candidate(first.file, first.span, first.replacement, others)
+        return opened.oracle.judge(candidate, opened.tests).outcome
+
+    one, other = (renamed(path, "cut", "trimmed") for path in ("kit/price.py", "kit/shop.py"))
+    assert judged(one, other) is Outcome.PASS
+    assert judged(other, one) is Outcome.PASS
+    assert judged(one) is Outcome.IMPORT_ERROR
+    assert judged(one, renamed("kit/shop.py", "cut", "trim")) is Outcome.IMPORT_ERROR
+    assert judged(one, renamed("kit/shop.py", "cut(", "trimmed(")) is not Outcome.PASS
+    assert judged(renamed("kit/price.py", "value, 1", "value, 0"), other) is Outcome.IMPORT_ERROR
+    both = renamed("kit/price.py", "1)", "0)"), renamed("kit/shop.py", "values]", "values]  # the same")
+    assert judged(*both) is Outcome.FAIL
+    assert judged(one, renamed("kit/shop.py", "return", "return [")) is Outcome.SYNTAX_ERROR
+    opened.oracle.close()
 
 
 MUTANTS = [

@@ -45,10 +45,10 @@ def text_of(path: object) -> str:
 class Places:
     """Whose code a file holds."""
 
-    def __init__(self, root: str, changed: str) -> None:
-        """`root`: of the project, with a separator at its end. `changed`: the candidate's file, which is no test."""
-        self._root = root
-        self._changed = changed
+    def __init__(self, root: str, changed: list[str]) -> None:
+        """`root`: of the project. `changed`: the candidate's files below it, which are no tests."""
+        self._root = root + os.sep
+        self._changed = frozenset(self._root + path for path in changed)
         fixed = [os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(pytest.__file__))]
         others = [entry for entry in sys.path if os.path.isdir(entry) and not os.access(entry, os.W_OK)]
         self._libraries = tuple(abspath(entry) + os.sep for entry in (*fixed, *others))
@@ -63,7 +63,7 @@ class Places:
     def of_tests(self, path: str) -> str:
         """What reading a file of the project is to be called, when it holds tests or lies beside some; else empty."""
         full = self._abspath(path) if path else ""
-        if not full.startswith(self._root) or full == self._changed:
+        if not full.startswith(self._root) or full in self._changed:
             return ""
         *folders, name = full[len(self._root) :].split(os.sep)
         if TEST_FILE.fullmatch(name):
@@ -71,7 +71,7 @@ class Places:
         return DATA if not TEST_FOLDERS.isdisjoint(folders) else ""
 
 
-def install(send: Send, root: str, changed: str) -> None:
+def install(send: Send, root: str, changed: list[str]) -> None:
     """Report each new pair of event and file that is behind it; the host knows those of the unmodified project."""
     heard = frozenset([*ODD, *OPENING])
     frame_of, thread, places = sys._getframe, get_ident, Places(root, changed)

@@ -1,4 +1,9 @@
-"""Take up a candidate's text before anything of it runs."""
+"""Take up a candidate before anything of it runs: compile it, screen it, and serve its files to all who import them.
+
+Interpreters that tests start see it too, where they take the environment they are given: they find `sitecustomize` on
+PYTHONPATH, which serves the files as this process does. One that is started with -I, -E or -S, or with another
+environment, runs the original.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +14,81 @@ from .channel import Send
 from .child import describe
 from .screening import screen
 from .sources import CandidateFinder
-from .subprocesses import serve
 
 REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+FOLDER = ".rtc-inspector"
+STARTER = """\
+import importlib.util, sys
+sys.path[:] = [entry for entry in sys.path if entry != {folder!r}]
+_spec = importlib.util.spec_from_file_location("_rtc_inspector_sources", {sources!r})
+_module = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_module)
+_finder = _module.CandidateFinder()
+for _path, _text in {texts!r}.items():
+    with open(_text, "rb") as _file:
+        _finder.place(_path, _file.read())
+sys.meta_path.insert(0, _finder)
+_module = sys.modules.pop("sitecustomize")
+_spec = importlib.util.find_spec("sitecustomize")
+if _spec is None:  # the import that runs this wants to find something
+    sys.modules["sitecustomize"] = _module
+else:
+    sys.modules["sitecustomize"] = _module = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(_module)
+"""
 
 
-def path_of(request: dict[str, Any], config: dict[str, Any]) -> str:
-    """Where the changed file lies; empty where none is changed."""
-    return os.path.join(str(config["root"]), request["path"]) if request.get("path") is not None else ""
+def texts_of(request: dict[str, Any], config: dict[str, Any]) -> dict[str, bytes]:
+    """Where the changed files lie -> what they hold; none where nothing is changed. Raises what REFUSALS names."""
+    root = str(config["root"])
+    return {os.path.join(root, c["path"]): c["text"].encode(c["encoding"]) for c in request.get("changes", ())}
 
 
-def text_of(request: dict[str, Any]) -> bytes:
-    """The changed file's bytes."""
-    text: str = request["text"]
-    return text.encode(request["encoding"])
+def changed_paths(request: dict[str, Any]) -> list[str]:
+    """Of the files that are changed, below the root."""
+    return [change["path"] for change in request.get("changes", ())]
 
 
 def take_up(send: Send, request: dict[str, Any], config: dict[str, Any], finder: CandidateFinder) -> bool:
     """Compile, screen and serve the candidate; False, and a report, when it does not compile."""
-    path = path_of(request, config)
     try:
-        text = text_of(request)
-        compile(text, path, "exec", dont_inherit=True)
+        texts = texts_of(request, config)
+        for path, text in texts.items():
+            compile(text, path, "exec", dont_inherit=True)
     except REFUSALS as error:
         send("syntax", describe(error), getattr(error, "lineno", None) or 0)
         return False
-    send("screen", *screen(request["original"], request["text"]))
-    finder.place(path, text)
-    serve(path, text)
+    serve(send, request, texts, finder)
     return True
+
+
+def serve(send: Send, request: dict[str, Any], texts: dict[str, bytes], finder: CandidateFinder) -> None:
+    """Screen what compiles, and have this interpreter and those to come read it."""
+    screened = [screen(change["original"], change["text"]) for change in request["changes"]]
+    send("screen", *([found for one in screened for found in one[kind]] for kind in (0, 1)))
+    for path, text in texts.items():
+        finder.place(path, text)
+    folder = _folder()
+    if not folder:
+        return
+    os.makedirs(folder, exist_ok=True)
+    copies = {path: os.path.join(folder, "candidate-%d" % number) for number, path in enumerate(texts)}
+    for path, copy in copies.items():
+        with open(copy, "wb") as file:
+            file.write(texts[path])
+    sources = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sources.py")
+    with open(os.path.join(folder, "sitecustomize.py"), "w", encoding="utf-8") as starter:
+        starter.write(STARTER.format(folder=folder, sources=sources, texts=copies))
+
+
+def announce() -> None:
+    """Name the folder, whether or not there is a candidate, so that the environment is the same for both."""
+    folder = _folder()
+    if folder:
+        rest = os.environ.get("PYTHONPATH")
+        os.environ["PYTHONPATH"] = folder + (os.pathsep + rest if rest else "")
+
+
+def _folder() -> str:
+    home = os.environ.get("HOME")
+    return os.path.join(home, FOLDER) if home else ""

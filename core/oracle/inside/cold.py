@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from . import audit
-from .candidate import path_of, take_up
+from .candidate import changed_paths, take_up
 from .channel import Send
 from .child import describe, flush
 from .configured import Configured
@@ -65,7 +65,7 @@ def run(send: Send, request: dict[str, Any], config: dict[str, Any], configured:
 
 def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Configured | None) -> int:
     finder = ready.finder if ready is not None else install()
-    if request.get("path") is not None and not take_up(send, request, config, finder):
+    if request.get("changes") and not take_up(send, request, config, finder):
         return 0
     if request.get("trace"):
         return _trace(send, request, config)
@@ -77,7 +77,7 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
     if request.get("stages"):
         plugins.append(Stages(reporter, request["stages"], collected=False))
     hide()
-    audit.install(send, config["root"] + os.sep, path_of(request, config))
+    audit.install(send, config["root"], changed_paths(request))
     status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)
     return 0

@@ -1,4 +1,7 @@
-"""Serve a candidate's text for one file, whoever imports it and however often."""
+"""Serve a candidate's texts for its files, whoever imports them and however often.
+
+Nothing of ours is imported here: interpreters that tests start load this file by itself.
+"""
 
 from __future__ import annotations
 
@@ -33,28 +36,28 @@ class CandidateLoader(importlib.machinery.SourceFileLoader):
 
 
 class CandidateFinder(importlib.abc.MetaPathFinder):
-    """Finds the changed file among modules of its name; nothing until `place` was called."""
+    """Finds the changed files among modules of their names; nothing until `place` was called."""
 
     def __init__(self) -> None:
         """Installed once, ahead of all others."""
-        self._path = ""
-        self._name = ""
-        self._text = b""
+        self._texts: dict[str, bytes] = {}
+        self._names: set[str] = set()
 
     def place(self, path: str, text: bytes) -> None:
         """From now on `path` reads as `text`, for imports and in tracebacks."""
-        self._path, self._text = os.path.realpath(path), text
+        real = os.path.realpath(path)
+        self._texts[real] = text
         stem = os.path.splitext(os.path.basename(path))[0]
-        self._name = os.path.basename(os.path.dirname(path)) if stem == "__init__" else stem
+        self._names.add(os.path.basename(os.path.dirname(path)) if stem == "__init__" else stem)
         lines = text.decode("utf-8", "replace").splitlines(True)
-        for name in {path, self._path}:
+        for name in {path, real}:
             linecache.cache[name] = (len(text), None, lines, name)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        """The usual spec with our loader when it leads to the changed file."""
-        if not self._path or fullname.rpartition(".")[2] != self._name:
+        """The usual spec with our loader when it leads to a changed file."""
+        if fullname.rpartition(".")[2] not in self._names:
             return None
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
@@ -65,18 +68,19 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         return None
 
     def is_changed(self, spec: importlib.machinery.ModuleSpec) -> bool:
-        """Whether a spec leads to the changed file."""
-        return bool(self._path) and spec.origin is not None and os.path.realpath(spec.origin) == self._path
+        """Whether a spec leads to a changed file."""
+        return bool(self._texts) and spec.origin is not None and os.path.realpath(spec.origin) in self._texts
 
     def ours(self, spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
-        """The same spec with our loader."""
-        spec.loader = CandidateLoader(spec.name, spec.origin or self._path, self._text)
+        """The same spec, of a changed file, with our loader."""
+        path = str(spec.origin)
+        spec.loader = CandidateLoader(spec.name, path, self._texts[os.path.realpath(path)])
         spec.cached = None
         return spec
 
 
 def install() -> CandidateFinder:
-    """A finder ahead of all others; pytest puts its own first later on, and steps back for the changed file."""
+    """A finder ahead of all others; pytest puts its own first later on, and steps back for changed files."""
     from _pytest.assertion import rewrite
 
     finder = CandidateFinder()

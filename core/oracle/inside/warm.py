@@ -10,17 +10,15 @@ import pytest
 from _pytest.config import _prepareconfig
 
 from . import audit
-from .candidate import REFUSALS, path_of, text_of
+from .candidate import REFUSALS, changed_paths, serve, texts_of
 from .channel import Send
 from .child import describe, flush
 from .codeswap import Functions, Outline, Refusal, locate, swap
 from .evidence import hide, needs_proof, prove, snapshot
 from .loading import LoadTests
 from .reporter import Reporter, Witness
-from .screening import screen
 from .sources import install
 from .stages import Stages
-from .subprocesses import serve
 
 
 class Relay:
@@ -78,19 +76,25 @@ class Collected:
 
         The original is parsed once for all its candidates.
         """
-        path = request.get("path")
-        if path is None:
+        if not request.get("changes"):
             return ""
         try:
-            if path not in self._outlines:
-                real = os.path.realpath(path_of(request, self._config))
-                self._outlines[path] = Outline(real, request["original"])
-            locate(self._functions, self._outlines[path], request)
+            locate(self._functions, self._outline(request), _change(request))
         except Refusal as error:
             return str(error)
         except REFUSALS:
             return "the original does not compile"
         return ""
+
+    def _outline(self, request: dict[str, Any]) -> Outline:
+        if len(request["changes"]) > 1:
+            raise Refusal("several files are changed")
+        (change,) = request["changes"]
+        path = change["path"]
+        if path not in self._outlines:
+            real = os.path.realpath(os.path.join(self._config["root"], path))
+            self._outlines[path] = Outline(real, change["original"])
+        return self._outlines[path]
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
         """Run the request in this child; never returns."""
@@ -105,7 +109,7 @@ class Collected:
         leave(status)
 
     def _run(self, send: Send, request: dict[str, Any]) -> None:
-        if request.get("path") is not None and not self._place(send, request):
+        if request.get("changes") and not self._place(send, request):
             return
         reporter = self._relay.reporter = Reporter(send, request, self._witness, self._config["root"])
         session = self._session
@@ -113,7 +117,7 @@ class Collected:
         session.testscollected = len(session.items)
         self._forget_output()
         hide()
-        audit.install(send, self._config["root"] + os.sep, path_of(request, self._config))
+        audit.install(send, self._config["root"], changed_paths(request))
         if request.get("stages"):
             self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
         self._pytest.hook.pytest_runtestloop(session=session)
@@ -126,20 +130,16 @@ class Collected:
 
     def _place(self, send: Send, request: dict[str, Any]) -> bool:
         """Swap the code; False, and a report, when a fresh import must judge or the text does not compile."""
-        outline = self._outlines[request["path"]]
         try:
-            text = text_of(request)
-            swap(self._functions, outline, request)
+            texts = texts_of(request, self._config)
+            swap(self._functions, self._outline(request), _change(request))
         except Refusal as error:
             send("fallback", str(error))
             return False
         except REFUSALS:
             send("fallback", "the function alone does not compile")
             return False
-        send("screen", *screen(request["original"], request["text"]))
-        path = path_of(request, self._config)
-        self._finder.place(path, text)
-        serve(path, text)
+        serve(send, request, texts, self._finder)
         return True
 
     def _forget_output(self) -> None:
@@ -151,3 +151,8 @@ class Collected:
                 stream: Any = getattr(capturing, name)
                 stream.tmpfile.seek(0)
                 stream.tmpfile.truncate()
+
+
+def _change(request: dict[str, Any]) -> dict[str, Any]:
+    """The one change, with the lines that run at import."""
+    return {"import_lines": request["import_lines"], **request["changes"][0]}

@@ -53,11 +53,12 @@ class Zygote:
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import child, cold
+        from . import candidate, child, cold
 
         self._wire = wire
         self._config = config
         self._child = child
+        self._announce = candidate.announce
         self._cold = cold
         _keep_quiet_about_the_test()
         self._collected: Any = None
@@ -154,6 +155,7 @@ class Zygote:
         def body(report: int, output: int, nonce: str) -> None:
             self._wire.close()
             send = self._child.settle(report, output, nonce, self._config)
+            self._announce()
             if self._collected is not None:
                 self._collected.run(send, request)
             else:
