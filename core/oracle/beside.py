@@ -40,7 +40,13 @@ def both(first: Callable[[Progress], A], second: Callable[[Progress], B], progre
     with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
         other = pool.submit(second, heard)
         try:
-            own = first(progress)
+
+            def heeding(stage: str, done: int, total: int) -> None:
+                progress(stage, done, total)
+                if other.done():
+                    other.result()  # raises what ended it
+
+            own = first(heeding)
             while not wait((other,), STEP).done:
                 progress(*heard.latest)
             return own, other.result()

@@ -39,7 +39,7 @@ class IdentityRunner:
     def start(self, plan: SessionPlan, progress: Progress) -> Zygote:
         """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
-            zygote = Zygote(self._new_sandbox(), plan, beat=lambda: progress("starting", 0, 1))
+            zygote = Zygote(self._new_sandbox(), plan, beat=lambda: progress("starting a sandbox", 0, 1))
         except ZygoteDied as error:
             raise TargetError(
                 f"{self._interpreter.executable} cannot be started in the sandbox: {error}.",
@@ -75,10 +75,10 @@ class IdentityRunner:
         self._check_ending(run, reply, limit)
         return run
 
-    def apart(self, zygote: Zygote, seconds: Mapping[str, float], progress: Progress) -> Apart:
-        """The tests without their fellows, for as long as that is worth it. Raises TargetError."""
+    def apart(self, zygote: Zygote, seconds: Mapping[str, float], plain: float, progress: Progress) -> Apart:
+        """The tests without their fellows, for about as long as a plain run takes. Raises TargetError."""
         try:
-            return failing_apart(zygote, seconds, budget(sum(seconds.values())), progress)
+            return failing_apart(zygote, seconds, budget(plain), progress)
         except ZygoteDied as error:
             raise self._died(error) from error
 

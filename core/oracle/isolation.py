@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import zip_longest
 
 from core.oracle.baseline import file_of
 from core.oracle.messages import headline
 from core.oracle.zygote import Zygote
 
-LEAST_BUDGET = 4.0
+LEAST_BUDGET = 2.0
 MOST_BUDGET = 20.0
 LEAST_PATIENCE = 30.0
 """Seconds that one fork may take at least."""
-STAGE = "tests apart"
+STAGE = "learning the tests: without each other"
 
 Progress = Callable[[str, int, int], None]
 
@@ -49,14 +50,15 @@ def failing_apart(zygote: Zygote, seconds: Mapping[str, float], limit: float, pr
         if time.monotonic() > end:
             apart.unreached += batch
             continue
-        progress(STAGE, done, len(seconds))
+        beat = partial(progress, STAGE, done, len(seconds))
+        beat()
         done += len(batch)
         patience = LEAST_PATIENCE + 3 * sum(seconds[test] for test in batch)
-        for test in failures(zygote, batch, patience, progress) if len(batch) > 1 else batch:
+        for test in failures(zygote, batch, patience, beat) if len(batch) > 1 else batch:
             if time.monotonic() > end:
                 apart.unreached.append(test)
             else:
-                apart.failing |= failures(zygote, [test], patience, progress)
+                apart.failing |= failures(zygote, [test], patience, beat)
     return apart
 
 
@@ -68,13 +70,13 @@ def batches(seconds: Mapping[str, float]) -> list[list[str]]:
     return [[test for test in batch if test is not None] for batch in zip_longest(*by_file.values())]
 
 
-def failures(zygote: Zygote, tests: Sequence[str], total: float, progress: Progress) -> dict[str, str]:
+def failures(zygote: Zygote, tests: Sequence[str], total: float, beat: Callable[[], None]) -> dict[str, str]:
     """Node id -> the line that names the error, of those that do not pass in one fork within `total` seconds.
 
     Raises ZygoteDied.
     """
     request = {"tests": list(tests), "fail_fast": False, "unproven": True, "total": total}
-    reply = zygote.run(request, beat=lambda: progress(STAGE, 0, 1))
+    reply = zygote.run(request, beat=beat)
     said = {values[0]: values[1:] for kind, *values in reply["frames"] if kind == "test"}
     found = {}
     for test in tests:

@@ -106,7 +106,7 @@ class ProjectOracle:
             try:
                 return run.learn(progress)
             except SandboxError:
-                progress("starting", 0, 1)
+                progress("starting a sandbox", 0, 1)
                 if not engine.worth_waiting():
                     raise
 

@@ -56,12 +56,36 @@ class _Forked:
 
 
 @dataclass(frozen=True, slots=True)
+class _Untraced:
+    """What the runs without a tracer showed.
+
+    Attributes:
+        plain: in fresh processes; the first of all tests, later ones of `again` alone.
+        again: the tests that are fast enough to be run again and again.
+        plan: for further processes: broken test files left out, foreign modules imported beforehand.
+    """
+
+    plain: list[IdentityRun]
+    again: list[str]
+    plan: SessionPlan
+    forked: _Forked
+
+
+@dataclass(frozen=True, slots=True)
 class _CodeSwap:
     """Whether candidates may be judged in forks. `run` is None when not."""
 
     run: IdentityRun | None
     fresh_only: frozenset[str]
     order_dependent: Mapping[str, str]
+
+
+class _Opened(Exception):
+    """Tests make files in folders of the project, which are to be opened for that."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        super().__init__(folders)
+        self.folders = folders
 
 
 class SuiteRun:
@@ -87,101 +111,116 @@ class SuiteRun:
         self._root = root
 
     def learn(self, progress: Progress) -> Baseline:
-        """Run the suite as often as it takes: once traced, then those tests again that there is time for.
+        """Run the suite as often as it takes: traced, and beside that untraced in other orders and apart.
 
         Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
         """
         progress("check", 0, 1)
-        first, opened = self._first_run(progress)
-        if not first.passed:
-            raise _none_pass(untrusted([first]))
-        again = affordable(first, self._settings.repeat_seconds)
-        ignored = tuple(dict.fromkeys(where for where, _ in first.errors if where))
-        plan = ready_plan(self._plan.with_writable(opened), ignored, first.modules, first.import_lines)
-        with closing(self._runner.start(plan, progress)) as fresh:
-            plain, forked = self._together(
-                partial(self._plain_runs, fresh, again, len(again) == len(first.passed)),
-                partial(self._forked, plan, again),
-                progress,
-            )
-            excluded = untrusted([first, *plain]) | self._too_slow(first, again)
-            trusted = [node for node in dict.fromkeys(first.collected) if node not in excluded]
-            if not trusted:
-                raise _none_pass(excluded)
-            swap = self._weigh(forked, fresh, trusted, progress)
+        try:
+            return self._learn(self._plan, (), progress)
+        except _Opened as found:
+            names = ", ".join(self._below(found.folders))
+            self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
+            return self._learn(self._plan.with_writable(found.folders), found.folders, progress)
+
+    def _learn(self, plan: SessionPlan, opened: tuple[Path, ...], progress: Progress) -> Baseline:
+        """Raises _Opened where tests want to make files, and nothing is opened yet."""
+        untraced, traced = self._together(
+            partial(self._untraced, plan, not opened), partial(self._traced, plan), progress
+        )
+        plain, forked = untraced.plain, untraced.forked
+        excluded = untrusted([traced, *plain]) | self._too_slow(plain[0], untraced.again)
+        trusted = [node for node in dict.fromkeys(traced.collected) if node not in excluded]
+        if not trusted:
+            raise _none_pass(excluded)
+        swap = self._weigh(forked, partial(self._runner.start, untraced.plan, progress), trusted, progress)
         excluded |= swap.order_dependent
         trusted = [node for node in trusted if node not in excluded]
         tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
         seconds, overhead = min(run.seconds for run in plain), max(run.overhead for run in plain)
-        suite = Suite(tests, excluded, coverage_map(first, trusted), seconds, self._python)
-        untraced = [*plain, *([swap.run] if swap.run is not None else [])]
-        allowed = _allowances(untraced)
-        modules = tuple(first.modules)
+        suite = Suite(tests, excluded, coverage_map(traced, trusted), seconds, self._python)
+        repeated = [*plain, *([swap.run] if swap.run is not None else [])]
         return Baseline(
             suite,
             overhead,
-            paid_once(untraced),
-            ignored,
-            modules,
-            frozenset(first.early),
-            tuple(str(folder.relative_to(self._root)) for folder in opened if self._root is not None),
-            allowed,
+            paid_once(repeated),
+            broken_files(plain[0]),
+            tuple(plain[0].modules),
+            frozenset(plain[0].early),
+            tuple(self._below(opened)),
+            _allowances(repeated),
             swap.run is not None,
             swap.fresh_only,
         )
 
-    def _first_run(self, progress: Progress) -> tuple[IdentityRun, tuple[Path, ...]]:
-        """With coverage; once more where tests make files in the project, with those folders open for that."""
-        run = self._traced(self._plan, progress)
-        opened = folders_written(run, self._root) if self._root is not None else ()
-        if opened and self._root is not None:
-            names = ", ".join(str(folder.relative_to(self._root)) for folder in opened)
-            self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
-            run = self._traced(self._plan.with_writable(opened), progress)
-        if run.errors:
-            self._notice(_left_out(run.errors))
-        return run, opened
+    def _below(self, folders: Iterable[Path]) -> list[str]:
+        return [str(folder.relative_to(self._root)) for folder in folders if self._root is not None]
 
     def _traced(self, plan: SessionPlan, progress: Progress) -> IdentityRun:
         with closing(self._runner.start(plan, progress)) as zygote:
-            return self._runner.run(zygote, "tests with coverage", progress, trace=True)
+            return self._runner.run(zygote, "learning the tests: which lines they run", progress, trace=True)
 
-    def _plain_runs(self, zygote: Zygote, tests: Sequence[str], every: bool, progress: Progress) -> list[IdentityRun]:
-        """In other orders, untraced: their times are the baseline. `every`: no passing test is left out."""
-        asked = {} if every else {"tests": list(tests), "whole": True}
-        seeds = enumerate(orders(self._settings.identity_runs), start=2)
-        return [self._runner.run(zygote, f"tests, run {n}", progress, shuffle=seed, **asked) for n, seed in seeds]
+    def _untraced(self, plan: SessionPlan, ask: bool, progress: Progress) -> _Untraced:
+        """In a fresh process, then in forks of one that collected them. `ask`: what tests make files may be opened."""
+        plain, again = list[IdentityRun](), list[str]()
+        with closing(self._runner.start(plan, progress)) as fresh:
+            for order in orders(self._settings.identity_runs):
+                asked = {"tests": again, "whole": True} if plain else {}
+                stage = "learning the tests: in another order" if plain else "learning the tests: last to first"
+                plain.append(self._runner.run(fresh, stage, progress, shuffle=order, **asked))
+                if len(plain) == 1:
+                    self._consider(plain[0], ask)
+                    again = affordable(plain[0], self._settings.repeat_seconds)
+        plan = ready_plan(plan, broken_files(plain[0]), plain[0].modules, ())
+        return _Untraced(plain, again, plan, self._forked(plan, again, plain[0].seconds, progress))
 
-    def _forked(self, plan: SessionPlan, tests: Sequence[str], progress: Progress) -> _Forked:
-        """Run the tests forked from the collected suite, together and then each without others of its file."""
+    def _consider(self, run: IdentityRun, ask: bool) -> None:
+        """What the first run to its end tells. Raises ProjectError, _Opened."""
+        opened = folders_written(run, self._root) if ask and self._root is not None else ()
+        if opened:
+            raise _Opened(opened)
+        if run.errors:
+            self._notice(_left_out(run.errors))
+        if not run.passed:
+            raise _none_pass(untrusted([run]))
+
+    def _forked(self, plan: SessionPlan, tests: Sequence[str], limit: float, progress: Progress) -> _Forked:
+        """Run the tests forked from the collected suite, together and then each without others of its file.
+
+        `limit`: seconds that the latter may take.
+        """
         with closing(self._runner.start(plan.with_config(collect=True), progress)) as zygote:
             if zygote.greeting["trouble"]:
                 return _Forked(None, Apart(), str(zygote.greeting["trouble"]))
-            run = self._runner.run(zygote, "tests, collected once", progress, tests=list(tests), shuffle=0)
-            return _Forked(
-                run, self._runner.apart(zygote, {node: run.outcomes[node][1] for node in run.passed}, progress)
-            )
+            run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(tests), shuffle=0)
+            return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
 
-    def _weigh(self, forked: _Forked, fresh: Zygote, tests: Sequence[str], progress: Progress) -> _CodeSwap:
-        """Whether forks can be relied on; tests that fail in them are tried by fresh imports."""
+    def _weigh(
+        self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Progress
+    ) -> _CodeSwap:
+        """Whether forks can be relied on; tests that fail in them are tried by fresh imports. `start`: a process."""
         run, apart = forked.run, forked.apart
         if run is None:
             self._notice(f"Candidates are judged by fresh imports only: {forked.trouble}.")
-            return self._without_code_swap(fresh, tests, progress)
+            return self._without_code_swap(start, tests, progress)
         passed = frozenset(run.passed)
         suspects = [node for node in tests if node in apart.failing or node not in passed]
         if len(suspects) > len(tests) * MOST_FRESH_ONLY:
             self._notice(f"Candidates are judged by fresh imports only: {len(suspects)} tests need them.")
-            return self._without_code_swap(fresh, tests, progress)
+            return self._without_code_swap(start, tests, progress)
         self._name_unreached(apart, len(tests))
-        really = self._runner.apart(fresh, dict.fromkeys(suspects, 0.0), progress).failing
+        really: Mapping[str, str] = {}
+        if suspects:
+            with closing(start()) as fresh:
+                really = self._runner.apart(fresh, dict.fromkeys(suspects, 0.0), run.seconds, progress).failing
         return _CodeSwap(run, frozenset(suspects) - frozenset(really), _order_dependent(really))
 
-    def _without_code_swap(self, fresh: Zygote, tests: Sequence[str], progress: Progress) -> _CodeSwap:
+    def _without_code_swap(self, start: Callable[[], Zygote], tests: Sequence[str], progress: Progress) -> _CodeSwap:
         """The last identity run and the runs alone, by fresh imports."""
-        run = self._runner.run(fresh, "tests, shuffled", progress, tests=list(tests), shuffle=0)
-        flaky = untrusted([run])
-        apart = self._runner.apart(fresh, run.passed_seconds, progress)
+        with closing(start()) as fresh:
+            run = self._runner.run(fresh, "learning the tests: shuffled", progress, tests=list(tests), shuffle=0)
+            flaky = untrusted([run])
+            apart = self._runner.apart(fresh, run.passed_seconds, run.seconds, progress)
         self._name_unreached(apart, len(tests))
         return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(apart.failing)})
 
@@ -209,6 +248,11 @@ def ready_plan(
     """The plan for judging: broken test files left out, foreign modules imported and own files compiled beforehand."""
     arguments = [*plan.config["pytest_args"], *(f"--ignore={plan.config['root']}/{path}" for path in ignored)]
     return plan.with_config(pytest_args=arguments, preload=list(preload), sources=sorted(sources))
+
+
+def broken_files(run: IdentityRun) -> tuple[str, ...]:
+    """Test files that cannot be collected."""
+    return tuple(dict.fromkeys(where for where, _ in run.errors if where))
 
 
 def _left_out(errors: Sequence[tuple[str, str]]) -> str:

@@ -308,14 +308,14 @@ def test_progress_is_heard_and_may_cancel(tmp_path: Path) -> None:
 
     def progress(stage: str, done: int, total: int) -> None:
         stages.append(stage)
-        if stage == "tests, run 2":
+        if stage == "learning the tests: collected once":
             raise Stop
 
     oracle = open_oracle(open_codebase(shop(tmp_path)), OracleSettings(sandbox="bubblewrap", cache=False), print)
     with pytest.raises(Stop):
         oracle.suite(progress)
     oracle.close()
-    assert stages[0] == "check" and "tests with coverage" in stages
+    assert stages[0] == "check" and "learning the tests: last to first" in stages
 
 
 def test_a_second_opening_does_not_run_the_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

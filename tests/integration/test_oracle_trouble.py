@@ -52,7 +52,7 @@ def test_a_sandbox_killed_while_the_suite_is_learned_is_started_again(tmp_path: 
     killed: list[int] = []
 
     def kill_once(stage: str, done: int, total: int) -> None:
-        if stage == "tests with coverage" and not killed:
+        if stage == "learning the tests: last to first" and not killed:
             killed.extend(processes_with("inside/main.py") & set(descendants()))
             for process in killed:
                 os.kill(process, signal.SIGKILL)

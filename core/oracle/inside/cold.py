@@ -14,7 +14,7 @@ from .channel import Send
 from .child import describe, flush
 from .configured import Configured
 from .evidence import hide, needs_proof, prove, snapshot
-from .imported import Early, Foreign
+from .imported import Imported
 from .lines import Collector, choose_collector
 from .loading import LoadTests
 from .reporter import Reporter, Witness
@@ -74,6 +74,8 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
     changes = ready.changes if ready is not None else snapshot()
     plugins: list[Any] = [reporter, Closing(send, reporter, request, changes)]
     files = _files(request)
+    if request.get("identity"):
+        plugins.append(Imported(send, config["root"]))
     if request.get("stages"):
         plugins.append(Stages(reporter, request["stages"], collected=False))
     hide()
@@ -85,17 +87,14 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
 
 def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
     """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
-    collector, early, witness = choose_collector(config), Early(config["root"]), Witness()
-    known = Foreign(config["root"] + os.sep)
+    collector, witness = choose_collector(config), Witness()
     reporter = Reporter(send, request, witness, config["root"])
     changes = snapshot()
     # Ours is no change that a candidate may make too.
     closing = Closing(send, reporter, request, lambda: [name for name in changes() if name != "sys.settrace"])
     collector.start()
-    status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, early, known, collector])
+    status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, collector])
     _send_lines(send, collector)
-    send("modules", known.modules)
-    send("early", early.files)
     send("exit", status)
     return 0
 

@@ -8,45 +8,39 @@ from typing import Any
 
 import pytest
 
+from .channel import Send
 
-class Early:
-    """A plugin that names the project's files which are imported before anything is collected."""
 
-    def __init__(self, root: str) -> None:
-        """`root`: of the project."""
+class Imported:
+    """A plugin that reports the project's files which are imported before any collection, and what tests import.
+
+    The latter are neither the project's nor a plugin's, for pytest rewrites those on import.
+    """
+
+    def __init__(self, send: Send, root: str) -> None:
+        """`root`: of the project. What is imported by now does not count as imported by tests."""
+        self._send = send
         self._root = root + os.sep
-        self.files: list[str] = []
+        self._known = set(sys.modules)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: Any) -> None:
-        """Look once."""
+        """Look once for conftests and what they import."""
         files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         below = (file for file in files if isinstance(file, str) and file.startswith(self._root))
-        self.files = sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below})
-
-
-class Foreign:
-    """A plugin that names the modules which the tests imported.
-
-    They are neither the project's nor a plugin's, for pytest rewrites those on import.
-    """
-
-    def __init__(self, root: str) -> None:
-        """`root`: of the project, with a separator at its end. What is imported by now does not count."""
-        self._root = root
-        self._known = set(sys.modules)
-        self.modules: list[str] = []
+        self._send("early", sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below}))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Look once: what plugins import to say farewell serves no test."""
         modules = list(sys.modules.items())
         plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
-        self.modules = [
+        found = [
             name
             for name, module in modules
             if name not in self._known and name.split(".", 1)[0] not in plugins and self._is_foreign(name, module)
         ]
+        self._send("modules", found)
 
     def _is_foreign(self, name: str, module: Any) -> bool:
         file = getattr(module, "__file__", None)
