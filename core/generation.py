@@ -37,12 +37,29 @@ class Role(StrEnum):
         return Form.TEXT if self is Role.FORWARD else Form.CODE
 
 
+PLAIN = "plain"
+"""The role of a text that the model simply goes on writing, without any template."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat turn. `role`: system, user or assistant."""
+    """One chat turn. `role`: system, user or assistant; or PLAIN, for a whole prompt that is no conversation."""
 
     role: str
     content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where an answer that is written straight into a file ends: before the first line that is not part of it.
+
+    Attributes:
+        indentation: white space that every line has at least; blank lines have none.
+        comment: every line is a comment, as in a description.
+    """
+
+    indentation: str
+    comment: bool = False
 
 
 INFILL = "fill-in-the-middle"
@@ -63,9 +80,12 @@ class Prompt:
     Attributes:
         messages: few-shot turns and the question; empty where a gap is to be filled.
         truncated: whole statements of the file were left out to fit the context window.
+        shown: share of the file outside the item that the prompt shows, 0..1.
         prefill: what the assistant's turn already starts with (e.g. an opening fence).
         stop: texts that end the answer; not part of it.
         infill: the gap; only for models whose `backward_style` is fill-in-the-middle.
+        block: the lines of a file that the answer is; None when it is a turn of a conversation.
+        most_characters: an answer that is longer is cut, since nothing so long can be right; 0 for no such limit.
     """
 
     messages: tuple[Message, ...]
@@ -73,6 +93,9 @@ class Prompt:
     prefill: str = ""
     stop: tuple[str, ...] = ()
     infill: Infill | None = None
+    block: Block | None = None
+    most_characters: int = 0
+    shown: float = 1.0
 
 
 Fits = Callable[[Prompt], bool]
@@ -97,7 +120,8 @@ class Generation:
     Attributes:
         text: exactly what the model wrote after the prefill, stop text excluded.
         rendered: the exact prompt text after the chat template.
-        finish_reason: `stop`, `length`, `context` (window full) or `failed` (the engine died twice; `error` says how).
+        finish_reason: `stop`, `length`, `loop` (the same tokens over and over), `context` (window full) or `failed`
+            (the engine died twice; `error` says how).
     """
 
     id: str
@@ -117,10 +141,14 @@ class ModelInfo:
     Attributes:
         path: the file, or the address of an endpoint.
         sha256: of the file; empty for an endpoint.
-        prompt_style: `chat` (the file's own template) or `completion` (a base model); `embedding` for vectors.
+        prompt_style: `chat` (the file's own template), `completion` (turns as plain text) or `code` (a file that is
+            written on); `embedding` for vectors.
         build: engine and version, with its devices.
         served: what a server says of the model behind its name; empty for a file.
         backward_style: how code is asked for: as in `prompt_style`, or by fill-in-the-middle.
+        prompt_layout: where the description stands in what is asked: `shared` or `paper`.
+        calibration: what choosing the style rests on, e.g. `code 8/12, chat 1/12`; empty where it was told or guessed.
+        top_k, top_p: what sampling is cut to; 0 and 1.0 where it is not.
     """
 
     name: str
@@ -136,6 +164,10 @@ class ModelInfo:
     build: str = ""
     served: str = ""
     backward_style: str = ""
+    prompt_layout: str = "shared"
+    calibration: str = ""
+    top_k: int = 0
+    top_p: float = 1.0
 
 
 class Model(Protocol):
@@ -228,6 +260,7 @@ class Sample:
 
     Attributes:
         index: of the forward sample, or of the backward sample under its parent.
+        shown: share of the file outside the item that the prompt showed, 0..1.
         recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
         step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
         stop: why nothing was made after this sample, where that was decided early.
@@ -247,6 +280,7 @@ class Sample:
     seconds: float
     finish_reason: str
     truncated: bool = False
+    shown: float = 1.0
     recitation: float | None = None
     error: str = ""
     author: str = "model"

@@ -10,7 +10,10 @@ SETTINGS_VERSION = 1
 DEFAULT_CONTEXT = 3072
 """Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
 
-PROMPT_STYLES = ("auto", "chat", "completion", "fim")
+FORMER_TRUNCATION = {"top_k": 40, "top_p": 0.95}
+"""What runs drew with whose settings do not say it."""
+PROMPT_STYLES = ("auto", "chat", "completion", "code", "fim")
+PROMPT_LAYOUTS = ("shared", "paper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +81,19 @@ class ModelSettings:
         threads: None takes the cores that judging leaves.
         gpu_layers: -1 offloads all when the build can.
         prompt_style: one of PROMPT_STYLES; `fim` fills in the middle for the code and describes as `auto` does.
+        prompt_layout: one of PROMPT_LAYOUTS: whether a description stands after the file, which all of them then share,
+            or in it, as in the RTC paper. Only conversations have a layout.
+        top_k, top_p: sampling is cut to the likeliest tokens, so many of them or of so much probability; 0 and 1.0 draw
+            from the model's own distribution, as the paper does.
     """
 
     context_size: int | None = None
     threads: int | None = None
     gpu_layers: int = -1
     prompt_style: str = "auto"
+    prompt_layout: str = "shared"
+    top_k: int = 0
+    top_p: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +222,8 @@ class RunSettings:
             "generation": ModelSettings,
         }
         values = _known(cls, data)
+        if "top_k" not in data.get("generation", {}):
+            values["generation"] = data.get("generation", {}) | FORMER_TRUNCATION
         for name, kind in nested.items():
             values[name] = kind(**_known(kind, values.get(name, {})))
         for name in ("endpoint", "backward_endpoint"):

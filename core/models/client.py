@@ -19,7 +19,7 @@ from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.link import SILENCE, WorkerLink, silent
 from core.models.memory import window_of
 from core.models.process import ENDED, WorkerProcess
-from core.models.styles import backward_style, wire_style
+from core.models.styles import Asked, check_layout, choose_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
 
@@ -43,7 +43,11 @@ class LocalModel:
         """
         self._header = read_header(path)
         check_generative(self._header)
-        self._options = _options(self._header, settings)
+        check_layout(settings)
+        self._settings = settings
+        self._sha256 = fingerprint(self._header.files, beat=beat)
+        self._asked = choose_style(self._header, settings.prompt_style, self._sha256)
+        self._options = _options(self._header, settings, self._asked)
         self._link = WorkerLink(path, self._options, silence, beat)
         self._beat = beat
         self._cancel = threading.Event()
@@ -184,15 +188,19 @@ class LocalModel:
         return ModelInfo(
             name=header.label,
             path=str(header.path),
-            sha256=fingerprint(header.files, beat=self._beat),
-            template_sha256=loaded["template_sha256"],
+            sha256=self._sha256,
+            template_sha256=loaded["template_sha256"] if self._asked.forward == "chat" else "",
             architecture=header.architecture,
             quantization=header.quantization,
             parameters=header.parameters,
             context_size=loaded["context_size"],
             threads=loaded["threads"],
-            prompt_style=loaded["prompt_style"],
-            backward_style=backward_style(self._options["prompt_style"], loaded["prompt_style"]),
+            prompt_style=self._asked.forward,
+            backward_style=self._asked.backward,
+            prompt_layout=self._settings.prompt_layout,
+            calibration=self._asked.calibration,
+            top_k=self._settings.top_k,
+            top_p=self._settings.top_p,
             build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
         )
 
@@ -202,7 +210,7 @@ def default_threads() -> int:
     return max(1, len(os.sched_getaffinity(0)) - 1)
 
 
-def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
+def _options(header: GgufHeader, settings: ModelSettings, asked: Asked) -> Wire:
     """The `load` message. Raises ModelError."""
     if (settings.threads or 0) > MOST_THREADS:
         raise ModelError(f"llama.cpp takes at most {MOST_THREADS} threads, not {settings.threads:,}.", "Name fewer.")
@@ -211,7 +219,9 @@ def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
         "context_size": window_of(header, settings),
         "threads": settings.threads or default_threads(),
         "gpu_layers": settings.gpu_layers,
-        "prompt_style": wire_style(header, settings.prompt_style),
+        "prompt_style": wire_style(header, asked),
+        "top_k": settings.top_k,
+        "top_p": settings.top_p,
         "template": header.chat_template,
         "kv_bytes": header.kv_bytes,
         "fixed_context": header.fixed_context,

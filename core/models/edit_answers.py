@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from core.generation import Extraction
+from core.models.extraction import without_thoughts
 from core.models.special_tokens import without_joiners
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*[\w+#.-]*[ \t]*")
@@ -17,10 +18,14 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
     """The new code as it stands in its file.
 
     `old` is the old code, whose line ends and indentation the new code takes; `prefill` what the answer already
-    started with. Steps: `label-dropped`, `fence`, `reindented`, `newlines`, `joiner-dropped`, `empty`.
+    started with. Steps: `label-dropped`, `fence`, `reindented`, `newlines`, `joiner-dropped`, `thoughts-dropped`,
+    `empty`.
     """
     steps: list[str] = []
-    lines = _NEWLINES.sub("\n", without_joiners(raw, old, steps)).split("\n")
+    answer = without_thoughts(raw)
+    if answer != raw:
+        steps.append("thoughts-dropped")
+    lines = _NEWLINES.sub("\n", without_joiners(answer, old, steps)).split("\n")
     lines = _unlabelled(lines, steps)
     lines = _unfenced(lines, prefill, steps)
     while lines and not lines[-1].strip():

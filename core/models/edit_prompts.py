@@ -1,6 +1,7 @@
 """Three-shot prompts of EditingRTC: describe an edit, apply it again (RTC paper, Sec. 3.2 and 4).
 
-The words are data, in `resources/prompts/editing.toml`.
+The words are data, in `resources/prompts/editing.toml`. Models are asked in turns of a conversation; in the
+style `code` the same parts stand under headings of one text, which the model goes on writing.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from functools import cache
 from importlib.resources import files
 
 from core.errors import ModelError
-from core.generation import Fits, Message, Prompt
+from core.generation import PLAIN, Block, Fits, Message, Prompt
+from core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
 
+BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"
+"""The headings in the style `code`."""
 UNINFORMATIVE = "Edit."
 """The utterance eps of the baseline."""
 
@@ -48,7 +52,7 @@ def wording() -> Wording:
     return Wording(data["version"], data["system"], forward, backward, tuple(shots))
 
 
-def edit_forward_prompt(old: str, new: str, fits: Fits) -> Prompt:
+def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat") -> Prompt:
     """Ask what differs between the old and the new code.
 
     Where the window is too small shots are left out, and `truncated` says so. Raises ModelError when not even the
@@ -59,10 +63,16 @@ def edit_forward_prompt(old: str, new: str, fits: Fits) -> Prompt:
         turns = [(_forward_question(shot.old, shot.new), shot.description) for shot in shots]
         return Prompt(_messages(turns, _forward_question(old, new)), truncated=len(shots) < len(wording().shots))
 
-    return _fitted(ask, fits)
+    def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
+        parts = [_part(shot.old, after=shot.new) + f"{EDIT} {shot.description}\n\n\n" for shot in shots]
+        text = "".join(parts) + _part(old, after=new) + EDIT
+        cut = len(shots) < len(wording().shots)
+        return Prompt((Message(PLAIN, text),), truncated=cut, block=Block("", comment=True))
+
+    return _fitted(ask_in_one_text if style == CODE else ask, fits)
 
 
-def edit_backward_prompt(old: str, description: str, fits: Fits) -> Prompt:
+def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "chat") -> Prompt:
     """Ask for the new code, from the old code and the description of the edit alone. Raises ModelError as above."""
     fence = fence_for(old)
 
@@ -78,7 +88,24 @@ def edit_backward_prompt(old: str, description: str, fits: Fits) -> Prompt:
             stop=(f"\n{fence}",),
         )
 
-    return _fitted(ask, fits)
+    def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
+        parts = [_part(shot.old, edit=shot.description, after=shot.new) + f"{END}\n\n\n" for shot in shots]
+        return Prompt(
+            (Message(PLAIN, "".join(parts) + _part(old, edit=description) + f"{AFTER}\n"),),
+            truncated=len(shots) < len(wording().shots),
+            stop=(f"\n{END}", f"\n{BEFORE}"),
+            most_characters=max(LEAST_ROOM, ROOM_FACTOR * len(old)),
+        )
+
+    return _fitted(ask_in_one_text if style == CODE else ask, fits)
+
+
+def _part(old: str, edit: str = "", after: str | None = None) -> str:
+    """One edit as part of a text: the old code, what is to be done if that comes next, and the new code if known."""
+    lines = [BEFORE, _lines(old).rstrip("\n")]
+    lines += [f"{EDIT} " + "\n# ".join(edit.strip().splitlines())] if edit else []
+    lines += [AFTER, _lines(after).rstrip("\n")] if after is not None else []
+    return "\n".join(lines) + "\n"
 
 
 def fence_for(text: str) -> str:

@@ -14,6 +14,7 @@ from core.models.chat_http import HttpFailure
 from core.models.link import silent
 from core.models.remote import Endpoint, RemoteModel
 from core.models.served import Served, choose, list_served
+from core.models.styles import check_layout
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
 
 TICK = 0.1
@@ -28,10 +29,11 @@ def open_endpoint(
 
     Raises ModelError: no address, a key that is not set, no answer, an unknown name, a prompt style it has not.
     """
-    if generation.prompt_style not in ("auto", "chat", "completion"):
+    check_layout(generation)
+    if generation.prompt_style not in ("auto", "chat", "completion", "code"):
         raise ModelError(
             f"A server cannot be asked in the prompt style {generation.prompt_style}.",
-            "Choose `auto`, `chat` or `completion`.",
+            "Choose `auto`, `chat`, `completion` or `code`.",
         )
     key = key_of(settings, os.environ)
     served = _described(settings, key, beat)
@@ -45,7 +47,10 @@ def open_endpoint(
             concurrency=settings.concurrency,
             attempts=settings.attempts,
             timeout=settings.timeout,
-            style="completion" if generation.prompt_style == "completion" else "chat",
+            style="chat" if generation.prompt_style == "auto" else generation.prompt_style,
+            layout=generation.prompt_layout,
+            top_k=generation.top_k,
+            top_p=generation.top_p,
             served=served.said,
             parameters=served.parameters,
         )

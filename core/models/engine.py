@@ -9,10 +9,24 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from core.models.jobs import Aborted, Counters, Finished, Job, Listener, Native, Row, Shape
+from core.models.jobs import (
+    LEAST_ROUNDS,
+    LONGEST_LOOP,
+    Aborted,
+    Counters,
+    Finished,
+    Job,
+    Listener,
+    Native,
+    Row,
+    Shape,
+    loops,
+)
 from core.models.streams import STEP, Stream, Streams
 from core.models.textstream import TextStream
 
+LOOKED_BACK = LONGEST_LOOP * LEAST_ROUNDS
+"""Tokens that tell whether an answer repeats itself."""
 MARGIN = 16
 """Cache cells of a stream kept free for padding rows."""
 LEAST = 64
@@ -83,7 +97,8 @@ class Engine:
     def _prefill(self, stream: Stream, job: Job, listener: Listener) -> None:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
         stream.job, stream.started, stream.written = job, time.monotonic(), 0
-        stream.answer = TextStream(job.stop)
+        stream.thoughts = 0
+        stream.answer = TextStream(job.ending, job.thinks)
         stream.sampler = self.native.open_sampler(job.temperature, job.seed)
         self.counters.prompt_tokens += len(job.tokens)
         total = len(job.tokens)
@@ -181,13 +196,20 @@ class Engine:
         if new := stream.answer.push(self.native.piece(token)):
             listener.text(job.id, new)
         stream.next_token = token
-        if stream.answer.stopped:
-            return self._finish(stream, job, "stop", listener)
-        if stream.written >= job.max_tokens:
-            return self._finish(stream, job, "length", listener)
+        if stream.answer.thinking:
+            stream.thoughts += 1
+        reason = stream.answer.reason or self._reason_to_stop(stream, job)
+        return self._finish(stream, job, reason, listener) if reason else None
+
+    def _reason_to_stop(self, stream: Stream, job: Job) -> str:
+        """Why nothing more can come of an answer that its text does not end; empty while something can."""
+        if stream.thoughts > job.thought_tokens or stream.written - stream.thoughts >= job.max_tokens:
+            return "length"
+        if loops([*stream.held[-LOOKED_BACK:], stream.next_token][-stream.written :]):
+            return "loop"
         if len(stream.held) + 1 >= self.window:
-            return self._finish(stream, job, "context", listener)
-        return None
+            return "context"
+        return ""
 
     def _finish(self, stream: Stream, job: Job, reason: str, listener: Listener) -> Finished:
         if rest := stream.answer.finish():

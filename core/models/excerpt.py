@@ -17,6 +17,8 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 CUT = "# ..."
 LARGE = 24
 """Lines from which on a compound statement is cut inside rather than dropped whole."""
+LEAST_TELLING = 12
+"""Characters from which on a line tells its place in a file."""
 HOME = 80
 """Lines of a function or class at most for its regions to be shown in the same excerpt."""
 
@@ -49,11 +51,13 @@ class Excerpt:
     Attributes:
         before, after: the lines around the region, without line ends.
         cut: whether anything was left out.
+        share: of the characters outside the region, those that are shown, 0..1.
     """
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     cut: bool
+    share: float = 1.0
 
 
 @dataclass(slots=True)
@@ -93,7 +97,32 @@ class Outline:
                 wanted[part.start : part.end] = [True] * (part.end - part.start)
         before = self._shown(range(self.region.start), wanted)
         after = self._shown(range(self.region.end, len(self.lines)), wanted)
-        return Excerpt(before, after, kept < len(self.units))
+        shown = sum(len(line) for line, kept_line in zip(self.lines, wanted, strict=True) if kept_line)
+        return Excerpt(before, after, kept < len(self.units), shown / self._outside if self._outside else 1.0)
+
+    @property
+    def _outside(self) -> int:
+        """Characters outside the region."""
+        return sum(map(len, self.lines)) - sum(map(len, self.lines[self.region.start : self.region.end]))
+
+    def cut_before(self, excerpt: Excerpt) -> bool:
+        """Whether anything that stands before the region is left out of an excerpt."""
+        return excerpt.before != tuple(self.lines[: self.region.start])
+
+    def share_before(self, excerpt: Excerpt) -> float:
+        """The share of the file outside the region that is shown by who shows only what stands before it."""
+        known = set(self.lines[: self.region.start])
+        shown = sum(len(line) for line in excerpt.before if line in known)
+        return shown / self._outside if self._outside else 1.0
+
+    def line_after(self, indent: str) -> tuple[str, ...]:
+        """The line below the region, with the line ends around it, if an answer of that indentation could run into it.
+
+        A short line may well be part of the answer.
+        """
+        line = next((line for line in self.lines[self.region.end :] if line.strip()), "")
+        alike = line.startswith(indent) and not line[len(indent) :][:1].isspace()
+        return (f"\n{line.rstrip()}\n",) if alike and len(line.strip()) >= LEAST_TELLING else ()
 
     def _shown(self, numbers: range, wanted: Sequence[bool]) -> tuple[str, ...]:
         shown: list[str] = []

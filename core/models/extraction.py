@@ -14,6 +14,7 @@ from core.models.indentation import level, parses
 from core.models.indentation import place as place_code
 from core.models.placement import Place, place_of
 from core.models.special_tokens import without_joiners
+from core.models.textstream import THOUGHTS
 from core.models.unwrap import unwrap
 from core.types import Item
 
@@ -21,15 +22,18 @@ FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
 LABEL = re.compile(
     r"^\s*(?:\*\*|#+\s*)?(?:description|answer|summary|output|explanation)\s*:?\s*(?:\*\*)?\s*:?\s*", re.I
 )
+THOUGHT = re.compile(r"\s*<think>.*?</think>|.*?^[ \t]*</think>[ \t]*$", re.S | re.M)
+"""Thoughts from the beginning of an answer on; templates may have opened them already."""
 TODO = re.compile(r"^\s*#\s*TODO\b", re.I)
 
 
 def extract_description(raw: str) -> Extraction:
-    """The first paragraph of prose: code blocks, labels and quotes are dropped."""
+    """The whole of the prose: thoughts, code blocks, labels, quotes and the signs of a comment are dropped."""
     steps: list[str] = []
-    text = _step(steps, "fence-dropped", raw, _without_fences)
+    text = _step(steps, "thoughts-dropped", raw, without_thoughts)
+    text = _step(steps, "comment-signs-dropped", text.strip(), _without_comment_signs)
+    text = _step(steps, "fence-dropped", text, _without_fences)
     text = _step(steps, "label-dropped", text.strip(), _without_label)
-    text = _step(steps, "first-paragraph", text.strip(), _first_paragraph)
     text = _step(steps, "unquoted", text.strip(), _unquoted)
     if not text.strip():
         steps.append("empty")
@@ -41,11 +45,14 @@ def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extracti
 
     `prefill` is what the answer already started with. Steps: `fence`, `fence-unterminated`, `todo-dropped`, `prose`,
     `function-body`, `class-body`, `block-body`, `whole-file`, `around-dropped`, `reindented`, `newlines`,
-    `joiner-dropped`, `empty`.
+    `joiner-dropped`, `thoughts-dropped`, `empty`.
     """
     steps: list[str] = []
     place = place_of(item, file_text)
-    text = NEWLINES.sub("\n", without_joiners(raw, file_text, steps))
+    text = _step(steps, "thoughts-dropped", raw, without_thoughts)
+    text = NEWLINES.sub("\n", without_joiners(text, file_text, steps))
+    if prefill and not prefill.strip():
+        text = prefill + text  # written straight into the file: the first line's indentation is part of the answer
     text = _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
     text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, place))
     levelled = _step(steps, "prose", level(text, place.indentation), _without_prose)
@@ -95,12 +102,19 @@ def _without_label(text: str) -> str:
     return rest if marked or text.lstrip().startswith(("#", "**")) else text
 
 
-def _first_paragraph(text: str) -> str:
-    """Up to the first blank line; a first line that only announces what follows brings the next paragraph along."""
-    parts = re.split(r"\n[ \t]*\n", text)
-    if len(parts) > 1 and parts[0].rstrip().endswith(":"):
-        return "\n".join(parts[:2])
-    return parts[0]
+def without_thoughts(text: str) -> str:
+    """What follows the thoughts of a reasoning model; nothing where it never came to an end with them."""
+    if thoughts := THOUGHT.match(text):
+        return text[thoughts.end() :].lstrip("\n")
+    return "" if text.lstrip().startswith(THOUGHTS[0]) else text
+
+
+def _without_comment_signs(text: str) -> str:
+    """A description that goes on as a comment of several lines, as words; a lone list or heading is left as it is."""
+    first, *others = text.split("\n")
+    if not others or not all(line.lstrip().startswith("#") or not line.strip() for line in others):
+        return text
+    return "\n".join([first.removeprefix("#").strip(), *(line.lstrip().removeprefix("#").strip() for line in others)])
 
 
 def _unquoted(text: str) -> str:

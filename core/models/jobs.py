@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from core.models.textstream import Ending
 
 
 class Aborted(Exception):
@@ -57,14 +59,26 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One request as tokens."""
+    """One request as tokens.
+
+    Attributes:
+        thinks: the prompt has begun the model's thoughts for it.
+        thought_tokens: room for thoughts, beside `max_tokens` for the answer.
+    """
 
     id: str
     tokens: tuple[int, ...]
     temperature: float
     seed: int
     max_tokens: int
-    stop: tuple[str, ...]
+    ending: Ending = field(default_factory=Ending)
+    thinks: bool = False
+    thought_tokens: int = 0
+
+    @property
+    def room(self) -> int:
+        """Tokens that may be written."""
+        return self.max_tokens + self.thought_tokens
 
 
 def twinned(jobs: Sequence[Job]) -> tuple[list[Job], dict[str, list[str]]]:
@@ -73,14 +87,32 @@ def twinned(jobs: Sequence[Job]) -> tuple[list[Job], dict[str, list[str]]]:
     ids: dict[str, list[str]] = {}
     for job in jobs:
         greedy = job.temperature <= 0
-        first = firsts.setdefault((job.tokens, job.max_tokens, job.stop) if greedy else job.id, job)
+        first = firsts.setdefault((job.tokens, job.max_tokens, job.ending) if greedy else job.id, job)
         ids.setdefault(first.id, []).append(job.id)
     return list(firsts.values()), ids
 
 
+LONGEST_LOOP = 64
+"""Tokens of the longest passage whose repetition is looked for."""
+LEAST_ROUNDS, LEAST_LOOPED = 4, 64
+"""A passage must have come so often, and all of it be so many tokens long, to be a loop: code has rows of zeros."""
+
+
+def loops(tokens: Sequence[int]) -> bool:
+    """Whether the last tokens are one short passage over and over."""
+    for period in range(1, LONGEST_LOOP + 1):
+        length = max(period * LEAST_ROUNDS, LEAST_LOOPED)
+        if length > len(tokens):
+            return False
+        tail = tokens[-length:]
+        if tail[period:] == tail[:-period]:
+            return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """One answer. `finish_reason`: stop, length or context."""
+    """One answer. `finish_reason`: stop, length, loop (the same tokens over and over) or context."""
 
     id: str
     text: str

@@ -18,8 +18,6 @@ from llama_cpp import __version__ as binding_version
 
 from core.models.jobs import Aborted, Row
 
-TOP_K = 40
-TOP_P = 0.95
 BATCH = 512
 PIECE = 256
 """Bytes that nearly every token fits."""
@@ -60,8 +58,11 @@ class LogTail:
 class NativeModel:
     """One loaded model and its current context."""
 
-    def __init__(self, path: Path, gpu_layers: int, threads: int) -> None:
-        """Load the weights. Raises RuntimeError when llama.cpp refuses."""
+    def __init__(self, path: Path, gpu_layers: int, threads: int, top_k: int = 0, top_p: float = 1.0) -> None:
+        """Load the weights. Raises RuntimeError when llama.cpp refuses.
+
+        `top_k`, `top_p`: only the likeliest tokens are drawn from; 0 and 1.0 leave the model's own distribution whole.
+        """
         lib.llama_backend_init()
         params = lib.llama_model_default_params()
         params.n_gpu_layers = gpu_layers if lib.llama_supports_gpu_offload() else 0
@@ -72,6 +73,7 @@ class NativeModel:
         assert vocab is not None
         self.vocab = vocab
         self.threads = threads
+        self._top_k, self._top_p = top_k, top_p
         self.context: lib.llama_context_p | None = None
         self.batch = lib.llama_batch_init(BATCH, 0, 1)
         self.abort_flag = ctypes.create_string_buffer(2)
@@ -212,8 +214,10 @@ class NativeModel:
         if temperature <= 0:
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
         else:
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(TOP_K))
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(TOP_P, 1))
+            if self._top_k > 0:
+                lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(self._top_k))
+            if self._top_p < 1:
+                lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(self._top_p, 1))
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(temperature))
             # 0xFFFFFFFF would ask for a random seed.
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(seed % 0xFFFFFFFF))

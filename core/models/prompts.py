@@ -1,7 +1,13 @@
 """Three-shot prompts of SynthesisRTC: describe a region, write it again (RTC paper, Sec. 3.1 and 4).
 
-The words are data, in `resources/prompts/synthesis.toml`. Constant text stands first, then the file, then what varies:
-the description is shown after the file, at the TODO comment's own indentation, so that all descriptions share the file.
+The words are data, in `resources/prompts/synthesis.toml`. A model is asked in one of three styles:
+
+- `chat` and `completion`: turns of a conversation. Constant text stands first, then the file, then what varies. In the
+  layout `shared` the description is shown after the file, so that all descriptions share what was read of it; in the
+  layout `paper` it stands in the file, in the TODO comment at the region's place.
+- `code`: no conversation, but a file that the model goes on writing, at the region's place. The description is the TODO
+  comment above. What follows the region is not shown.
+- fill-in-the-middle, for the code only: the file with a gap, by the vocabulary's own marks; no shots.
 """
 
 from __future__ import annotations
@@ -13,7 +19,7 @@ from functools import cache, partial
 from importlib.resources import files
 
 from core.errors import ModelError
-from core.generation import Fits, Message, Prompt
+from core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
 from core.models.excerpt import Excerpt, Outline, fitting
 from core.types import Span
 
@@ -23,6 +29,13 @@ PLACEHOLDER = "# TODO"
 """What stands in the file where the region was."""
 REGION_ROOM, DESCRIPTION_ROOM = 480, 600
 """Characters that a cut file leaves free at least, so that the cut does not depend on what is asked of its excerpt."""
+
+LEAST_ROOM, ROOM_FACTOR = 600, 4
+"""An answer in the style `code` may be so many characters long, or so many times as long as what it replaces."""
+CODE = "code"
+"""The style in which a model goes on writing a file."""
+PAPER = "paper"
+"""The layout with the description in the file, where the RTC paper has it."""
 
 Ask = Callable[[Excerpt], Prompt]
 
@@ -46,9 +59,12 @@ class Wording:
     system: str
     forward: str
     backward: str
+    backward_in_place: str
     answer_start: str
     answer_end: str
     shots: tuple[Shot, ...]
+    summary: str
+    code_shots: tuple[Shot, ...]
 
 
 @cache
@@ -60,63 +76,152 @@ def wording() -> Wording:
         system=data["system"],
         forward=data["forward"]["question"],
         backward=data["backward"]["question"],
+        backward_in_place=data["backward"]["question_in_place"],
         answer_start=data["backward"]["answer_start"],
         answer_end=data["backward"]["answer_end"],
         shots=tuple(Shot(**shot) for shot in data["shots"]),
+        summary=data["code"]["summary"],
+        code_shots=tuple(Shot(where="", **shot) for shot in data["code"]["shots"]),
     )
 
 
-def forward_prompt(file_text: str, region_span: Span, fits: Fits) -> Prompt:
+def forward_prompt(file_text: str, region_span: Span, fits: Fits, style: str = "chat") -> Prompt:
     """Ask for a description of the region, the file around it shown.
 
     Raises ModelError when not even the region alone fits.
     """
     outline = Outline.of(file_text, region_span)
     region = tuple(outline.lines[outline.region.start : outline.region.end])
+    if style == CODE:
+        return _fitted(outline, partial(_code_forward, outline, region), None, fits)
 
     def ask(excerpt: Excerpt, shown: str = "\n".join(region)) -> Prompt:
         first = len(excerpt.before) + 1
         file = "\n".join([*excerpt.before, *region, *excerpt.after])
         question = _forward_question(file, shown, (first, first + len(region) - 1), ".".join(outline.names))
-        return Prompt((*_forward_shots(), Message("user", question)), truncated=excerpt.cut)
+        return Prompt((*_forward_shots(), Message("user", question)), truncated=excerpt.cut, shown=excerpt.share)
 
     return _fitted(outline, ask, lambda e: ask(e, _filled("\n".join(region), REGION_ROOM)), fits)
 
 
-def backward_prompt(file_text: str, region_span: Span, description: str, fits: Fits) -> Prompt:
-    """Ask for the code of the region: a TODO comment stands in its place and carries `description` after the file.
+def backward_prompt(
+    file_text: str, region_span: Span, description: str, fits: Fits, style: str = "chat", layout: str = "shared"
+) -> Prompt:
+    """Ask for the code of the region, of which a TODO comment with `description` is left.
 
     Raises ModelError when not even the comment alone fits.
     """
-    words = wording()
     outline = Outline.of(file_text, region_span)
+    if style == INFILL:
+        return _fitted(outline, partial(_infill, rest_of_lines(file_text, region_span), description), None, fits)
+    if style == CODE:
+        head, _ = rest_of_lines(file_text, region_span)
+        return _fitted(outline, partial(_code_backward, outline, head, description), None, fits)
     region = outline.lines[outline.region.start : outline.region.end]
     place = _placeholder_lines(file_text, region_span)
     todo = todo_comment(indentation(place[0]), description)
+    if layout == PAPER:
+        head, _ = rest_of_lines(file_text, region_span)
+        place = [*_standing_todo(head, description), *place[1:]]
+        ask_in_place = partial(_backward_turns, layout=layout, todo=todo)
+        return _fitted(outline, lambda e: ask_in_place(e, place), None, fits)
 
     def ask(excerpt: Excerpt, shown: Sequence[str] = place, todo: str = todo) -> Prompt:
-        file = "\n".join([*excerpt.before, *shown, *excerpt.after])
-        question = Message("user", _backward_question(file, todo))
-        return Prompt(
-            (*_backward_shots(), question),
-            truncated=excerpt.cut,
-            prefill=words.answer_start,
-            stop=(words.answer_end,),
-        )
+        return _backward_turns(excerpt, shown, todo=todo, layout=layout)
 
     return _fitted(outline, ask, lambda e: ask(e, region, _filled(todo, DESCRIPTION_ROOM)), fits)
 
 
-def _fitted(outline: Outline, ask: Ask, largest: Ask, fits: Fits) -> Prompt:
+def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
+    words = wording()
+    file = "\n".join([*excerpt.before, *place, *excerpt.after])
+    question = Message("user", _backward_question(file, todo, layout))
+    return Prompt(
+        (*_backward_shots(layout), question),
+        truncated=excerpt.cut,
+        shown=excerpt.share,
+        prefill=words.answer_start,
+        stop=(words.answer_end,),
+    )
+
+
+# --------------------------------------------------------------------------- the style `code`
+
+
+def _code_forward(outline: Outline, region: Sequence[str], excerpt: Excerpt) -> Prompt:
+    """The file up to the region, the region, and the beginning of a comment that sums it up."""
+    indent = indentation(region[0])
+    lines = [*excerpt.before, *region, indent + wording().summary]
+    return Prompt(
+        (Message(PLAIN, _code_shots(forward=True) + "\n".join(lines)),),
+        truncated=outline.cut_before(excerpt),
+        shown=outline.share_before(excerpt),
+        block=Block(indent, comment=True),
+    )
+
+
+def _code_backward(outline: Outline, head: str, description: str, excerpt: Excerpt) -> Prompt:
+    """The file up to the region, the description as a TODO comment, and the beginning of the region's first line.
+
+    Of the indentation the last character is left for the model to write: tokenizers put it into the same token as the
+    word that follows, and a prompt that ends in the whole of it is one that the model has never seen.
+    """
+    indent = indentation(head)
+    begun = head[:-1] if head == indent else head
+    lines = [*excerpt.before, todo_comment(indent, description), ""]
+    return Prompt(
+        (Message(PLAIN, _code_shots(forward=False) + "\n".join(lines)),),
+        truncated=outline.cut_before(excerpt),
+        shown=outline.share_before(excerpt),
+        prefill=begun,
+        stop=(f"\n{indent}{PLACEHOLDER}", *outline.line_after(indent)),
+        block=Block(indent),
+        most_characters=_room(outline.lines[outline.region.start : outline.region.end]),
+    )
+
+
+def _room(region: Sequence[str]) -> int:
+    """Characters after which an answer in the place of `region` cannot be right any more."""
+    return max(LEAST_ROOM, ROOM_FACTOR * len("\n".join(region)))
+
+
+@cache
+def _code_shots(forward: bool) -> str:
+    """The worked examples as one file."""
+    parts = []
+    for shot in wording().code_shots:
+        before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
+        indent = indentation(region)
+        summary = f"{indent}{wording().summary} {shot.description}"
+        made = [region, summary] if forward else [todo_comment(indent, shot.description), region]
+        parts.append("\n".join([before, *made, *([after] if after else [])]))
+    return "".join(part + "\n\n\n" for part in parts)
+
+
+# --------------------------------------------------------------------------- fill-in-the-middle
+
+
+def _infill(rest: tuple[str, str], description: str, excerpt: Excerpt) -> Prompt:
+    """What stands before the region, with the description as a TODO comment, and what stands after it."""
+    head, tail = rest
+    before = "\n".join([*excerpt.before, todo_comment(indentation(head), description), head])
+    infill = Infill(before, "\n".join([tail, *excerpt.after]))
+    return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
+
+
+# --------------------------------------------------------------------------- what fits
+
+
+def _fitted(outline: Outline, ask: Ask, largest: Ask | None, fits: Fits) -> Prompt:
     """The prompt with as much of the file as fits.
 
-    A file that must be cut is cut so that the `largest` prompt of its home fits too: then all prompts of that home
-    show the same excerpt, and what was evaluated for one serves the others. Raises ModelError.
+    A file that must be cut is cut so that the `largest` prompt of its home, if there is one, fits too: then all prompts
+    of that home show the same excerpt, and what was evaluated for one serves the others. Raises ModelError.
     """
     whole = ask(outline.excerpt(len(outline.units)))
     if fits(whole):
         return whole
-    for size in (largest, ask):
+    for size in (largest, ask) if largest is not None else (ask,):
         excerpt = fitting(outline, partial(_fits, size, fits))
         if excerpt is not None and fits(prompt := ask(excerpt)):
             return prompt
@@ -175,8 +280,14 @@ def _forward_question(file: str, region: str, lines: tuple[int, int], where: str
     )
 
 
-def _backward_question(file: str, todo: str) -> str:
-    return wording().backward.strip().format(file=file.rstrip("\n"), todo=todo)
+def _backward_question(file: str, todo: str, layout: str) -> str:
+    question = wording().backward_in_place if layout == PAPER else wording().backward
+    return question.strip().format(file=file.rstrip("\n"), todo=todo)
+
+
+def _standing_todo(head: str, description: str) -> list[str]:
+    """The TODO comment at the region's place, behind what shares the region's first line."""
+    return [head + todo_comment("", description).replace("\n", "\n" + indentation(head))]
 
 
 def _forward_shots() -> tuple[Message, ...]:
@@ -189,14 +300,15 @@ def _forward_shots() -> tuple[Message, ...]:
     return tuple(turns)
 
 
-def _backward_shots() -> tuple[Message, ...]:
+def _backward_shots(layout: str) -> tuple[Message, ...]:
     words = wording()
     turns = [Message("system", words.system)]
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indentation(region)
-        file = f"{before}\n{indent}{PLACEHOLDER}\n{after}"
-        question = _backward_question(file, todo_comment(indent, shot.description))
+        todo = todo_comment(indent, shot.description)
+        place = todo if layout == PAPER else indent + PLACEHOLDER
+        question = _backward_question(f"{before}\n{place}\n{after}", todo, layout)
         answer = f"{words.answer_start}{region}{words.answer_end}"
         turns += [Message("user", question), Message("assistant", answer)]
     return tuple(turns)

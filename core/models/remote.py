@@ -14,7 +14,8 @@ from core.errors import Cancelled, ModelError
 from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, post_chat, post_completion
 from core.models.gguf import file_label
-from core.models.template import COMPLETION_STOP, completion
+from core.models.template import COMPLETION_STOP, completion, is_plain
+from core.models.textstream import Ending, TextStream
 
 CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""
@@ -22,6 +23,8 @@ TICK = 0.1
 TOO_MANY = 429
 REFUSING = (401, 402, 403, 404)
 """What a server answers that will not serve this key or this model: it would say the same of every other sample."""
+UNKNOWN_FIELD = (400, 422)
+"""What servers answer to a question with a field that they do not know."""
 MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
 """An answer of more characters, whatever its tokens, is none: to read and to compare it would take minutes."""
 
@@ -37,7 +40,8 @@ class Endpoint:
         concurrency: requests in flight.
         attempts: tries of a request that fails in passing (429, 5xx, no connection).
         first_wait: seconds before the second try; doubled each time, or what the server asks for.
-        style: `chat`, or `completion` for a base model.
+        style: `chat`, or `completion` or `code` for a base model.
+        layout, top_k, top_p: as in ModelSettings.
         served: what the server says of the model.
     """
 
@@ -50,6 +54,9 @@ class Endpoint:
     timeout: float = 300.0
     first_wait: float = 1.0
     style: str = "chat"
+    layout: str = "shared"
+    top_k: int = 0
+    top_p: float = 1.0
     served: str = ""
     parameters: int = 0
 
@@ -62,6 +69,7 @@ class RemoteModel:
         self._endpoint = endpoint
         self._stop = threading.Event()
         self._gone = False
+        self._plain_sampling = False
         self._answers_as = ""
         self.info = ModelInfo(
             name=_label(endpoint.model),
@@ -77,6 +85,9 @@ class RemoteModel:
             build="OpenAI-compatible endpoint; repeatable only as far as the server honours seeds",
             served=endpoint.served,
             backward_style=endpoint.style,
+            prompt_layout=endpoint.layout,
+            top_k=endpoint.top_k,
+            top_p=endpoint.top_p,
         )
 
     def count_tokens(self, prompt: Prompt) -> int:
@@ -181,8 +192,15 @@ class RemoteModel:
 
     def _post(self, request: Request) -> Answer:
         """Ask once. Raises HttpFailure, also when another model answers than before."""
-        post = post_completion if self._endpoint.style == "completion" else post_chat
-        answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
+        plain = self._endpoint.style == "completion" or is_plain(request.prompt.messages)
+        post = post_completion if plain else post_chat
+        try:
+            answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
+        except HttpFailure as failure:
+            if failure.status not in UNKNOWN_FIELD or self._plain_sampling:
+                raise
+            self._plain_sampling = True  # a server that knows only what OpenAI's does, which cuts by top_p alone
+            answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
         if len(answer.text) > most:
             problem = (
@@ -199,14 +217,18 @@ class RemoteModel:
 
     def _sent(self, prompt: Prompt) -> str:
         """What the server is given of a prompt, for the record: its own template is not ours to see."""
+        if is_plain(prompt.messages):
+            return prompt.messages[0].content + prompt.prefill
         if self._endpoint.style == "completion":
             return completion(prompt.messages) + prompt.prefill
         return "\n\n".join(f"[{m.role}]\n{m.content}" for m in prompt.messages)
 
     def _body(self, request: Request) -> dict[str, object]:
         prompt = request.prompt
-        if self._endpoint.style == "completion":
-            asked: dict[str, object] = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
+        if is_plain(prompt.messages):
+            asked: dict[str, object] = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *_outside(prompt)]}
+        elif self._endpoint.style == "completion":
+            asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
         else:
             asked = {"messages": [{"role": m.role, "content": m.content} for m in prompt.messages]}
             if prompt.stop and not prompt.prefill:
@@ -214,7 +236,8 @@ class RemoteModel:
         return asked | {
             "model": self._endpoint.model,
             "temperature": request.temperature,
-            "top_p": 0.95,
+            "top_p": self._endpoint.top_p,
+            **({} if self._plain_sampling else {"top_k": self._endpoint.top_k, "min_p": 0.0}),
             "seed": request.seed & 0x7FFFFFFF,
             "max_tokens": request.max_tokens,
         }
@@ -228,7 +251,7 @@ def _label(name: str) -> str:
 def _generation(request: Request, sent: str, answer: Answer, seconds: float, error: str = "") -> Generation:
     return Generation(
         id=request.id,
-        text=_after_prefill(answer.text, request.prompt),
+        text=_ended(_after_prefill(answer.text, request.prompt), request.prompt),
         rendered=sent,
         prompt_tokens=answer.prompt_tokens,
         completion_tokens=answer.completion_tokens,
@@ -246,3 +269,18 @@ def _after_prefill(text: str, prompt: Prompt) -> str:
     rest = text.split(start, 1)[1].removeprefix("\n")
     ends = [at for stop in prompt.stop if (at := rest.find(stop)) >= 0]
     return rest[: min(ends)] if ends else rest
+
+
+def _ended(text: str, prompt: Prompt) -> str:
+    """An answer written into a file, cut where it leaves its block: servers know stop texts only."""
+    if not is_plain(prompt.messages):
+        return text
+    answer = TextStream(Ending(prompt.stop, prompt.block, prompt.most_characters))
+    answer.push(text.encode())
+    answer.finish()
+    return answer.text
+
+
+def _outside(prompt: Prompt) -> tuple[str, ...]:
+    """Stop texts that only a line outside the answer's block can begin with."""
+    return ("\ndef ", "\nclass ") if prompt.block is not None and prompt.block.indentation else ()

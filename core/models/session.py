@@ -15,8 +15,9 @@ from core.models.jobs import Aborted, Counters, Job, Listener, Shape, twinned
 from core.models.memory import available_memory
 from core.models.native import NativeModel, process_log
 from core.models.probe import find_shape
-from core.models.template import COMPLETION_STOP, Renderer
-from core.models.wire import Wire, unpack_messages
+from core.models.template import COMPLETION_STOP, Renderer, begins_thoughts, is_plain
+from core.models.textstream import THOUGHTS, Ending
+from core.models.wire import Wire, unpack_ending, unpack_messages
 
 WINDOW_STEP = 1024
 """Windows are opened in multiples of this many tokens, as large as the requests at hand need."""
@@ -25,6 +26,8 @@ STREAMS = 10
 SHARE = 0.25
 """Of the memory that is free after loading: what the key-value cache may take."""
 LEAST_CACHE = 256 << 20
+THOUGHT_TOKENS = 1024
+"""Room for what a reasoning model thinks before it answers, where it cannot be told not to."""
 
 
 class Send(Protocol):
@@ -56,7 +59,8 @@ class Session:
         log.lines.clear()
         path = Path(options["path"])
         try:
-            native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]))
+            cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
+            native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]), *cut)
             if not native.writes_text:
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
@@ -74,7 +78,6 @@ class Session:
     def description(self) -> Wire:
         """What the model's record needs from this side."""
         return {
-            "prompt_style": self.renderer.style,
             "template_sha256": self._template_hash(),
             "build": self.native.build,
             "threads": self.native.threads,
@@ -134,19 +137,25 @@ class Session:
         return self.renderer.render(unpack_messages(prompt), prompt["prefill"])
 
     def _job(self, request: Wire, text: str) -> Job:
-        stop = [*request["stop"], *([COMPLETION_STOP] if self.renderer.style == "completion" else [])]
+        ending = unpack_ending(request)
+        if self.renderer.style == "completion" and not is_plain(unpack_messages(request)):
+            ending = replace(ending, stops=(*ending.stops, COMPLETION_STOP))
+        thinks = begins_thoughts(text)
         return Job(
             id=request["id"],
             tokens=tuple(self.native.tokenize(text)),
             temperature=float(request["temperature"]),
             seed=int(request["seed"]),
             max_tokens=int(request["max_tokens"]),
-            stop=tuple(stop),
+            # The answer's opening fence was not given: it would have stood among the thoughts.
+            ending=Ending() if thinks else ending,
+            thinks=thinks,
+            thought_tokens=THOUGHT_TOKENS if thinks or THOUGHTS[0] in self._template else 0,
         )
 
     def _engine_for(self, jobs: Sequence[Job]) -> Engine:
         """The open engine when it is large enough, else a larger one."""
-        need = max(min(self.context_size, len(j.tokens) + j.max_tokens + 1) for j in jobs)
+        need = max(min(self.context_size, len(j.tokens) + j.room + 1) for j in jobs)
         window = self.context_size if self._fixed else min(self.context_size, -(-need // WINDOW_STEP) * WINDOW_STEP)
         if self._engine is None or self._engine.window < window:
             self._engine = self._open_engine(window)

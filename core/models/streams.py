@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from core.models.jobs import Job, Native, Shape
-from core.models.textstream import TextStream
+from core.models.textstream import Ending, TextStream
 
 STEP = 32
 """Prompt tokens a batch where the batch's shape must not vary."""
@@ -26,6 +26,7 @@ class Stream:
 
     Attributes:
         held: tokens in the cache.
+        written, thoughts: tokens drawn for the job so far, and how many of them were thoughts.
         clean: how many of them were evaluated as a prompt is, so that another prompt may build on them.
     """
 
@@ -36,8 +37,9 @@ class Stream:
     sampler: int = 0
     next_token: int = 0
     written: int = 0
+    thoughts: int = 0
     started: float = 0.0
-    answer: TextStream = field(default_factory=lambda: TextStream(()))
+    answer: TextStream = field(default_factory=lambda: TextStream(Ending()))
     last_use: int = 0
 
 

@@ -1,40 +1,80 @@
-"""How a model file is asked: by its chat template, by completion, by fill-in-the-middle; chosen or told."""
+"""How a model file is asked: in turns, as a file that it writes on, or by filling in the middle; measured or told."""
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import astuple, dataclass, replace
 
 from core.errors import ModelError
 from core.generation import INFILL
+from core.models.calibrated import kept_calibration
 from core.models.gguf import GgufHeader
 from core.models.special_tokens import special_tokens
 from core.models.template import Style
-from core.settings import PROMPT_STYLES, ModelSettings
+from core.settings import PROMPT_LAYOUTS, PROMPT_STYLES, ModelSettings
 
 
-def wire_style(header: GgufHeader, asked: str) -> Style:
-    """What the worker is told of prompts. Raises ModelError: no such style, or one the model has not.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How one model is asked.
 
-    `auto` fills in the middle only where there is no chat template: models that were never trained for it carry the
-    tokens too, and instructed ones answer better when asked.
+    Attributes:
+        forward: for descriptions: `chat`, `completion` or `code`.
+        backward: for code: the same, or fill-in-the-middle.
+        calibration: what the choice rests on; empty where it was told or guessed.
+    """
+
+    forward: str
+    backward: str
+    calibration: str = ""
+
+
+def possible_styles(header: GgufHeader) -> tuple[str, ...]:
+    """The styles in which a model can be asked at all, as a run is told."""
+    turns = "chat" if header.chat_template else "completion"
+    return ("code", turns, "fim") if header.fills_gaps else ("code", turns)
+
+
+def choose_style(header: GgufHeader, asked: str, sha256: str) -> Asked:
+    """How the model in that file, of that hash, is asked. Raises ModelError: no such style, or one the model has not.
+
+    `auto` is the style that did best when the model was calibrated. Where it never was, it is a guess: a chat template
+    is there to be used, and a base model goes on writing files, or fills gaps where its vocabulary has the marks.
     """
     if asked not in PROMPT_STYLES:
         raise ModelError(f"There is no prompt style {asked!r}.", f"Name one of these: {', '.join(PROMPT_STYLES)}.")
-    special = special_tokens(header)
-    if asked == "fim" and special.infill is None:
+    if asked == "chat" and not header.chat_template:
+        raise ModelError(
+            "This model has no chat template, so the chat style cannot be used.",
+            "Choose the prompt style `auto`, `code` or `completion`.",
+        )
+    if asked == "fim" and not header.fills_gaps:
         raise ModelError(
             f"{header.path.name} cannot fill in the middle: its vocabulary has no tokens for it.",
             "Choose the prompt style `auto`, or a code model that has them.",
         )
-    wanted = asked == "fim" or (asked == "auto" and header.automatic_style[1] == INFILL)
-    fills = special.infill is not None and wanted
-    style: Style = {"style": "auto" if asked == "fim" else asked, "control": special.control}
-    return {**style, "infill": astuple(special.infill)} if fills and special.infill else style
+    known = kept_calibration(sha256) if asked == "auto" else None
+    told = known.best.style if known is not None else asked
+    if told == "auto":
+        told = "chat" if header.chat_template else "fim" if header.fills_gaps else "code"
+    forward = told if told != "fim" else "chat" if header.chat_template else "code"
+    return Asked(forward, INFILL if told == "fim" else forward, known.words if known is not None else "")
 
 
-def backward_style(told: Style, prompt_style: str) -> str:
-    """How code is asked for, for the record."""
-    return INFILL if told.get("infill") else prompt_style
+def wire_style(header: GgufHeader, asked: Asked) -> Style:
+    """What the worker is told of prompts. Raises ModelError when the vocabulary is damaged."""
+    special = special_tokens(header)
+    style: Style = {"style": asked.forward if asked.forward in ("chat", "completion") else "auto"}
+    style["control"] = special.control
+    return {**style, "infill": astuple(special.infill)} if asked.backward == INFILL and special.infill else style
+
+
+def check_layout(settings: ModelSettings) -> None:
+    """Raise ModelError when there is no such layout of prompts."""
+    if settings.prompt_layout not in PROMPT_LAYOUTS:
+        raise ModelError(
+            f"There is no prompt layout {settings.prompt_layout!r}.",
+            f"Name one of these: {', '.join(PROMPT_LAYOUTS)}.",
+        )
 
 
 def forward_only(settings: ModelSettings) -> ModelSettings:

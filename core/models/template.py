@@ -13,8 +13,9 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.errors import ModelError
-from core.generation import Message
+from core.generation import PLAIN, Message
 from core.models.special_tokens import without_marks
+from core.models.textstream import THOUGHTS
 from core.models.wire import BEFORE
 
 
@@ -62,12 +63,14 @@ class Renderer:
         messages = [Message(m.role, without_marks(m.content, self._control)) for m in messages]
         if messages and messages[0].role == BEFORE:
             return self._gap(messages)
+        if is_plain(messages):
+            return messages[0].content + prefill
         if self.style == "completion":
             return completion(messages) + prefill
         try:
-            return self._chat(messages) + prefill
+            return _begun(self._chat(messages), prefill)
         except TemplateError:
-            return self._chat_merged(messages) + prefill
+            return _begun(self._chat_merged(messages), prefill)
         except Exception as error:  # a template is foreign code: it may raise anything
             raise _failure(error) from None
 
@@ -94,6 +97,21 @@ class Renderer:
             tools=None,
             enable_thinking=False,
         )
+
+
+def is_plain(messages: Sequence[Message]) -> bool:
+    """Whether a prompt is one text that the model goes on writing."""
+    return len(messages) == 1 and messages[0].role == PLAIN
+
+
+def begins_thoughts(rendered: str) -> bool:
+    """Whether a template makes the model think whatever it is told: its turn begins inside the thoughts."""
+    return rendered.rstrip().endswith(THOUGHTS[0])
+
+
+def _begun(rendered: str, prefill: str) -> str:
+    """The model's turn with the beginning of its answer, unless that would stand among its thoughts."""
+    return rendered if begins_thoughts(rendered) else rendered + prefill
 
 
 def merge_system(messages: Sequence[Message]) -> list[Message]:

@@ -1,21 +1,51 @@
-"""From token bytes to text: whole UTF-8 characters only, and stop texts cut off."""
+"""From token bytes to text, and where an answer ends: at a stop text, below its block, when it is too long."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+import io
+import textwrap
+import tokenize
+from dataclasses import dataclass
+
+from core.generation import Block
+
+THOUGHTS = ("<think>", "</think>")
+"""What reasoning models put around what they think before they answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What ends an answer besides the model itself.
+
+    Attributes:
+        stops: texts that end it; not part of it.
+        block: the lines of a file that it is; the first line outside ends it.
+        most_characters: after so many it is cut; 0 for no such limit.
+    """
+
+    stops: tuple[str, ...] = ()
+    block: Block | None = None
+    most_characters: int = 0
 
 
 class TextStream:
-    """Collects one answer; text that may turn out to be the start of a stop text is held back."""
+    """Collects one answer. Text that may turn out not to be part of it is held back.
 
-    def __init__(self, stops: Sequence[str]) -> None:
-        """`stops`: texts that end the answer; not part of it."""
+    What a reasoning model thinks first is part of the text, but nothing in it ends the answer.
+    """
+
+    def __init__(self, ending: Ending, thinking: bool = False) -> None:
+        """Nothing is written yet. `thinking`: the prompt has begun the model's thoughts for it."""
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._stops = [s for s in stops if s]
+        self._ending = ending
+        self._stops = [s for s in ending.stops if s]
         self._text = ""
         self._given = 0
-        self.stopped = False
+        self._looked = 0
+        self._answer = 0
+        self.thinking = thinking
+        self.reason = ""
 
     def push(self, data: bytes) -> str:
         """Take one token's bytes; the new text that is sure."""
@@ -34,23 +64,78 @@ class TextStream:
         return self._text
 
     def _advance(self, new: str) -> str:
-        if self.stopped:
+        if self.reason:
             return ""
-        longest = max((len(s) for s in self._stops), default=1)
-        start = max(0, len(self._text) - longest + 1)
         self._text += new
-        found = [at for s in self._stops if (at := self._text.find(s, start)) >= 0]
-        if found:
-            self._text = self._text[: min(found)]
-            self.stopped = True
-        safe = len(self._text) if self.stopped else self._safe_end()
+        self._follow_thoughts()
+        if not self.thinking:
+            self._end()
+        safe = len(self._text) if self.reason else self._safe_end()
         given, self._given = self._given, max(self._given, safe)
         return self._text[given : self._given]
 
+    def _follow_thoughts(self) -> None:
+        """Whether the model still thinks; the answer begins after its thoughts."""
+        opening, closing = THOUGHTS
+        if self._answer == 0 and (self.thinking or self._text.lstrip().startswith(opening)):
+            end = self._text.find(closing)
+            self.thinking = end < 0
+            self._answer = self._looked = 0 if self.thinking else end + len(closing)
+
+    def _end(self) -> None:
+        """Cut the text where the answer ends, if it does."""
+        longest = max((len(s) for s in self._stops), default=1)
+        start = max(self._answer, self._looked - longest + 1)
+        ends = [at for s in self._stops if (at := self._text.find(s, start)) >= 0]
+        if self._ending.block is not None and (at := self._outside(self._ending.block)) >= 0:
+            ends.append(at)
+        self._looked = len(self._text)
+        if ends:
+            self._text, self.reason = self._text[: min(ends)], "stop"
+        elif 0 < self._ending.most_characters < len(self._text) - self._answer:
+            self.reason = "length"
+
+    def _outside(self, block: Block) -> int:
+        """Where what stands before the first line outside the block ends; -1 while there is none."""
+        at = self._text.find("\n", max(self._answer, self._line_start()))
+        while at >= 0:
+            line = self._text[at + 1 :].split("\n", 1)[0]
+            body = line.lstrip(" \t")
+            if body and not self._belongs(block, line, body, self._text[self._answer : at]):
+                return max(self._answer, len(self._text[:at].rstrip()))
+            at = self._text.find("\n", at + 1)
+        return -1
+
+    def _line_start(self) -> int:
+        """Where to look for lines that may have become longer since the last look."""
+        return max(0, self._text.rfind("\n", 0, self._looked))
+
+    def _belongs(self, block: Block, line: str, body: str, before: str) -> bool:
+        inside = line.startswith(block.indentation)
+        if block.comment:
+            return inside and body.startswith("#")
+        return inside or _open(block.indentation + before, body)
+
     def _safe_end(self) -> int:
-        """Characters that cannot be part of a stop text any more."""
+        """Characters that cannot be part of a stop text, nor lead to a line outside the block, any more."""
+        end = len(self._text)
+        if self._ending.block is not None:
+            bare = self._text.rstrip(" \t\r\n")
+            end = len(bare) if "\n" in self._text[len(bare) :] else end
         for keep in range(max((len(s) for s in self._stops), default=1) - 1, 0, -1):
             tail = self._text[-keep:]
             if len(tail) == keep and any(s.startswith(tail) for s in self._stops):
-                return len(self._text) - keep
-        return len(self._text)
+                return min(end, len(self._text) - keep)
+        return end
+
+
+def _open(before: str, body: str) -> bool:
+    """Whether a line goes on what stands before it: the inside of a string, or the end of a bracket."""
+    try:
+        for _ in tokenize.generate_tokens(io.StringIO(textwrap.dedent(before)).readline):
+            pass
+    except tokenize.TokenError as error:
+        return "string" in str(error) or body[0] in ")]}"
+    except SyntaxError:
+        return False
+    return False

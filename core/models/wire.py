@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.generation import Message, Prompt, Request
+from core.generation import Block, Message, Prompt, Request
+from core.models.textstream import Ending
 
 Wire = dict[str, Any]
 
@@ -41,11 +42,20 @@ def unpack_messages(wire: Mapping[str, Any]) -> Sequence[Message]:
     return [Message(role, content) for role, content in wire["messages"]]
 
 
+def unpack_ending(wire: Mapping[str, Any]) -> Ending:
+    """What ends the answer to a packed request."""
+    block = None if wire["block"] is None else Block(*wire["block"])
+    return Ending(tuple(wire["stop"]), block, int(wire["most_characters"]))
+
+
 def pack_request(request: Request) -> Wire:
     """One request of a `generate` message."""
+    block = request.prompt.block
     return pack_prompt(request.prompt) | {
         "id": request.id,
         "stop": list(request.prompt.stop),
+        "block": None if block is None else [block.indentation, block.comment],
+        "most_characters": request.prompt.most_characters,
         "temperature": request.temperature,
         "seed": request.seed,
         "max_tokens": request.max_tokens,

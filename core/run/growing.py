@@ -238,6 +238,7 @@ class Growing:
             seconds=generation.seconds,
             finish_reason=generation.finish_reason,
             truncated=asked.prompt.truncated,
+            shown=asked.prompt.shown,
             recitation=recited,
             error=generation.error,
             step=step.round,

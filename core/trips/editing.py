@@ -86,11 +86,11 @@ class EditingTrip(RoundTrip):
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old and the new code."""
-        return edit_forward_prompt(_old(item), item.text, fits)
+        return edit_forward_prompt(_old(item), item.text, fits, model.prompt_style)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old code and the description."""
-        return edit_backward_prompt(_old(item), description, fits)
+        return edit_backward_prompt(_old(item), description, fits, model.prompt_style)
 
     def read_description(self, raw: str) -> Extraction:
         """Drop labels and fences around the description."""

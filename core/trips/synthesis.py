@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.generation import INFILL, Extraction, Fits, ModelInfo, Prompt
+from core.generation import Extraction, Fits, ModelInfo, Prompt
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
-from core.models.infill import infill_prompt
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.regions import kept_coverage
 from core.regions.admission import NO_EFFECT, admit
@@ -108,12 +107,12 @@ class SynthesisTrip(RoundTrip):
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with the region marked."""
-        return forward_prompt(self._text(item), item.span, fits)
+        return forward_prompt(self._text(item), item.span, fits, model.prompt_style)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the file with the region replaced by a TODO comment, or as a gap, and the description with it."""
-        ask = infill_prompt if model.backward_style == INFILL else backward_prompt
-        return ask(self._text(item), item.span, description, fits)
+        """Show the file with the region replaced by a TODO comment or a gap, and the description."""
+        style, layout = model.backward_style, model.prompt_layout
+        return backward_prompt(self._text(item), item.span, description, fits, style, layout)
 
     def read_description(self, raw: str) -> Extraction:
         """Drop labels and fences around the description."""

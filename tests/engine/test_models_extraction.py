@@ -44,11 +44,15 @@ def item(part: str = REGION, text: str = FILE) -> Item:
     [
         ("Raises an error when empty.", "Raises an error when empty.", ()),
         ("Description: Raises an error.", "Raises an error.", ("label-dropped",)),
-        ("**Description:** Raises an error.\n\nMore words.", "Raises an error.", ("label-dropped", "first-paragraph")),
+        ("**Description:** Raises an error.\n\nMore words.", "Raises an error.\n\nMore words.", ("label-dropped",)),
         ("```python\nx = 1\n```\nSets x.", "Sets x.", ("fence-dropped",)),
         ("Sets x.\n```python\nx = 1", "Sets x.", ("fence-dropped",)),
         ('"Sets x."', "Sets x.", ("unquoted",)),
-        ("The code does this:\n\n- sets x\n\nThe end.", "The code does this:\n- sets x", ("first-paragraph",)),
+        ("The code does this:\n\n- sets x\n\nThe end.", "The code does this:\n\n- sets x\n\nThe end.", ()),
+        (" Sets x\n    # to 1.\n    #\n    # Then y.", "Sets x\nto 1.\n\nThen y.", ("comment-signs-dropped",)),
+        ("<think>\nWhy?\n</think>\n\nSets x.", "Sets x.", ("thoughts-dropped",)),
+        ("Why?\n</think>\nSets x.", "Sets x.", ("thoughts-dropped",)),
+        ("<think>\nWhy, why, wh", "", ("thoughts-dropped", "empty")),
         ("  \n", "", ("empty",)),
     ],
 )

@@ -8,12 +8,12 @@ import pytest
 from models_gguf_writer import write_gguf
 
 from core.errors import ModelError
-from core.generation import Message, Prompt
+from core.generation import INFILL, Message, Prompt
 from core.models.edit_answers import extract_edit
 from core.models.extraction import extract_code
 from core.models.gguf import read_header
 from core.models.gguf_bytes import GAP_MARKS
-from core.models.infill import infill_prompt
+from core.models.prompts import backward_prompt
 from core.models.special_tokens import FAMILIES, JOINER, InfillMarks, special_tokens, without_marks
 from core.models.template import Renderer
 from core.types import Item, Span
@@ -30,7 +30,7 @@ def span_of(part: str, text: str = FILE) -> Span:
 
 
 def test_the_gap_is_where_the_region_was() -> None:
-    prompt = infill_prompt(FILE, span_of("b = 1\n        c = 2"), "Set b.\nThen c.", always)
+    prompt = backward_prompt(FILE, span_of("b = 1\n        c = 2"), "Set b.\nThen c.", always, style=INFILL)
     assert prompt.infill is not None and prompt.messages == () and prompt.prefill == "" and prompt.stop == ()
     assert prompt.infill.before == (
         "import os\n\n\ndef f(a):\n    if a:\n        # TODO: Set b.\n        # Then c.\n        "
@@ -48,7 +48,7 @@ def test_the_gap_is_where_the_region_was() -> None:
     ],
 )
 def test_what_shares_its_lines_stays(text: str, part: str, before: str, after: str) -> None:
-    infill = infill_prompt(text, span_of(part, text), "Do.", always).infill
+    infill = backward_prompt(text, span_of(part, text), "Do.", always, style=INFILL).infill
     assert infill is not None and (infill.before, infill.after) == (before, after)
 
 
@@ -59,11 +59,11 @@ def test_a_large_file_is_cut_and_what_cannot_fit_is_said() -> None:
         assert prompt.infill is not None
         return len(prompt.infill.before) + len(prompt.infill.after) < 400
 
-    prompt = infill_prompt(text, span_of("b = 1", text), "Set b.", fits)
+    prompt = backward_prompt(text, span_of("b = 1", text), "Set b.", fits, style=INFILL)
     assert prompt.truncated and fits(prompt)
     assert prompt.infill is not None and "def f(a):\n    if a:\n        # TODO: Set b.\n" in prompt.infill.before
     with pytest.raises(ModelError, match="does not fit"):
-        infill_prompt(FILE, span_of("b = 1"), "Set b.", lambda prompt: False)
+        backward_prompt(FILE, span_of("b = 1"), "Set b.", lambda prompt: False, style=INFILL)
 
 
 def test_an_answer_to_a_gap_stands_there_as_it_is() -> None:

@@ -79,7 +79,6 @@ def jobs(seed: int, count: int) -> list[Job]:
             temperature=choose.choice([0.0, 0.8]),
             seed=choose.randrange(5),
             max_tokens=choose.randrange(1, 40),
-            stop=(),
         )
         for n in range(count)
     ]
@@ -102,7 +101,7 @@ def test_a_wave_does_not_drive_out_what_the_other_pass_has_read() -> None:
 
     def wave(prompt: tuple[int, ...], number: int) -> int:
         before = engine.counters.evaluated
-        run(engine, [Job(f"{n}", (*prompt, number, n), 0.8, n, 5, ()) for n in range(8)])
+        run(engine, [Job(f"{n}", (*prompt, number, n), 0.8, n, 5) for n in range(8)])
         return engine.counters.evaluated - before
 
     for number in range(4):
@@ -114,14 +113,14 @@ def test_on_few_streams_samples_wait_rather_than_drive_out_a_file() -> None:
     engine = open_engine(3, Shape(4, 1))
     passes = [tuple(range(at, at + 1000)) for at in (1000, 2000)]
     for prompt in (*passes, *passes):
-        run(engine, [Job(f"{n}", (*prompt, n), 0.8, n, 5, ()) for n in range(6)])
+        run(engine, [Job(f"{n}", (*prompt, n), 0.8, n, 5) for n in range(6)])
     assert engine.counters.evaluated < 2 * 1000 + 200
 
 
 def test_greedy_twins_are_found() -> None:
-    one = Job("a", (1, 2), 0.0, 1, 5, ())
-    same, warmer = Job("b", (1, 2), 0.0, 9, 5, ()), Job("c", (1, 2), 0.1, 1, 5, ())
-    longer, other = Job("d", (1, 2), 0.0, 1, 6, ()), Job("e", (1, 3), 0.0, 1, 5, ())
+    one = Job("a", (1, 2), 0.0, 1, 5)
+    same, warmer = Job("b", (1, 2), 0.0, 9, 5), Job("c", (1, 2), 0.1, 1, 5)
+    longer, other = Job("d", (1, 2), 0.0, 1, 6), Job("e", (1, 3), 0.0, 1, 5)
     kept, ids = twinned([one, same, warmer, longer, other])
     assert kept == [one, warmer, longer, other]
     assert ids == {"a": ["a", "b"], "c": ["c"], "d": ["d"], "e": ["e"]}

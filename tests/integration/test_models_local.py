@@ -17,10 +17,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import Cancelled, ModelError
-from core.generation import Generation, Message, Prompt, Request
+from core.generation import INFILL, Generation, Message, Prompt, Request
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
-from core.models.infill import infill_prompt
 from core.models.process import ENDED, WorkerProcess
 from core.models.prompts import backward_prompt, forward_prompt
 from core.settings import DEFAULT_CONTEXT, ModelSettings
@@ -471,7 +470,13 @@ def test_a_file_of_3000_lines_in_a_window_of_1024_tokens_is_cut_and_flagged(mode
         backward_prompt(lines, span, "Adds and multiplies.", fits),
     ):
         assert asked.truncated and fits(asked) and "step_500" in asked.messages[-1].content
-    gap = infill_prompt(lines, span, "Adds and multiplies.", lambda p: bool(p.infill and len(p.infill.before) < 2000))
+    gap = backward_prompt(
+        lines,
+        span,
+        "Adds and multiplies.",
+        lambda p: bool(p.infill and len(p.infill.before) < 2000),
+        style=INFILL,
+    )
     assert (
         gap.truncated
         and gap.infill is not None

@@ -1,0 +1,1 @@
+"""A dozen tiny functions."""
