@@ -25,7 +25,7 @@ from core.models.endpoint import models_at
 from core.models.gguf import read_header
 from core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
 from core.oracle.sandbox.choose import available_sandboxes
-from core.settings import ModelSettings
+from core.settings import ModelSettings, OracleSettings
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,14 @@ def add_commands(commands: Any) -> None:
         metavar="FOLDER",
         help="look here as well, at any depth; or: download OWNER/NAME:FILE, from the Hugging Face hub",
     )
+    models.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="try every way in which the named models (files or FOLDERs), or the bundled one, can be asked, and keep "
+        "which is best; takes a minute or more for each",
+    )
+    models.add_argument("--threads", type=shared.positive, metavar="N", help="for --calibrate")
+    models.add_argument("--sandbox", choices=shared.SANDBOXES, default="auto", help="for --calibrate (default: auto)")
     serving.add_server(models)
     shared.add_json(models)
     models.set_defaults(command=models_command)
@@ -69,6 +77,10 @@ def models_command(options: argparse.Namespace) -> int:
         return fetching.fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:
         return serving.print_served(options)
+    if options.calibrate:
+        return fetching.calibrate_models(
+            _named(options.folders), OracleSettings(sandbox=options.sandbox), options.threads, options.json
+        )
     entries, free = discover(options.folders), memory_now()
     if options.json:
         for entry in entries:
@@ -76,6 +88,14 @@ def models_command(options: argparse.Namespace) -> int:
     else:
         _print_models(entries, free)
     return 0
+
+
+def _named(folders: list[Path]) -> list[GgufEntry]:
+    """The models in the folders or files that were named; the bundled one where none was. Raises ModelError."""
+    if not folders:
+        wanted = bundled_model().resolve()
+        return [entry for entry in discover() if entry.path.resolve() == wanted]
+    return [entry for entry in discover(folders) if entry.source == "folder"]
 
 
 def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
@@ -90,6 +110,7 @@ def _model_values(entry: GgufEntry, free: Memory) -> dict[str, Any]:
             "chat": header.chat_template is not None,
             "embedding": header.is_embedding,
             "fill_in_the_middle": header.fills_gaps,
+            "calibration": fetching.calibration_words(entry),
             "bytes": header.file_bytes,
             "memory_needed": needed_together([header], ModelSettings()),
             "memory_free": free.free,

@@ -37,6 +37,17 @@ def mebibytes(text: str) -> int:
     return number
 
 
+def share(text: str) -> float:
+    """A number above 0 and at most 1, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and at most 1")
+    return number
+
+
 def seed(text: str) -> int:
     """A whole number that a database holds, for argparse."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):

@@ -25,7 +25,7 @@ from core.kinds import TASKS, project_of
 from core.results import open_reader, open_store
 from core.run.pipeline import resume, start
 from core.run.state import Emit
-from core.settings import DEFAULT_CONTEXT, PROMPT_STYLES, ModelSettings, RunSettings
+from core.settings import DEFAULT_CONTEXT, PROMPT_LAYOUTS, PROMPT_STYLES, ModelSettings, RunSettings
 from core.store.opening import network_caution
 from core.store.writer import Store
 from resources import path as resource
@@ -84,7 +84,24 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
         "--prompt-style",
         choices=PROMPT_STYLES,
         default="auto",
-        help="chat template, completion, or fill-in-the-middle for the code (default: what the model is made for)",
+        help="turns by the chat template or in plain text, a file that the model goes on writing, or a gap for code "
+        "(default: what calibrating found best, else what the model is made for)",
+    )
+    parser.add_argument(
+        "--prompt-layout",
+        choices=PROMPT_LAYOUTS,
+        default="shared",
+        help="descriptions after the file, which all of them share, or in it as in the RTC paper (default: shared)",
+    )
+    parser.add_argument(
+        "--top-k",
+        type=shared.positive,
+        default=0,
+        metavar="N",
+        help="draw from N tokens only (default: all)",
+    )
+    parser.add_argument(
+        "--top-p", type=shared.share, default=1.0, metavar="P", help="draw from so much probability only (default: all)"
     )
     shared.add_sampling(parser, regions)
     shared.add_oracle(parser)
@@ -102,7 +119,14 @@ def run_settings(options: argparse.Namespace) -> RunSettings:
         backward_samples=options.backward_samples,
         forward_max_tokens=options.forward_max_tokens or settings.forward_max_tokens,
         backward_max_tokens=options.backward_max_tokens or settings.backward_max_tokens,
-        generation=ModelSettings(options.context, options.threads, prompt_style=options.prompt_style),
+        generation=ModelSettings(
+            options.context,
+            options.threads,
+            prompt_style=options.prompt_style,
+            prompt_layout=options.prompt_layout,
+            top_k=options.top_k,
+            top_p=options.top_p,
+        ),
     )
 
 

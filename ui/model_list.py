@@ -38,6 +38,7 @@ NO_BUNDLED = Choice(
 def model_choice(entry: GgufEntry) -> Choice:
     """One file as an entry, with what its header says; one that cannot be used is greyed with the reason."""
     from core.models.memory import gib, needed_together  # in the background, as below
+    from core.models.styles import expected_style
 
     header, bundled = entry.header, entry.source == BUNDLED
     lines = [str(entry.path), entry.source]
@@ -48,6 +49,8 @@ def model_choice(entry: GgufEntry) -> Choice:
         lines.append(f"needs about {gib(needed_together([header], ModelSettings()))} of memory")
         kind = "instruction-tuned" if header.chat_template else "base model"
         lines.append(kind + (", fills in the middle" if header.fills_gaps else ""))
+        calibration = expected_style(header).calibration if not entry.problem else ""
+        lines.append(f"calibrated: {calibration}" if calibration else "")
     lines.append(entry.problem)
     label = f"{entry.name} (bundled)" if bundled else entry.name
     value = "" if bundled else str(entry.path)

@@ -12,7 +12,7 @@ from platformdirs import user_cache_path
 
 from core.json_cache import JsonCache
 from core.models.prompts import wording
-from resources import path as resource
+from resources import text as resource_text
 
 KEPT = 500
 """Models whose calibration stays; those that were not used for longest go first."""
@@ -95,5 +95,4 @@ def _files() -> JsonCache:
 
 @cache
 def _shipped() -> Sequence[Calibration]:
-    data = json.loads((resource("calibration") / "known.json").read_text(encoding="utf-8"))
-    return [Calibration.from_json(each) for each in data]
+    return [Calibration.from_json(each) for each in json.loads(resource_text("calibrations.json"))]

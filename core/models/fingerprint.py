@@ -24,9 +24,9 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Callable
     `cache`: where results are remembered, else the platform's cache folder. `beat` is called as it goes; raising from
     it gives up. Raises ModelError when unreadable.
     """
-    cache = cache or Path(user_cache_dir("rtc-inspector")) / "fingerprints.json"
+    cache = cache or _cache_file()
     try:
-        key = json.dumps([[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files])
+        key = _key(files)
         known = _load(cache)
         if key not in known:
             known[key] = _digest(files, beat)
@@ -36,6 +36,22 @@ def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Callable
         raise ModelError(
             f"{files[0]} cannot be read: {error.strerror or error}.", "Check the path and its permissions."
         ) from None
+
+
+def remembered_fingerprint(files: Sequence[Path], cache: Path | None = None) -> str:
+    """What `fingerprint` found for these files before; empty where they were never read, or have changed since."""
+    try:
+        return _load(cache or _cache_file()).get(_key(files), "")
+    except OSError:
+        return ""
+
+
+def _cache_file() -> Path:
+    return Path(user_cache_dir("rtc-inspector")) / "fingerprints.json"
+
+
+def _key(files: Sequence[Path]) -> str:
+    return json.dumps([[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files])
 
 
 def _digest(files: Sequence[Path], beat: Callable[[], None]) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.errors import ModelError
-from core.generation import INFILL
 from core.models.gguf_bytes import RawHeader, Value, read_raw
 from core.models.tensor_types import FILE_TYPES
 
@@ -66,12 +65,6 @@ class GgufHeader:
     def label(self) -> str:
         """What people call it: the file's name, which tells quantizations apart; a blob is called by its header."""
         return file_label(self.path.name) if self.path.suffix.lower() == ".gguf" else self.name
-
-    @property
-    def automatic_style(self) -> tuple[str, str]:
-        """How descriptions and code are asked for unless told otherwise (docs/model-passes.md says why)."""
-        style = "chat" if self.chat_template else "completion"
-        return style, INFILL if self.fills_gaps and not self.chat_template else style
 
     @property
     def template_sha256(self) -> str:

@@ -23,8 +23,8 @@ TICK = 0.1
 TOO_MANY = 429
 REFUSING = (401, 402, 403, 404)
 """What a server answers that will not serve this key or this model: it would say the same of every other sample."""
-UNKNOWN_FIELD = (400, 422)
-"""What servers answer to a question with a field that they do not know."""
+BEYOND_OPENAI = ("top_k", "min_p")
+"""Fields that a server which speaks strictly as OpenAI's does refuses, naming them."""
 MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
 """An answer of more characters, whatever its tokens, is none: to read and to compare it would take minutes."""
 
@@ -197,9 +197,9 @@ class RemoteModel:
         try:
             answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
         except HttpFailure as failure:
-            if failure.status not in UNKNOWN_FIELD or self._plain_sampling:
+            if self._plain_sampling or not any(name in failure.sentence for name in BEYOND_OPENAI):
                 raise
-            self._plain_sampling = True  # a server that knows only what OpenAI's does, which cuts by top_p alone
+            self._plain_sampling = True
             answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
         if len(answer.text) > most:

@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, replace
 from core.errors import ModelError
 from core.generation import INFILL
 from core.models.calibrated import kept_calibration
+from core.models.fingerprint import remembered_fingerprint
 from core.models.gguf import GgufHeader
 from core.models.special_tokens import special_tokens
 from core.models.template import Style
@@ -58,6 +59,11 @@ def choose_style(header: GgufHeader, asked: str, sha256: str) -> Asked:
         told = "chat" if header.chat_template else "fim" if header.fills_gaps else "code"
     forward = told if told != "fim" else "chat" if header.chat_template else "code"
     return Asked(forward, INFILL if told == "fim" else forward, known.words if known is not None else "")
+
+
+def expected_style(header: GgufHeader) -> Asked:
+    """How the model will be asked unless told otherwise, as far as is known without reading the whole file."""
+    return choose_style(header, "auto", remembered_fingerprint(header.files))
 
 
 def wire_style(header: GgufHeader, asked: Asked) -> Style:

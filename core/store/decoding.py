@@ -155,6 +155,7 @@ def sample_row(row: Row, scores: Sequence[Row]) -> SampleRow:
             for score in scores
             if score["reference_id"] is not None
         ),
+        shown=row["shown"],
     )
 
 

@@ -119,6 +119,7 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
         "error": sample.error,
         "recitation": sample.recitation,
         "truncated": int(sample.truncated),
+        "shown": sample.shown,
         "prompt_hash": prompt_hash(sample.prompt_text),
         "seed": sample.seed,
         "temperature": sample.temperature,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from core.store.label_schema import LABEL_KINDS
-from core.store.schema import EXTRA, FACETS, INDICES, MEASURES, TABLES, TREES, VIEWS
+from core.store.schema import EXTRA, FACETS, INDICES, MEASURES, SHOWN, TABLES, TREES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
@@ -59,6 +59,11 @@ def _m008_measures(db: sqlite3.Connection) -> None:
     _run(db, MEASURES)
 
 
+def _m009_shown(db: sqlite3.Connection) -> None:
+    """Samples say how much of the file their prompt showed."""
+    _run(db, SHOWN)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     _m001_tables,
     _m002_indices,
@@ -68,6 +73,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _m006_label_kinds,
     _m007_trees,
     _m008_measures,
+    _m009_shown,
 )
 
 

@@ -201,6 +201,7 @@ class SampleRow:
     stop: str = ""
     counted: bool = True
     pairs: tuple[tuple[str, int, float], ...] = ()
+    shown: float | None = 1.0
 
 
 @dataclass(frozen=True, slots=True)

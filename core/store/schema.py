@@ -350,3 +350,9 @@ MEASURES = (
     GROUP BY s.run_id, f.key, f.value""",
 )
 """Figures of items by name, whatever the method; the views of RTC and lift stay for those who ask them."""
+
+SHOWN = (
+    "ALTER TABLE samples ADD COLUMN shown REAL",
+    "UPDATE samples SET shown = 1 WHERE NOT truncated",
+)
+"""How much of the file a sample's prompt showed; of older samples that saw only part of it, how much is not known."""

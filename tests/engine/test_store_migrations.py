@@ -76,7 +76,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
 def test_applied_steps_are_recorded_by_name(tmp_path: Path) -> None:
     with Store.open(tmp_path / "runs.db") as store:
         names = [row["name"] for row in store._db.table("migrations").rows]
-    assert names[-2:] == ["m007_trees", "m008_measures"]
+    assert names[-2:] == ["m008_measures", "m009_shown"]
     assert [int(name[1:4]) for name in names] == list(range(1, len(MIGRATIONS) + 1))
 
 

@@ -305,7 +305,7 @@ native = NativeModel(bundled_model(), 0, 1)
 text = open("core/errors.py").read()
 quiet = Listener(lambda i: None, lambda i, t: None, lambda i, d, t: None)
 a, b, c = (
-    Job(str(n), tuple(native.tokenize(text[:size])), 0.8, n, 6, ()) for n, size in enumerate((500, 900, 700))
+    Job(str(n), tuple(native.tokenize(text[:size])), 0.8, n, 6) for n, size in enumerate((500, 900, 700))
 )
 
 def run(jobs, counters):

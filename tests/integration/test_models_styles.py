@@ -16,7 +16,7 @@ from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.models.special_tokens import JOINER, special_tokens
-from core.models.styles import wire_style
+from core.models.styles import Asked, choose_style, possible_styles, wire_style
 from core.settings import ModelSettings
 
 SMALL = ModelSettings(threads=1, context_size=512)
@@ -44,7 +44,7 @@ def said(text: str) -> Prompt:
 
 def test_a_base_model_with_marks_fills_in_the_middle(model: LocalModel) -> None:
     assert (model.info.prompt_style, model.info.backward_style, model.info.template_sha256) == (
-        "completion", INFILL, "",
+        "code", INFILL, "",
     )  # fmt: skip
     prompt = gap("def f(x):\n    ", "\n    return y\n")
     (found,) = model.generate([Request("a", prompt, 0.0, 0, 6)])
@@ -71,15 +71,25 @@ def test_which_style_is_chosen(path: Path, tmp_path: Path) -> None:
     base, bundled = read_header(path), read_header(bundled_model())
     instruct = read_header(write_infill_model(tmp_path / "instruct.gguf", template=True, weights=False))
     assert [header.fills_gaps for header in (base, instruct, bundled)] == [True, True, False]
-    cases = {"auto": (True, False, False), "fim": (True, True, None), "completion": (False,) * 3, "chat": (False,) * 3}
-    for asked, wanted in cases.items():
-        for header, fills in zip((base, instruct, bundled), wanted, strict=True):
-            if fills is not None:
-                assert bool(wire_style(header, asked).get("infill")) is fills, asked
-    with pytest.raises(ModelError, match="cannot fill in the middle"):
-        wire_style(bundled, "fim")
-    with pytest.raises(ModelError, match="no prompt style 'poem'"):
-        wire_style(base, "poem")
+    assert [choose_style(header, "auto", "").backward for header in (base, instruct, bundled)] == [
+        INFILL,
+        "chat",
+        "chat",
+    ]
+    for header, wanted in ((base, ("code", "completion", "fim")), (bundled, ("code", "chat"))):
+        assert possible_styles(header) == wanted
+        for told in wanted:
+            asked = choose_style(header, told, "")
+            assert asked.backward == (INFILL if told == "fim" else told) and not asked.calibration
+            assert bool(wire_style(header, asked).get("infill")) is (told == "fim")
+    assert choose_style(instruct, "fim", "") == Asked("chat", INFILL)
+    for header, told, problem in (
+        (bundled, "fim", "cannot fill in the middle"),
+        (base, "chat", "no chat template"),
+        (base, "poem", "no prompt style 'poem'"),
+    ):
+        with pytest.raises(ModelError, match=problem):
+            choose_style(header, told, "")
     assert {"<|im_end|>", "<|endoftext|>", "<|fim_middle|>"} <= set(special_tokens(base).control)
 
 
@@ -93,6 +103,7 @@ from core.generation import Infill, Message, Prompt, Request
 from core.models.client import _options
 from core.models.gguf import read_header
 from core.models.session import Session
+from core.models.styles import choose_style
 from core.models.vectors import VectorSession
 from core.models.wire import pack_request
 from core.settings import ModelSettings
@@ -106,7 +117,8 @@ def disturb(*_, **__):
     kept.extend(make(lambda *arguments: os._exit(3)) for make in SIGNATURES for _ in range(50))
 
 path, style = Path(sys.argv[1]), sys.argv[2]
-options = _options(read_header(path), ModelSettings(threads=1, context_size=4096, prompt_style=style))
+header = read_header(path)
+options = _options(header, ModelSettings(threads=1, context_size=4096), choose_style(header, style, ""))
 session = Session.load(options)
 disturb()
 gap = Prompt((), infill=Infill("def f(x):\\n    ", "\\n    return y\\n"))
@@ -124,7 +136,7 @@ os._exit(0)
 """
 
 
-@pytest.mark.parametrize("style", ["chat", "completion", "fim"])
+@pytest.mark.parametrize("style", ["chat", "completion", "code", "fim"])
 def test_what_llama_cpp_calls_back_is_never_collected(style: str, tmp_path: Path) -> None:
     """Collects garbage hard while the model writes: llama.cpp keeps bare addresses of what it was given."""
     path = write_infill_model(tmp_path / "callbacks.gguf", template=True)

@@ -24,6 +24,7 @@ STYLES = (
     ("auto", "Automatic"),
     ("chat", "Chat, by the model's own template"),
     ("completion", "Completion, as for base models"),
+    ("code", "Code: a file that the model goes on writing"),
     ("fim", "Fill in the middle, for the code"),
 )
 
@@ -123,8 +124,10 @@ class ModelOptions:
 
 def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
     """What the choice comes to; a server is asked in its chat."""
-    describes, _ = forward.automatic_style if forward else ("chat", "chat")
-    _, writes = backward.automatic_style if backward else ("chat", "chat")
+    from core.models.styles import expected_style  # loaded with the engine
+
+    describes = expected_style(forward).forward if forward else "chat"
+    writes = expected_style(backward).backward if backward else "chat"
     return f"Automatic: {describes}" + (f", code by {writes}" if writes != describes else "")
 
 

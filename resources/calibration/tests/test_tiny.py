@@ -1,6 +1,6 @@
-from tiny.figures import average, clamp, is_even, rectangle_area
-from tiny.lists import factorial, largest, longest_word, without_negatives
-from tiny.words import count_vowels, initials, is_palindrome, reverse_words
+from tiny.figures import absolute, average, double, is_even, rectangle_area
+from tiny.lists import largest, last_item, squares, without_negatives
+from tiny.words import first_letter, initials, longest_word
 
 
 def test_rectangle_area():
@@ -15,37 +15,37 @@ def test_average():
     assert [average([2, 4]), average([5]), average([1, 2, 6])] == [3, 5, 3]
 
 
-def test_clamp():
-    assert [clamp(5, 0, 10), clamp(-5, 0, 10), clamp(50, 0, 10)] == [5, 0, 10]
+def test_double():
+    assert [double(0), double(3), double(-2)] == [0, 6, -4]
 
 
-def test_count_vowels():
-    assert [count_vowels(text) for text in ("", "sky", "Apple", "UMBRELLA")] == [0, 0, 2, 3]
+def test_absolute():
+    assert [absolute(number) for number in (0, 4, -4)] == [0, 4, 4]
 
 
-def test_reverse_words():
-    assert [reverse_words(text) for text in ("one", "one two", "to be or not")] == ["one", "two one", "not or be to"]
+def test_first_letter():
+    assert [first_letter(word) for word in ("tree", "a", "Zoo")] == ["t", "a", "Z"]
 
 
 def test_initials():
     assert [initials(name) for name in ("Ada Lovelace", "alan mathison turing")] == ["AL", "AMT"]
 
 
-def test_is_palindrome():
-    assert [bool(is_palindrome(text)) for text in ("", "Never odd or even", "abca")] == [True, True, False]
+def test_longest_word():
+    assert longest_word(["to", "become", "wise"]) == "become"
 
 
 def test_largest():
     assert [largest([3]), largest([1, 9, 2]), largest([-5, -2, -9])] == [3, 9, -2]
 
 
+def test_last_item():
+    assert [last_item([4]), last_item([1, 2, 3]), last_item("abc")] == [4, 3, "c"]
+
+
+def test_squares():
+    assert [squares([]), squares([1, -2, 3])] == [[], [1, 4, 9]]
+
+
 def test_without_negatives():
     assert without_negatives([3, -1, 0, -7, 2]) == [3, 0, 2]
-
-
-def test_factorial():
-    assert [factorial(number) for number in (0, 1, 2, 5)] == [1, 1, 2, 120]
-
-
-def test_longest_word():
-    assert longest_word(["to", "become", "wise"]) == "become"

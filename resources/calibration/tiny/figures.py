@@ -13,5 +13,9 @@ def average(values):
     return sum(values) / len(values)
 
 
-def clamp(value, low, high):
-    return max(low, min(value, high))
+def double(number):
+    return number * 2
+
+
+def absolute(number):
+    return number if number >= 0 else -number

@@ -1,4 +1,4 @@
-"""Lists of numbers and names."""
+"""Lists of numbers."""
 
 
 def largest(values):
@@ -9,16 +9,13 @@ def largest(values):
     return best
 
 
+def last_item(values):
+    return values[-1]
+
+
+def squares(values):
+    return [value * value for value in values]
+
+
 def without_negatives(values):
     return [value for value in values if value >= 0]
-
-
-def factorial(number):
-    result = 1
-    for factor in range(2, number + 1):
-        result *= factor
-    return result
-
-
-def longest_word(words):
-    return max(words, key=len)

@@ -1,0 +1,128 @@
+"""Measure how a model is best asked: a dozen tiny functions, described and written again, judged by their tests."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.fitting import Window
+from core.generation import Generation, Model, Prompt, Request
+from core.models.calibrated import Calibration, StyleScore, calibration_key
+from core.models.client import LocalModel
+from core.models.extraction import extract_code, extract_description
+from core.models.gguf import read_header
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
+from core.models.styles import possible_styles
+from core.settings import ModelSettings, OracleSettings
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify
+from core.trips.protocol import Report
+from core.trips.selected import selected_item
+from core.types import Candidate, Item, Outcome, SourceFile, Span
+from resources import path as resource
+
+DESCRIPTION_TOKENS, CODE_TOKENS = 80, 120
+"""Room for answers about functions of a few lines."""
+
+
+@dataclass(frozen=True)
+class _Function:
+    """One function of the set: its file, and its body as an item."""
+
+    source: SourceFile
+    item: Item
+
+    def judged_by(self, judged: Judged, text: str) -> bool:
+        """Whether its tests pass with `text` for its body."""
+        return (
+            judged.oracle.judge(Candidate(self.source, self.item.span, text), self.item.tests).outcome is Outcome.PASS
+        )
+
+
+def calibrate(
+    path: Path,
+    settings: ModelSettings,
+    oracle: OracleSettings,
+    notify: Notify,
+    report: Report,
+    on_model: Callable[[Model], None],
+    styles: Sequence[str] = (),
+) -> Calibration:
+    """Try the styles that the model at `path` can be asked in, or those that are named. Keeps nothing.
+
+    Everything is greedy, so that a figure can be repeated. `on_model` sees each model once it is loaded. Raises
+    UserError, and what `report` raises.
+    """
+    header = read_header(path)
+    with ExitStack() as stack:
+        judged = open_judged(stack, resource("calibration"), oracle, notify, report)
+        functions = list(_functions(judged))
+        scores = []
+        for style in styles or possible_styles(header):
+            report(f"asking by {style}", 0, len(functions))
+            told = replace(settings, prompt_style=style)
+            with closing(LocalModel(path, told, beat=lambda: report("loading the model", 0, 1))) as model:
+                on_model(model)
+                scores.append(_score(style, model, functions, judged, report))
+                sha256 = model.info.sha256
+    return Calibration(calibration_key(sha256), tuple(scores))
+
+
+def _functions(judged: Judged) -> Iterator[_Function]:
+    """The body of every function of the set, in the order of its files."""
+    files = {source.path: source for source in judged.codebase.files}
+    for source in files.values():
+        if source.is_test:
+            continue
+        for node in ast.parse(source.text).body:
+            if isinstance(node, ast.FunctionDef):
+                item = selected_item(files, judged.suite, judged.oracle, source.path, _body(source.text, node))
+                yield _Function(source, item)
+
+
+def _body(text: str, function: ast.FunctionDef) -> Span:
+    """The characters of a function's statements; the set is plain ASCII."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    first, last = function.body[0], function.body[-1]
+    end = starts[(last.end_lineno or last.lineno) - 1] + (last.end_col_offset or 0)
+    return Span(starts[first.lineno - 1] + first.col_offset, end)
+
+
+def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged: Judged, report: Report) -> StyleScore:
+    """Describe every function, write each from its description and from none, and count the passes."""
+    info, fits = model.info, Window(model, CODE_TOKENS)
+
+    def forward(function: _Function) -> Prompt:
+        return forward_prompt(function.source.text, function.item.span, fits, info.prompt_style)
+
+    def backward(function: _Function, description: str) -> Prompt:
+        text, span = function.source.text, function.item.span
+        return backward_prompt(text, span, description, fits, info.backward_style, info.prompt_layout)
+
+    described = _draw(model, [forward(each) for each in functions], DESCRIPTION_TOKENS)
+    descriptions = [extract_description(answer.text).text for answer in described]
+    pairs = [(each, words) for each, words in zip(functions, descriptions, strict=True)]
+    pairs += [(each, UNINFORMATIVE) for each in functions]
+    prompts = [backward(each, words) for each, words in pairs]
+    written = _draw(model, prompts, CODE_TOKENS)
+    passes: list[bool] = []
+    for (function, _), prompt, answer in zip(pairs, prompts, written, strict=True):
+        report(f"judging {style}", len(passes), len(pairs))
+        code = extract_code(answer.text, function.item, function.source.text, prompt.prefill)
+        passes.append(function.judged_by(judged, code.text))
+    count = len(functions)
+    own = [*described, *written[:count]]
+    tokens = sum(answer.prompt_tokens + answer.completion_tokens for answer in own)
+    return StyleScore(style, sum(passes[:count]), sum(passes[count:]), count, tokens)
+
+
+def _draw(model: LocalModel, prompts: Sequence[Prompt], most: int) -> list[Generation]:
+    """Greedy answers, in the order of the prompts."""
+    requests = [Request(str(at), prompt, 0.0, 0, most) for at, prompt in enumerate(prompts)]
+    answers = {answer.id: answer for answer in model.generate(requests)}
+    return [answers[request.id] for request in requests]
