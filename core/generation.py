@@ -280,10 +280,10 @@ class Sample:
     seconds: float
     finish_reason: str
     truncated: bool = False
-    shown: float = 1.0
     recitation: float | None = None
     error: str = ""
     author: str = "model"
     step: int = 0
     stop: str = ""
     counted: bool = True
+    shown: float = 1.0

@@ -7,9 +7,10 @@ import ast
 import pytest
 
 from core.errors import ModelError
-from core.generation import Prompt
+from core.generation import PLAIN, Block, Prompt
+from core.models.extraction import extract_code
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
-from core.types import Span
+from core.types import Item, Span
 
 FILE = '''"""Doc."""
 
@@ -157,3 +158,85 @@ def test_a_file_that_python_cannot_parse_is_cut_by_lines() -> None:
     text = "print 'old'\n" * 300 + "value = 1\n" + "print 'old'\n" * 300
     prompt = forward_prompt(text, span_of(text, "value = 1"), lambda p: words(p) < 600)
     assert prompt.truncated and "value = 1" in prompt.messages[-1].content
+
+
+# --------------------------------------------------------------------------- the layout of the paper
+
+
+def test_in_the_paper_s_layout_the_description_stands_in_the_file() -> None:
+    prompt = backward_prompt(FILE, REGION, "Refuse when empty.\n\nSay why.", always, layout="paper")
+    question = prompt.messages[-1].content
+    todo = "# TODO: Refuse when empty.\n        #\n        # Say why."
+    assert FILE.replace('if not self.items:\n            raise IndexError("empty")', todo).rstrip() in question
+    assert question.count("TODO:") == 1 and question.endswith("Answer with that code only.")
+    assert all("# TODO: " in shot.content for shot in prompt.messages[1:-1:2]), "the shots are laid out the same way"
+
+
+def test_what_shares_the_region_s_lines_stays_in_the_paper_s_layout_too() -> None:
+    text = "def f():\n\tx = 1; y = 2  # both\n\treturn x\n"
+    question = (
+        backward_prompt(text, span_of(text, "y = 2"), "Set y.\nNow.", always, layout="paper").messages[-1].content
+    )
+    assert "\tx = 1; # TODO: Set y.\n\t# Now.\n\t# both\n\treturn x" in question
+
+
+# --------------------------------------------------------------------------- the style `code`
+
+
+def code(prompt: Prompt) -> str:
+    (message,) = prompt.messages
+    assert message.role == PLAIN
+    return message.content
+
+
+def test_in_code_style_the_file_ends_at_the_region_and_goes_on_there() -> None:
+    prompt = backward_prompt(FILE, REGION, "Refuse when empty.\n\nSay why.", always, style="code")
+    before = FILE[: FILE.index("        if not self.items")]
+    todo = "        # TODO: Refuse when empty.\n        #\n        # Say why.\n"
+    assert code(prompt).endswith(f"\n\n\n{before}{todo}") and "IndexError" not in code(prompt)
+    assert prompt.prefill == " " * 7, "the last blank belongs to the token that the model writes first"
+    assert prompt.block == Block("        ") and "\n        # TODO" in prompt.stop
+    assert not prompt.truncated and 0 < prompt.shown < 1
+    described = forward_prompt(FILE, REGION, always, style="code")
+    assert code(described).endswith('raise IndexError("empty")\n        # Summary:')
+    assert described.block == Block("        ", comment=True) and "the last one" not in code(described)
+
+
+def test_an_answer_in_code_style_stands_at_the_region() -> None:
+    item = Item("k", "region", "m.py", REGION, 15, 16, FILE[REGION.start : REGION.end])
+    prompt = backward_prompt(FILE, REGION, "Refuse.", always, style="code")
+    for raw in (f" {item.text}", f" {item.text}\n        # the last one\n        return self.items[-1]"):
+        assert extract_code(raw, item, FILE, prompt.prefill).text == item.text
+
+
+def test_the_line_below_the_region_ends_an_answer_in_code_style() -> None:
+    text = FILE.replace("        # the last one\n", "")
+    assert (
+        "\n        return self.items[-1]\n"
+        in backward_prompt(text, span_of(text, text[REGION.start : REGION.end]), "Do.", always, style="code").stop
+    )
+    assert backward_prompt("x = 1\ny = 2\n", Span(0, 5), "Do.", always, style="code").stop == ("\n# TODO",), "too short"
+
+
+def test_shots_in_code_style_are_python_and_the_same_for_all() -> None:
+    one, two = (code(backward_prompt(text, Span(0, 5), "Do.", always, style="code")) for text in ("x = 1\n", "y = 2\n"))
+    assert one == two
+    ast.parse(one)
+    ast.parse(code(forward_prompt("x = 1\n", Span(0, 5), always, style="code")))
+
+
+def test_a_large_file_in_code_style_is_cut_before_the_region_only() -> None:
+    region = span_of(BIG, "y = x + 300")
+    prompt = backward_prompt(BIG, region, "Adds.", lambda p: words(p) <= 400, style="code")
+    assert prompt.truncated and words(prompt) <= 400 and code(prompt).endswith("def f300(x):\n    # TODO: Adds.\n")
+    assert "f301" not in code(prompt) and 0 < prompt.shown < 0.2
+    first = span_of(BIG, "y = x + 0")
+    prompt = backward_prompt(BIG, first, "Adds.", lambda p: words(p) <= 400, style="code")
+    assert not prompt.truncated, "what stands below is never shown in this style, so nothing was cut"
+
+
+def test_how_much_of_the_file_is_shown_is_told() -> None:
+    assert forward_prompt(FILE, REGION, always).shown == 1.0
+    half = forward_prompt(BIG, span_of(BIG, "y = x + 300"), lambda p: words(p) <= 2000)
+    shown = half.messages[-1].content.split("```python\n")[1].split("\n```")[0]
+    assert half.shown == pytest.approx(len(shown) / len(BIG), abs=0.05)
