@@ -98,10 +98,10 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
         type=shared.positive,
         default=0,
         metavar="N",
-        help="draw from N tokens only (default: all)",
+        help="draw from N tokens only (default: 0, all)",
     )
     parser.add_argument(
-        "--top-p", type=shared.share, default=1.0, metavar="P", help="draw from so much probability only (default: all)"
+        "--top-p", type=shared.share, default=1.0, metavar="P", help="draw from so much probability only (default: 1.0)"
     )
     shared.add_sampling(parser, regions)
     shared.add_oracle(parser)

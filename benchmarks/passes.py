@@ -1,10 +1,12 @@
 """Our model passes against the loop a user would write, and against llama.cpp's own server.
 
-Same regions, prompts, stop texts, token limits, seeds and threads; the sides take turns, wave by wave, so that whatever
-else the machine does falls on all of them. Prints ratios last, as `name=value`.
+Same regions, prompts, stop texts, token limits, seeds and threads; that an answer ends where it leaves its block, grows
+far too long or goes round in a loop is ours alone. The sides take turns, wave by wave, so that whatever else the machine
+does falls on all of them. Prints ratios last, as `name=value`.
 
     python benchmarks/passes.py [--regions 4] [--wave 2] [--threads 1] [--model FILE] [--files FILE ...]
-                                [--temperature 0] [--server LLAMA-SERVER [--slots 8]] [--seconds 3600]
+                                [--style code|chat] [--temperature 0] [--server LLAMA-SERVER [--slots 8]]
+                                [--seconds 3600]
 
 `--temperature 0` compares greedy texts, and tells for each that differs how far apart the two tokens' logits are.
 """
@@ -20,7 +22,7 @@ from pathlib import Path
 
 from passes_sides import SLOTS, Engine, Loop, Server, Side, Tally
 
-from core.generation import Request
+from core.generation import PLAIN, Message, Request
 from core.models.discovery import bundled_model
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.regions.candidates import enumerate_candidates
@@ -61,6 +63,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--regions", type=int, default=4, help="of each file")
     parser.add_argument("--wave", type=int, default=RunSettings().wave, help="regions asked for together")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--style", choices=("chat", "code"), default="code", help="in which the model is asked")
     parser.add_argument("--temperature", type=float, default=None, help="for every sample")
     parser.add_argument("--seconds", type=float, default=3600, help="begin no further wave after that time")
     parser.add_argument("--files", type=Path, nargs="*", default=[ROOT / "core" / "models" / "textstream.py"])
@@ -97,21 +100,25 @@ def _turns(side: Side, wave: Sequence[tuple[str, Region]], options: argparse.Nam
 
 def _rounds(wave: Sequence[tuple[str, Region]], options: argparse.Namespace) -> Iterator[list[Request]]:
     """Forward samples of a wave of regions, then their backward samples."""
-    yield [request for text, region in wave for request in _forward(text, region, options.temperature)]
-    yield [request for text, region in wave for request in _backward(text, region, options.temperature)]
+    yield [request for text, region in wave for request in _forward(text, region, options)]
+    yield [request for text, region in wave for request in _backward(text, region, options)]
 
 
-def _forward(text: str, region: Region, temperature: float | None) -> Iterator[Request]:
-    prompt = forward_prompt(text, region.span, lambda _: True)
+def _forward(text: str, region: Region, options: argparse.Namespace) -> Iterator[Request]:
+    prompt = forward_prompt(text, region.span, lambda _: True, options.style)
     for i in range(3):
-        yield Request(f"{region.path}:{region.span.start}/f{i}", prompt, _or(temperature, 0.8), i, 48)
+        yield Request(f"{region.path}:{region.span.start}/f{i}", prompt, _or(options.temperature, 0.8), i, 48)
 
 
-def _backward(text: str, region: Region, temperature: float | None) -> Iterator[Request]:
-    """Without the start of the answer, which the loop's interface cannot give."""
+def _backward(text: str, region: Region, options: argparse.Namespace) -> Iterator[Request]:
+    """Without the start of the answer, which the loop's chat interface cannot give; a plain text has it at its end."""
     for i, description in enumerate(DESCRIPTIONS):
-        prompt = replace(backward_prompt(text, region.span, description, lambda _: True), prefill="")
-        yield Request(f"{region.path}:{region.span.start}/b{i}", prompt, _or(temperature, 0.1), i, 64)
+        prompt = backward_prompt(text, region.span, description, lambda _: True, options.style)
+        turns = prompt.messages
+        if turns[0].role == PLAIN:
+            turns = (Message(PLAIN, turns[0].content + prompt.prefill),)
+        prompt = replace(prompt, messages=turns, prefill="")
+        yield Request(f"{region.path}:{region.span.start}/b{i}", prompt, _or(options.temperature, 0.1), i, 64)
 
 
 def _or(value: float | None, default: float) -> float:

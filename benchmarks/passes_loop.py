@@ -15,6 +15,8 @@ import llama_cpp
 import numpy as np
 from passes_sides import sampling
 
+from core.generation import PLAIN
+
 
 class Plain:
     """One model, one request after the other."""
@@ -34,7 +36,7 @@ class Plain:
         cpu, start = time.process_time(), time.perf_counter()
         for request in requests:
             answer = self.ask(request)
-            texts[request["id"]] = answer["choices"][0]["message"]["content"]
+            texts[request["id"]] = said(answer)
             generated += answer["usage"]["completion_tokens"]
         return {
             "texts": texts,
@@ -45,13 +47,16 @@ class Plain:
         }
 
     def ask(self, request: dict[str, Any]) -> Any:
-        return self.model.create_chat_completion(request["prompt"]["messages"], **sampling(request))
+        messages = request["prompt"]["messages"]
+        if messages[0]["role"] == PLAIN:
+            return self.model.create_completion(messages[0]["content"], **sampling(request))
+        return self.model.create_chat_completion(messages, **sampling(request))
 
     def compare(self, request: dict[str, Any], loop: str, ours: str) -> dict[str, Any]:
         """The logits of the two tokens where the texts part, and whether a loop without any cache writes ours."""
         self.model.reset()
         fresh = self.ask(request)
-        alone = fresh["choices"][0]["message"]["content"]
+        alone = said(fresh)
         prompt = list(self.model.input_ids[: fresh["usage"]["prompt_tokens"]])
         one, other = (self._tokens(text) for text in (loop, ours))
         same = next((i for i, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
@@ -72,6 +77,12 @@ class Plain:
 
     def _tokens(self, text: str) -> list[int]:
         return list(self.model.tokenize(text.encode(), add_bos=False))
+
+
+def said(answer: Any) -> str:
+    """The text of an answer of either kind."""
+    choice = answer["choices"][0]
+    return choice["text"] if "text" in choice else choice["message"]["content"]
 
 
 def main() -> None:

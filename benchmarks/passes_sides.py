@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from core.generation import Message, Prompt, Request
+from core.generation import PLAIN, Message, Prompt, Request
 from core.models.client import LocalModel
 from core.settings import ModelSettings
 
@@ -138,16 +138,20 @@ class Server:
         self.tally.seconds += time.perf_counter() - start
         self.tally.cpu += processor_seconds(self._process.pid) - cpu
         for request, answer in zip(requests, answers, strict=True):
-            self.tally.texts[request.id] = answer["choices"][0]["message"]["content"]
+            choice = answer["choices"][0]
+            self.tally.texts[request.id] = choice["text"] if "text" in choice else choice["message"]["content"]
             self.tally.evaluated += answer["timings"]["prompt_n"]
             self.tally.generated += answer["timings"]["predicted_n"]
 
     def _ask(self, request: Request) -> Any:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=600)
+        messages = asdict(request)["prompt"]["messages"]
+        plain = messages[0]["role"] == PLAIN
+        asked = {"prompt": messages[0]["content"]} if plain else {"messages": messages}
         connection.request(
             "POST",
-            "/v1/chat/completions",
-            json.dumps(sampling(asdict(request)) | {"messages": asdict(request)["prompt"]["messages"]}),
+            f"/v1/{'' if plain else 'chat/'}completions",
+            json.dumps(sampling(asdict(request)) | asked),
             {"Content-Type": "application/json"},
         )
         return json.loads(connection.getresponse().read())
@@ -158,8 +162,8 @@ def sampling(request: dict[str, Any]) -> dict[str, Any]:
     asked = {name: request[name] for name in ("temperature", "seed", "max_tokens")}
     return asked | {
         "stop": list(request["prompt"]["stop"]),
-        "top_k": 40,
-        "top_p": 0.95,
+        "top_k": 0,
+        "top_p": 1.0,
         "min_p": 0.0,
         "repeat_penalty": 1.0,
     }

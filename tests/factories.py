@@ -247,7 +247,6 @@ def _sample(role: Role, index: int, prompt: str, text: str, choose: random.Rando
         seconds=round(choose.uniform(0.3, 2.0), 3),
         finish_reason="stop",
         recitation=recited,
-        form="text" if forward else "code",
     )
 
 

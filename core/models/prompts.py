@@ -166,6 +166,7 @@ def _code_backward(outline: Outline, head: str, description: str, excerpt: Excer
     Of the indentation the last character is left for the model to write: tokenizers put it into the same token as the
     word that follows, and a prompt that ends in the whole of it is one that the model has never seen.
     """
+    region = outline.lines[outline.region.start : outline.region.end]
     indent = indentation(head)
     begun = head[:-1] if head == indent else head
     lines = [*excerpt.before, todo_comment(indent, description), ""]
@@ -174,10 +175,16 @@ def _code_backward(outline: Outline, head: str, description: str, excerpt: Excer
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
         prefill=begun,
-        stop=(f"\n{indent}{PLACEHOLDER}", *outline.line_after(indent)),
+        stop=(f"\n{indent}{PLACEHOLDER}", *outline.line_after(indent), *_gap(indent, region)),
         block=Block(indent),
-        most_characters=_room(outline.lines[outline.region.start : outline.region.end]),
+        most_characters=_room(region),
     )
+
+
+def _gap(indent: str, region: Sequence[str]) -> tuple[str, ...]:
+    """Two blank lines end an answer at the margin, where nothing is less indented, unless the region has such a gap."""
+    gap = "\n\n\n"
+    return () if indent or gap in "\n".join(region) else (gap,)
 
 
 def _room(region: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
 
 from core.errors import ModelError
@@ -72,6 +73,21 @@ def wire_style(header: GgufHeader, asked: Asked) -> Style:
     style: Style = {"style": asked.forward if asked.forward in ("chat", "completion") else "auto"}
     style["control"] = special.control
     return {**style, "infill": astuple(special.infill)} if asked.backward == INFILL and special.infill else style
+
+
+def told_as_before(settings: ModelSettings, models: Mapping[str, Mapping[str, str]]) -> ModelSettings:
+    """The settings of a run whose models were recorded, with the style that `auto` came to when it began.
+
+    A model that was calibrated since would be asked otherwise.
+    """
+    told = {_told(model) for model in models.values()}
+    if settings.prompt_style != "auto" or len(told) != 1 or not told <= set(PROMPT_STYLES):
+        return settings
+    return replace(settings, prompt_style=told.pop())
+
+
+def _told(model: Mapping[str, str]) -> str:
+    return "fim" if model.get("backward_style") == INFILL else model.get("prompt_style", "")
 
 
 def check_layout(settings: ModelSettings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from core import __version__
@@ -14,7 +15,7 @@ from core.errors import ProjectError
 from core.events import Notice, Progress
 from core.generation import Model, ModelInfo
 from core.models.opening import check_machine, open_model
-from core.models.styles import forward_only
+from core.models.styles import forward_only, told_as_before
 from core.run.state import Emit, Parts, Run
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.source.naming import project_name
@@ -102,9 +103,11 @@ def reopen(stack: ExitStack, run_id: int, store: Store, emit: Emit, control: Con
     """
     settings = store.reader.settings(run_id)
     row = store.reader.run(run_id)
-    parts = open_run_parts(stack, Path(row.project_root), settings, emit, control)
+    models = json.loads(row.model_json)
+    as_before = replace(settings, generation=told_as_before(settings.generation, models))
+    parts = open_run_parts(stack, Path(row.project_root), as_before, emit, control)
     require_same_prompts(settings, parts.opened.settings, run_id)
-    _require_same(parts, store.reader.fingerprint(run_id), json.loads(row.model_json), run_id)
+    _require_same(parts, store.reader.fingerprint(run_id), models, run_id)
     return Run(run_id, settings, parts, store, emit, control)
 
 

@@ -64,7 +64,8 @@ def _see_through(run: Run, resumed: bool) -> RunFinished:
 
 def _work(run: Run) -> None:
     trip, reader = run.parts.trip, run.store.reader
-    works = list(_items(run))
+    items = _items(run)
+    works = [*_first_light(run, items), *items]
     if task(run.settings.task).groups_files:
         works = files_together(works)
     for text in trip.shortfall(len(works), run.settings.regions):
@@ -73,6 +74,18 @@ def _work(run: Run) -> None:
     pace = Pace(sum(trip.expected(work.item) for work in works), done)
     run.emit(pace.now())
     Growing(run, pace).grow(works, run.settings.together)
+
+
+def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:
+    """The first admitted item, seen through before others are drawn: whoever waits for a verdict need not wait for all.
+
+    Its samples are the same in any company, so nothing depends on it but when they come.
+    """
+    for work in items:
+        stored = stored_samples(run.store.reader.samples(work.item_id))
+        Growing(run, Pace(run.parts.trip.expected(work.item), stored)).grow([work])
+        yield work
+        return
 
 
 def files_together(works: Sequence[Work]) -> list[Work]:

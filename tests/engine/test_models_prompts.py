@@ -215,7 +215,7 @@ def test_the_line_below_the_region_ends_an_answer_in_code_style() -> None:
         "\n        return self.items[-1]\n"
         in backward_prompt(text, span_of(text, text[REGION.start : REGION.end]), "Do.", always, style="code").stop
     )
-    assert backward_prompt("x = 1\ny = 2\n", Span(0, 5), "Do.", always, style="code").stop == ("\n# TODO",), "too short"
+    assert backward_prompt("x = 1\ny = 2\n", Span(0, 5), "Do.", always, style="code").stop == ("\n# TODO", "\n\n\n")
 
 
 def test_shots_in_code_style_are_python_and_the_same_for_all() -> None:

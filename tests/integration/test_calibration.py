@@ -1,0 +1,39 @@
+"""Calibrating a model: a dozen tiny functions, judged in the sandbox."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_model import write_small_model
+
+from core.calibration import calibrate
+from core.errors import Cancelled
+from core.models.fingerprint import fingerprint
+from core.settings import ModelSettings, OracleSettings
+
+QUICK = OracleSettings(sandbox="bubblewrap", identity_runs=1)
+
+
+def test_each_style_is_tried_on_every_function(tmp_path: Path) -> None:
+    model = write_small_model(tmp_path / "small.gguf")
+    said: list[str] = []
+    stages: set[str] = set()
+    opened: list[object] = []
+
+    def report(stage: str, done: int, total: int) -> None:
+        stages.add(stage)
+
+    found = calibrate(model, ModelSettings(threads=1), QUICK, said.append, report, opened.append)
+    assert [score.style for score in found.scores] == ["code", "chat"] and len(opened) == 2
+    assert all((score.functions, score.passed) == (12, 0) for score in found.scores), "it writes noise"
+    assert found.scores[0].tokens < found.scores[1].tokens
+    assert found.key.startswith(fingerprint([model])) and {"asking by code", "judging chat"} <= stages
+
+
+def test_calibrating_can_be_given_up(tmp_path: Path) -> None:
+    def report(stage: str, done: int, total: int) -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        calibrate(write_small_model(tmp_path / "small.gguf"), ModelSettings(), QUICK, print, report, print)
