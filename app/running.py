@@ -98,7 +98,7 @@ def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
         type=shared.positive,
         default=0,
         metavar="N",
-        help="draw from N tokens only (default: 0, all)",
+        help="draw from the N likeliest tokens only, 0 for all (default: 0)",
     )
     parser.add_argument(
         "--top-p", type=shared.share, default=1.0, metavar="P", help="draw from so much probability only (default: 1.0)"

@@ -1,8 +1,8 @@
 """Our model passes against the loop a user would write, and against llama.cpp's own server.
 
 Same regions, prompts, stop texts, token limits, seeds and threads; that an answer ends where it leaves its block, grows
-far too long or goes round in a loop is ours alone. The sides take turns, wave by wave, so that whatever else the machine
-does falls on all of them. Prints ratios last, as `name=value`.
+far too long or goes round in a loop is ours alone. The sides take turns, wave by wave, so that whatever else the
+machine does falls on all of them. Prints ratios last, as `name=value`.
 
     python benchmarks/passes.py [--regions 4] [--wave 2] [--threads 1] [--model FILE] [--files FILE ...]
                                 [--style code|chat] [--temperature 0] [--server LLAMA-SERVER [--slots 8]]

@@ -65,7 +65,8 @@ def together(model: LocalModel) -> dict[str, Generation]:
 def test_what_is_recorded_of_a_model(model: LocalModel) -> None:
     info = model.info
     assert (info.architecture, info.quantization, info.threads) == ("llama", "Q4_1", 1)
-    assert info.prompt_style == "chat" and len(info.sha256) == len(info.template_sha256) == 64
+    assert info.prompt_style == "code" and "code" in info.calibration, "what calibrating found best"
+    assert len(info.sha256) == 64 and info.template_sha256 == "", "the template is not used"
     assert info.context_size == DEFAULT_CONTEXT and "llama.cpp" in info.build
     assert "llama_cpp" not in sys.modules
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +13,7 @@ import pytest
 from infill_model import write_infill_model
 
 from core.errors import ModelError
-from core.generation import INFILL, Infill, Message, Prompt, Request
+from core.generation import INFILL, PLAIN, Block, Infill, Message, Prompt, Request
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
@@ -30,6 +32,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(path: Path) -> Iterator[LocalModel]:
     model = LocalModel(path, SMALL)
+    yield model
+    model.close()
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Iterator[LocalModel]:
+    model = LocalModel(bundled_model(), SMALL)
     yield model
     model.close()
 
@@ -114,7 +123,7 @@ kept = []
 def disturb(*_, **__):
     # Callbacks that were freed are overwritten with ones that end the process with a status of their own.
     gc.collect()
-    kept.extend(make(lambda *arguments: os._exit(3)) for make in SIGNATURES for _ in range(50))
+    kept.extend(make(lambda *arguments: os._exit(3)) for make in SIGNATURES for _ in range(20))
 
 path, style = Path(sys.argv[1]), sys.argv[2]
 header = read_header(path)
@@ -122,16 +131,17 @@ options = _options(header, ModelSettings(threads=1, context_size=4096), choose_s
 session = Session.load(options)
 disturb()
 gap = Prompt((), infill=Infill("def f(x):\\n    ", "\\n    return y\\n"))
-for size in (10, 600, 1500):  # each needs a larger context, and opening one logs
-    said = Prompt((Message("user", "word " * size),))
-    asked = [Request(str(n), gap if style == "fim" and n else said, 0.8, n, 4) for n in range(3)]
-    session.generate(size, [pack_request(request) for request in asked], disturb)
+said = Prompt((Message("user", "word " * 10),))
+asked = [Request(str(n), gap if style == "fim" and n else said, 0.8, n, 4) for n in range(3)]
+session.generate(1, [pack_request(request) for request in asked], disturb)
+session._open_engine(2048)  # opening a context logs
 try:
     VectorSession.load(options | {"path": "/nowhere.gguf"})
 except Exception as error:
     assert "nowhere.gguf" in str(error)
 disturb()
-session.generate(9, [pack_request(Request("v", Prompt((Message("user", "word " * 2600),)), 0.8, 1, 4))], disturb)
+session._open_engine(3072)
+session.generate(2, [pack_request(request) for request in asked], disturb)
 os._exit(0)
 """
 
@@ -149,3 +159,28 @@ def test_what_llama_cpp_calls_back_is_never_collected(style: str, tmp_path: Path
         cwd=Path(__file__).parents[2],
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_answers_in_a_file_end_below_their_block_and_are_the_same_in_any_company(bundled: LocalModel) -> None:
+    source = "".join(f"def add_{n}(value):\n    return value + {n}\n\n\n" for n in range(3, 9)) + "def add_9(value):\n"
+    inside = Prompt((Message(PLAIN, source),), prefill="   ", block=Block("    "))
+    summed = Prompt(
+        (Message(PLAIN, source + "    return value + 9\n    # Summary:"),), block=Block("    ", comment=True)
+    )
+    cut = Prompt((Message(PLAIN, source),), most_characters=40)
+    asked = [Request("code", inside, 0.1, 1, 60), Request("words", summed, 0.8, 2, 40), Request("cut", cut, 0.1, 1, 60)]
+    together = {found.id: found for found in bundled.generate(asked)}
+    assert together["code"].text == " return value + 9" and together["code"].finish_reason == "stop"
+    assert all(line.lstrip().startswith("#") for line in together["words"].text.split("\n")[1:])
+    assert together["cut"].finish_reason == "length" and together["cut"].completion_tokens < 60
+    assert bundled.worker_pid is not None
+    os.kill(bundled.worker_pid, signal.SIGKILL)
+    for request in reversed(asked):
+        (alone,) = bundled.generate([request])
+        assert alone.text == together[request.id].text
+
+
+def test_an_answer_that_goes_round_in_a_loop_ends(bundled: LocalModel) -> None:
+    prompt = Prompt((Message(PLAIN, "ROW = [" + "0, 1, " * 60),))
+    (found,) = bundled.generate([Request("loop", prompt, 0.0, 0, 400)])
+    assert found.finish_reason == "loop" and 64 <= found.completion_tokens < 200
