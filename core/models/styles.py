@@ -8,11 +8,14 @@ from dataclasses import astuple, dataclass, replace
 from core.errors import ModelError
 from core.generation import INFILL
 from core.models.calibrated import kept_calibration
-from core.models.fingerprint import remembered_fingerprint
+from core.models.fingerprint import fingerprint, remembered_fingerprint
 from core.models.gguf import GgufHeader
 from core.models.special_tokens import special_tokens
 from core.models.template import Style
 from core.settings import PROMPT_LAYOUTS, PROMPT_STYLES, ModelSettings
+
+SMALL = 256 << 20
+"""Bytes of a file that is hashed in a fraction of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,9 @@ def choose_style(header: GgufHeader, asked: str, sha256: str) -> Asked:
 
 
 def expected_style(header: GgufHeader) -> Asked:
-    """How the model will be asked unless told otherwise, as far as is known without reading the whole file."""
-    return choose_style(header, "auto", remembered_fingerprint(header.files))
+    """How the model will be asked unless told otherwise, as far as is known without reading a large file whole."""
+    small = header.file_bytes < SMALL and not header.is_embedding
+    return choose_style(header, "auto", (fingerprint if small else remembered_fingerprint)(header.files))
 
 
 def wire_style(header: GgufHeader, asked: Asked) -> Style:

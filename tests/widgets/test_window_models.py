@@ -161,7 +161,7 @@ def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QAppli
     dialog = RunDialog(RunSettings(), parent, {BUNDLED: header}, ask)
     options = dialog.models
     assert (options.forward.text(), options.backward.text()) == ("the bundled model", "the same")
-    assert options.style.currentText() == "Automatic: chat"
+    assert options.style.currentText() == "Automatic: code"
     assert options.memory.text().startswith("SmolLM2-135M-Instruct.Q4_1 needs about 0.4 GiB of memory; ")
     assert options.memory.property("role") == "muted"
     options.context.setValue(1_048_576)
@@ -222,4 +222,4 @@ def test_the_run_dialog_says_what_automatic_comes_to(qapp: QApplication, tmp_pat
     base = read_header(write_gguf(tmp_path / "base.gguf", extra, drop=["tokenizer.chat_template"]))
     parent = QWidget()
     dialog = RunDialog(RunSettings(model="/base.gguf"), parent, {"/base.gguf": base})
-    assert dialog.models.style.currentText() == "Automatic: completion, code by fill-in-the-middle"
+    assert dialog.models.style.currentText() == "Automatic: code, fill-in-the-middle for the code"

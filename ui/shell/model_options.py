@@ -128,7 +128,7 @@ def _automatic(forward: GgufHeader | None, backward: GgufHeader | None) -> str:
 
     describes = expected_style(forward).forward if forward else "chat"
     writes = expected_style(backward).backward if backward else "chat"
-    return f"Automatic: {describes}" + (f", code by {writes}" if writes != describes else "")
+    return f"Automatic: {describes}" + (f", {writes} for the code" if writes != describes else "")
 
 
 def _name(path: str, endpoint: EndpointSettings | None) -> str:
