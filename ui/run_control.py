@@ -29,6 +29,7 @@ from ui.shell.notices import NoticeBar, NoticeText
 from ui.shell.remembered import Remembered
 
 NO_CODE = "This project has no Python code."
+NO_BENCHMARK = "This project is no benchmark: open a benchmark file."
 NO_HISTORY = "This project has no git history to take edits from."
 NO_PROJECT, NO_PLACE, BUSY = "no project", "no database", "busy"
 """Topics of notices that are withdrawn when they hold no longer."""
@@ -75,7 +76,11 @@ class RunControl(QObject):
 
         Gives those that cannot be chosen now, each with its reason. A file of edits needs neither code nor history.
         """
-        lacks = {"region": "" if code else NO_CODE, "edit": "" if history or self.settings.edit.file else NO_HISTORY}
+        lacks = {
+            "region": "" if code else NO_CODE,
+            "edit": "" if history or self.settings.edit.file else NO_HISTORY,
+            "benchmark": "" if self.settings.benchmark.file else NO_BENCHMARK,
+        }
         unfit = {kind.name: why for kind in TASKS.values() if (why := lacks.get(kind.draws_from, ""))}
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)
         if fitting is None:

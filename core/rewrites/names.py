@@ -28,13 +28,21 @@ def mask_name(source: str, name: str, mask: str = MASK) -> str:
     parameters, imports and texts of that name stay. Source that does not parse is taken token by token, and what is
     no Python at all word by word.
     """
+    places = name_places(source, name)
+    if places is None:
+        return _mask_tokens(source, name, mask)
+    return _replaced(source, places, name, mask)
+
+
+def name_places(source: str, name: str) -> list[int] | None:
+    """The offsets at which `mask_name` masks; None for source that does not parse."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _mask_tokens(source, name, mask)
-    return _replaced(source, list(_uses(source, tree, name)), name, mask)
+        return None
+    return _offsets(source, list(_uses(source, tree, name)), name)
 
 
 def mask_words(text: str, name: str, mask: str = MASK) -> str:
@@ -96,16 +104,21 @@ def _mask_tokens(source: str, name: str, mask: str) -> str:
     except (tokenize.TokenError, SyntaxError):
         pass
     at = min(len(source), sum(map(len, _lines(source)[: end[0] - 1])) + end[1])
-    return _replaced(source[:at], places, name, mask) + mask_words(source[at:], name, mask)
+    done = source[:at]
+    return _replaced(done, _offsets(done, places, name), name, mask) + mask_words(source[at:], name, mask)
 
 
-def _replaced(source: str, places: list[Place], name: str, mask: str) -> str:
-    """With the name at those places replaced; one that is not there is left alone."""
+def _offsets(source: str, places: list[Place], name: str) -> list[int]:
+    """In order; a place where the name does not stand is left out."""
     starts = [0, *accumulate(map(len, _lines(source)))]
-    for line, column in sorted(set(places), reverse=True):
-        at = starts[line - 1] + column
-        if re.compile(rf"\b{re.escape(name)}\b").match(source, at):
-            source = source[:at] + mask + source[at + len(name) :]
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    offsets = sorted({starts[line - 1] + column for line, column in places})
+    return [at for at in offsets if word.match(source, at)]
+
+
+def _replaced(source: str, offsets: list[int], name: str, mask: str) -> str:
+    for at in reversed(offsets):
+        source = source[:at] + mask + source[at + len(name) :]
     return source
 
 

@@ -282,13 +282,13 @@ def test_the_reference_gets_copies() -> None:
 
 
 def test_a_project_is_written_once_and_anew_when_its_problems_change(tmp_path: Path) -> None:
-    first = write_project([problem(test=CHECK)], tmp_path)
+    first = write_project([problem(test=CHECK)], "own", tmp_path)
     stamp = (first / "tests" / "test_p_0001.py").stat().st_mtime_ns
-    assert write_project([problem(test=CHECK)], tmp_path) == first
+    assert write_project([problem(test=CHECK)], "own", tmp_path) == first
     assert (first / "tests" / "test_p_0001.py").stat().st_mtime_ns == stamp
-    assert write_project([problem(test=CHECK.replace("8", "9"))], tmp_path) != first
+    assert write_project([problem(test=CHECK.replace("8", "9"))], "own", tmp_path) != first
     (first / "complete").unlink()  # as if it had been broken off
     (first / "problems" / "p_0001.py").unlink()
-    assert (write_project([problem(test=CHECK)], tmp_path) / "problems" / "p_0001.py").is_file()
+    assert (write_project([problem(test=CHECK)], "own", tmp_path) / "problems" / "p_0001.py").is_file()
     assert len(node_ids(problem(test=CHECK))) == 5
     assert not list(tmp_path.glob("part-*"))

@@ -21,7 +21,7 @@ PROBLEMS = {problem.entry: problem for problem in read_benchmark(resource("bench
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
-    root = write_project(list(PROBLEMS.values()), tmp_path_factory.mktemp("cache"))
+    root = write_project(list(PROBLEMS.values()), "own", tmp_path_factory.mktemp("cache"))
     with ExitStack() as stack:
         settings = OracleSettings(confirm_whole_suite=False, cache=False)
         yield open_judged(stack, root, settings, lambda text: None, lambda *_: None)
@@ -90,7 +90,7 @@ def test_nothing_of_a_solution_is_taken_for_a_test(tmp_path: Path) -> None:
         "a", 1, "test_three", ("test_three",), "", program, body, program, body, asserts=("assert test_three(3) == 3",)
     )
     with ExitStack() as stack:
-        root = write_project([problem], tmp_path)
+        root = write_project([problem], "own", tmp_path)
         settings = OracleSettings(confirm_whole_suite=False, cache=False)
         made = open_judged(stack, root, settings, lambda text: None, lambda *_: None)
         assert [test.node_id for test in made.suite.tests] == list(node_ids(problem))

@@ -2,6 +2,7 @@
 
 Its files:
 
+    pyproject.toml           what the benchmark is called
     pytest.ini               the tests' names, so that nothing of a solution is taken for a test
     rtc_recording.py         records what a program gave, see `inside`
     problems/p_0007.py       the reference; `candidate` is the function that is asked for
@@ -95,17 +96,17 @@ def project_folder() -> Path:
     return user_cache_path("rtc-inspector") / "benchmarks"
 
 
-def write_project(problems: Sequence[Problem], folder: Path | None = None) -> Path:
-    """The generated project of these problems; written when it is not there. Raises OSError."""
+def write_project(problems: Sequence[Problem], name: str, folder: Path | None = None) -> Path:
+    """The generated project of these problems; written when it is not there. `name`: for people. Raises OSError."""
     folder = folder or project_folder()
-    project = folder / _digest(problems)[:32]
+    project = folder / _digest(name, problems)[:32]
     if (project / _DONE).is_file():
         os.utime(project / _DONE)
         return project
     folder.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
     try:
-        _write(made, problems)
+        _write(made, name, problems)
         shutil.rmtree(project, ignore_errors=True)
         made.rename(project)
     except OSError:
@@ -117,11 +118,12 @@ def write_project(problems: Sequence[Problem], folder: Path | None = None) -> Pa
     return project
 
 
-def _write(made: Path, problems: Sequence[Problem]) -> None:
+def _write(made: Path, project_name: str, problems: Sequence[Problem]) -> None:
     for name in ("problems", "tests"):
         (made / name).mkdir()
     (made / "problems" / "__init__.py").write_text("", encoding="utf-8")
     (made / "pytest.ini").write_text(_PYTEST, encoding="utf-8")
+    (made / "pyproject.toml").write_text(f"[project]\nname = {json.dumps(project_name)}\n", encoding="utf-8")
     shutil.copyfile(_RECORDING, made / _RECORDING.name)
     for problem in problems:
         (made / program_path(problem)).write_text(program_file(problem, problem.program), encoding="utf-8")
@@ -131,9 +133,9 @@ def _write(made: Path, problems: Sequence[Problem]) -> None:
     made.chmod(0o755)
 
 
-def _digest(problems: Sequence[Problem]) -> str:
+def _digest(name: str, problems: Sequence[Problem]) -> str:
     """Of all that the project is written from."""
-    digest = hashlib.sha256(f"{VERSION}\n".encode())
+    digest = hashlib.sha256(f"{VERSION} {name}\n".encode())
     for file in (Path(__file__), Path(splitting.__file__), _RECORDING):
         digest.update(file.read_bytes())
     for problem in problems:

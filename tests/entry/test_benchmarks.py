@@ -1,0 +1,56 @@
+"""Benchmark files on the command line: what is taken for one, and how bad ones end."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from app.cli import build_parser, main
+from app.options import sampling_settings
+from core.errors import UserError
+from core.settings import BenchmarkSettings, RunSettings
+
+
+def settings(*words: str) -> RunSettings:
+    options: argparse.Namespace = build_parser().parse_args(["run", *words])
+    return sampling_settings(options)
+
+
+def test_a_benchmark_file_in_the_place_of_a_project_says_what_task_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.touch()
+    chosen = settings(str(file), "--solve-samples", "10", "--mask-names")
+    assert chosen.task == "benchmark"
+    assert chosen.benchmark == BenchmarkSettings(str(file.resolve()), solve_samples=10, mask_names=True)
+    assert chosen.benchmark == RunSettings.from_json(chosen.to_json()).benchmark
+    assert settings("--benchmark", "humaneval").benchmark.file == "humaneval"
+    assert settings(str(tmp_path)).task == "synthesis"
+    with pytest.raises(UserError, match="A benchmark file is for the task benchmark"):
+        settings(str(file), "--task", "editing")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds no problem"),
+        ('{"task_id": "a"}\n[]\n', "line 1: is no problem of a benchmark"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_bad_file_is_refused_before_anything_runs(
+    tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, database = tmp_path / "own.jsonl", tmp_path / "runs.sqlite"
+    if text is not None:
+        file.write_text(text)
+    assert main(["run", str(file), "--task", "benchmark", "--db", str(database)]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["-1", "3", "warm"])
+def test_a_temperature_is_a_number(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        settings("--benchmark", "humaneval", "--solve-temperature", given)
+    assert "is not a number from 0 to 2" in capsys.readouterr().err
