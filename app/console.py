@@ -10,11 +10,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from app.events import as_json
+from app.figures import figure_table
+from core.analyses.scores import by_facet, files
 from core.events import Event, Notice, VerdictReady
 from core.events import Progress as Step
 from core.kinds import task
 from core.store.reader import Reader
-from core.store.rows import FacetRow, FileRow, RunRow
+from core.store.rows import RunRow
 from core.types import Score
 
 
@@ -97,12 +99,9 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
     table = _scores_table(run)
     _add_beside(table, reader, run)
     console.print(table)
-    files = reader.files(run_id)
-    if files:
-        console.print(_files_table(files, task(run.task).noun))
-    facets = reader.facets(run_id)
-    if facets:
-        console.print(_facets_table(facets, task(run.task).noun))
+    items = [item for item in reader.items(run_id) if not item.extra]
+    for figure in (*files(items, run), *by_facet(reader, run, items)):
+        console.print(figure_table(figure))
     console.print(f"Run {run.id} ({run.status}) is stored in {database}", soft_wrap=True)
 
 
@@ -128,28 +127,6 @@ def _add_beside(table: Table, reader: Reader, run: RunRow) -> None:
     if supervised is not None:
         table.add_row("passes from people's words", *_cells(supervised.from_reference))
         table.add_row("BLEU of descriptions against them", *_cells(supervised.description_bleu))
-
-
-def _facets_table(facets: list[FacetRow], noun: str) -> Table:
-    table = Table(title="by kind", title_justify="left")
-    table.add_column("facet")
-    table.add_column("value")
-    for column in (f"{noun}s", "RTC", "95 % interval", "lift"):
-        table.add_column(column, justify="right")
-    for row in facets:
-        cells = (*_cells(row.rtc), _number(row.lift.value, signed=True))
-        table.add_row(row.facet, row.value, str(row.items), *cells)
-    return table
-
-
-def _files_table(files: list[FileRow], noun: str) -> Table:
-    table = Table(title="by file", title_justify="left")
-    table.add_column("file")
-    for column in (f"{noun}s", "RTC", "lift"):
-        table.add_column(column, justify="right")
-    for row in files:
-        table.add_row(row.path, str(row.items), _number(row.rtc), _number(row.lift, signed=True))
-    return table
 
 
 def _cells(score: Score, signed: bool = False) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from core.analyses import roundtrip
+from core.analyses import scores
 from core.errors import UserError
 from core.figures import Figure
 from core.kinds import task
@@ -20,13 +20,13 @@ class Analysis(Protocol):
         """The figures of these runs, at least one. `chosen`: by the name of a `Choice`; absent takes its first."""
 
 
-ANALYSES: Mapping[str, Analysis] = MappingProxyType({"roundtrip": roundtrip.figures})
+ANALYSES: Mapping[str, Analysis] = MappingProxyType({"scores": scores.figures})
 
 
 def analyse(
     reader: Reader, run_ids: Sequence[int], only: str | None = None, chosen: Mapping[str, str] = MappingProxyType({})
 ) -> list[Figure]:
-    """The figures of every analysis that a run's kind names, or of `only` that one.
+    """The figures of every analysis that a run's kind names, or of `only` that one; runs of one kind go together.
 
     Raises UserError: no such analysis, a run named twice. StoreError: an unknown run.
     """
@@ -35,7 +35,11 @@ def analyse(
             raise UserError(f"Run {run_id} is named more than once.", "Name each run once.")
     if only is not None and only not in ANALYSES:
         raise UserError(f"There is no analysis {only!r}.", f"Name one of these: {', '.join(ANALYSES)}.")
-    names = (
-        [only] if only else dict.fromkeys(name for run_id in run_ids for name in task(reader.run(run_id).task).analyses)
-    )
-    return [figure for name in names for figure in ANALYSES[name](reader, run_ids, chosen)]
+    found: list[Figure] = []
+    by_kind: dict[str, list[int]] = {}
+    for run_id in run_ids:
+        by_kind.setdefault(reader.run(run_id).task, []).append(run_id)
+    for kind, ids in by_kind.items():
+        names = [only] if only else task(kind).analyses
+        found += [figure for name in names for figure in ANALYSES[name](reader, ids, chosen)]
+    return found

@@ -52,14 +52,17 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 yes_or_no=True, usual=True,
             ),
             Metric(
-                "edit_sim", "EDIT-SIM", "EDIT-SIM", "1 − edit distance ÷ length of the longer text, by character",
+                "edit_sim", "Likeness by character edits (EDIT-SIM)", "EDIT-SIM",
+                "1 − edit distance ÷ length of the longer text, by character",
                 usual=True,
             ),
             Metric(
-                "bleu", "BLEU", "BLEU", "shared runs of up to four tokens, short answers penalised", usual=True
+                "bleu", "Likeness by token runs (BLEU)", "BLEU",
+                "shared runs of up to four tokens, short answers penalised", usual=True,
             ),
             Metric(
-                "chrf", "chrF", "chrF", "shared runs of up to six characters, precision and recall", usual=True
+                "chrf", "Likeness by character runs (chrF)", "chrF",
+                "shared runs of up to six characters, precision and recall", usual=True,
             ),
             Metric(
                 "unchanged", "Old code unchanged", "Old code", "the old code came back unchanged",

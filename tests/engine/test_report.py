@@ -13,11 +13,11 @@ from factories import fill_store
 from figure_cases import one_of_each
 
 from core.analyses.registry import analyse
-from core.analyses.roundtrip import metric_title
 from core.comparison.compare import compare_runs
 from core.errors import StoreError, UserError
 from core.figures import Figure
 from core.figures.reading import marks
+from core.metrics.registry import metric
 from core.results import open_reader, open_store
 from core.settings import RunSettings
 from core.store.reader import Reader
@@ -103,8 +103,8 @@ def test_the_page_says_what_the_run_says(reader: Reader, page: str) -> None:
     assert page.index("Worst regions") < page.index("Best regions") < page.index("Provenance")
     assert "AssertionError: assert 3 == 4" in page
     assert f"<dd>{run.seed}</dd>" in page
-    for metric in reader.metrics(1):
-        assert f"<td>{metric_title(metric)}</td>" in page
+    for name in reader.metrics(1):
+        assert f"<td>{metric(name).title}</td>" in page
 
 
 def test_text_of_others_is_never_markup(page: str) -> None:

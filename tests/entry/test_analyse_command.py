@@ -11,7 +11,6 @@ from figure_cases import one_of_each
 
 from app.cli import main
 from app.figures import print_figures
-from core.analyses.roundtrip import metric_title
 from core.figures.reading import marks
 from core.results import open_store
 
@@ -36,8 +35,9 @@ def test_json_has_a_line_a_figure(database: Path, capsys: pytest.CaptureFixture[
         ("running", "lines"),
         ("spread", "histogram"),
         ("metric", "histogram"),
-        ("metrics", "table"),
+        ("scores", "table"),
         ("files", "table"),
+        ("metrics", "table"),
     ]
     assert all(list(each) == ["figure", "kind", "title", "data"] for each in found)
 
@@ -45,10 +45,10 @@ def test_json_has_a_line_a_figure(database: Path, capsys: pytest.CaptureFixture[
 def test_what_a_figure_leaves_to_choose_is_chosen_by_name(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = []
     for words in ([], ["--choose", "metric=bleu"]):
-        assert main(["analyse", "1", "--db", str(database), "--json", "--kind", "roundtrip", *words]) == 0
+        assert main(["analyse", "1", "--db", str(database), "--json", "--kind", "scores", *words]) == 0
         metric = next(each for each in lines(capsys) if each["figure"] == "metric")
         chosen.append((metric["data"]["choices"][0]["chosen"], metric["data"]["x"]["label"]))  # type: ignore[index]
-    assert chosen == [("edit_sim", metric_title("edit_sim")), ("bleu", metric_title("bleu"))]
+    assert chosen == [("edit_sim", metric("edit_sim").title), ("bleu", metric("bleu").title)]
 
 
 def test_several_runs_stand_side_by_side(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

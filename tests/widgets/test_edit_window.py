@@ -159,8 +159,8 @@ def test_scores_by_kind_stand_in_the_run_panel(window: MainWindow, case: StoredE
     rows = [line.split(",") for line in panel.tables.view.csv().splitlines()]
     assert {row[0] for row in rows[1:]} == {"language", "change", "size"}
     assert sum(int(row[2]) for row in rows if row[0] == "language") == 6
-    panel.tables.show_named("supervised")
-    assert "BLEU of the descriptions" in panel.tables.view._text.text()
+    panel.tables.show_named("scores")
+    assert "BLEU to people's words" in panel.tables.view.csv()
     window.parts.tabs.setCurrentWidget(window.parts.metrics)
     window.browsing.choose(case.items()[0].id)
     wait_until(lambda: window.parts.metrics.table.isVisible())

@@ -16,10 +16,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 from stored_run import StoredRun, shown, stored_run
 
-from core.analyses import roundtrip
+from core.analyses import scores
 from core.analyses.registry import analyse
 from core.figures import Axis, Categories, Cell, Estimate, Figure, Grid, Histogram, Lines, Link, Table
 from core.figures.reading import Mark, bins, marks
+from core.kinds import task
 from core.store.rows import RunningPoint
 from core.types import Score
 from ui.appearance import Appearance
@@ -35,7 +36,7 @@ def point(items: int, rtc: float) -> RunningPoint:
 
 
 POINTS = [point(n, 0.3 + n / 100) for n in range(1, 11)]
-RUNNING = roundtrip.running({1: POINTS}, "region")
+RUNNING = scores.running(task("synthesis"), {1: POINTS})
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_every_figure_is_shown_in_both_themes(
 
 
 def test_points_without_a_value_are_left_out(view: FigureView) -> None:
-    view.show_figure(roundtrip.running({1: [RunningPoint(1, 1, {}), *POINTS[1:]]}, "region"))
+    view.show_figure(scores.running(task("synthesis"), {1: [RunningPoint(1, 1, {}), *POINTS[1:]]}))
     assert {place.mark.x for place in view.plot.places} == {each.items for each in POINTS[1:]}
 
 
@@ -150,7 +151,7 @@ def test_without_a_pointer_the_last_values_stand_in_the_legend(view: FigureView)
 
 
 def test_what_is_read_off_stays_while_a_line_grows(view: FigureView) -> None:
-    view.show_figure(roundtrip.running({1: POINTS[:4]}, "region"))
+    view.show_figure(scores.running(task("synthesis"), {1: POINTS[:4]}))
     press(view, KEY.Key_Home, KEY.Key_Right)
     view.show_figure(RUNNING)
     assert view.plot.mark is not None and view.plot.mark.x == 2
@@ -158,7 +159,7 @@ def test_what_is_read_off_stays_while_a_line_grows(view: FigureView) -> None:
 
 
 def test_many_lines_are_named_and_the_one_pointed_at_is_said(view: FigureView) -> None:
-    both = roundtrip.running({1: POINTS, 2: POINTS[:5]}, "region")
+    both = scores.running(task("synthesis"), {1: POINTS, 2: POINTS[:5]})
     view.show_figure(both)
     press(view, KEY.Key_Home)
     assert "━━ RTC, run 2" in view.said
@@ -215,7 +216,7 @@ def test_another_choice_is_asked_for_by_its_name(view: FigureView, figures: list
 def test_a_run_without_metrics_says_so(view: FigureView, figures: list[Figure]) -> None:
     figure = named(figures, "metric")
     assert isinstance(figure, Histogram)
-    view.show_figure(replace(figure, values=(), choices=(), note=roundtrip.told([], [])))
+    view.show_figure(replace(figure, values=(), choices=(), note=scores.told([], [])))
     assert view._wait.isVisible() and view._wait.text() == "No judged reconstruction has a metric yet"
     assert view.findChild(QComboBox) is None or not view.findChild(QComboBox).isVisible()
 
@@ -323,7 +324,7 @@ def test_many_figures_are_chosen_from_a_list(qapp: QApplication) -> None:
 
 def test_figures_are_exported_as_table_and_picture(panel: RunPanel, stored: StoredRun, tmp_path: Path) -> None:
     half = {"rtc": Score(0.5, None, None)}
-    running = roundtrip.running({1: [RunningPoint(1, 1, half), *POINTS[1:2]]}, "region")
+    running = scores.running(task("synthesis"), {1: [RunningPoint(1, 1, half), *POINTS[1:2]]})
     panel.set_figures([running, named(analyse(stored.reader, [stored.run.id]), "metric")])
     panel.drawings.export(tmp_path / "running.csv")
     assert (tmp_path / "running.csv").read_text("utf-8").splitlines() == [
@@ -346,7 +347,7 @@ def test_figures_are_exported_as_table_and_picture(panel: RunPanel, stored: Stor
 def test_a_long_table_is_exported_whole(panel: RunPanel, stored: StoredRun, tmp_path: Path) -> None:
     one = stored.admitted()
     items = [replace(one, path=f"a,{n:03}.py") for n in range(60)]
-    panel.set_figures([roundtrip.files(items, stored.run)])
+    panel.set_figures([*scores.files(items, stored.run)])
     panel.tables.export(tmp_path / "files.csv")
     with (tmp_path / "files.csv").open(newline="") as stream:
         assert [row["File"] for row in csv.DictReader(stream)] == [item.path for item in items]

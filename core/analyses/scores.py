@@ -1,0 +1,307 @@
+"""The figures that every method has: its measures as items come and over all of them, by file and by kind of item.
+
+Nothing here knows a method: a kind says which measures its items have, which one is the headline, and which way is
+better. Beside them stand the metrics on pairs of texts, held against the verdicts of the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.analyses.compared import scatter
+from core.comparison.compare import compare_runs
+from core.errors import UserError
+from core.figures import (
+    Axis,
+    Better,
+    Choice,
+    Column,
+    Estimate,
+    Figure,
+    Form,
+    Histogram,
+    Lines,
+    Link,
+    Observation,
+    Point,
+    Row,
+    Sentence,
+    Series,
+    Table,
+)
+from core.kinds import Kind, Measure, article, counted, task
+from core.metrics.registry import Metric, metric
+from core.metrics.statistics import auc, point_biserial
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunningPoint, RunRow
+from core.types import Score
+
+METRIC_BINS = 20
+FIRST_METRIC = "edit_sim"
+"""Shown until another one is chosen."""
+
+
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+    """Of one run, or of several of one kind side by side.
+
+    `chosen["measure"]` is the one whose spread is drawn, `chosen["metric"]` the one held against the verdict.
+    """
+    runs = [reader.run(run_id) for run_id in run_ids]
+    kind = task(runs[0].task)
+    yield running(kind, {run.id: reader.running(run.id) for run in runs})
+    for run in runs:
+        end = "" if len(runs) == 1 else f"-{run.id}"
+        of = "" if len(runs) == 1 else f", run {run.id}"
+        items = [item for item in reader.items(run.id) if not item.extra]
+        yield spread(items, run, chosen.get("measure", ""), end, of)
+        if reader.metrics(run.id):
+            yield _metric(reader, run, chosen.get("metric", ""), end, of)
+        yield scores(run, end, of)
+        yield from files(items, run, end, of)
+        yield from by_facet(reader, run, items, end, of)
+        yield from _metrics(reader, run, end, of)
+    if len(runs) > 1:
+        yield from _comparisons(reader, run_ids)
+
+
+def estimate(score: Score) -> Estimate:
+    """A stored score as a figure holds it."""
+    return Estimate(score.value, score.low, score.high, score.n or None)
+
+
+def form_of(measure: Measure) -> Form:
+    """What can lie on both sides of 0 is written with its sign."""
+    return "signed" if measure.lowest < 0 else "number"
+
+
+def better_of(measure: Measure | Metric) -> Better:
+    """The direction of better values."""
+    return "" if measure.higher_is_better is None else "up" if measure.higher_is_better else "down"
+
+
+def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]]) -> Lines:
+    """The headline, and what can lie on both sides of 0, after each item; a point leads to the item it came with."""
+    series = []
+    names = {name for points in by_run.values() for point in points for name in point.scores}
+    for measure in kind.averaged:
+        for run_id, points in by_run.items() if measure.name in names else ():
+            of = "" if len(by_run) == 1 else f", run {run_id}"
+            dots = (
+                Point(Estimate(each.items), estimate(each.scores[measure.name]), links=(Link(run_id, each.item_id),))
+                for each in points
+                if measure.name in each.scores
+            )
+            dashed = measure.name != kind.headline
+            series.append(Series(measure.title + of, tuple(dots), dashed=dashed, form=form_of(measure)))
+    shown = " and ".join(dict.fromkeys(measure.title for measure in kind.averaged if measure.name in names))
+    return Lines(
+        name="running",
+        title=f"{shown or kind.measure(kind.headline).title} as {kind.nouns} are completed",
+        short="Running",
+        note=f"Means over {kind.nouns} as the run goes on; the bands are their 95 % intervals.",
+        x=Axis(f"{kind.nouns} completed", 0, form="count"),
+        y=Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(kind.headline))),
+        series=tuple(series),
+    )
+
+
+def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "", end: str = "", of: str = "") -> Histogram:
+    """How a measure is spread over the items that have it."""
+    kind = task(run.task)
+    known = [each for each in kind.averaged if any(each.name in item.measures for item in items)]
+    measure = next((each for each in known if each.name == wanted), kind.measure(kind.headline))
+    values = [(item.measures[measure.name], item.id) for item in items if measure.name in item.measures]
+    called = f"judged {kind.noun}" if measure.name == kind.headline else kind.noun
+    options = {each.name: each.title for each in known}
+    return Histogram(
+        name=f"spread{end}",
+        title=f"{kind.nouns.capitalize()} by {measure.title}{of}",
+        short="Spread",
+        note=f"{counted(len(values), called)} by {measure.title}",
+        choices=(Choice("measure", "Measure", options, measure.name),) if len(known) > 1 else (),
+        x=Axis(
+            f"{measure.title} of {article(kind.noun)}",
+            measure.lowest,
+            measure.highest,
+            better_of(measure),
+            form_of(measure),
+        ),
+        noun=kind.nouns,
+        values=tuple(Observation(value, link=Link(run.id, item_id)) for value, item_id in values),
+    )
+
+
+def scores(run: RunRow, end: str = "", of: str = "") -> Table:
+    """Every measure of the run with its interval."""
+    kind = task(run.task)
+    return Table(
+        name=f"scores{end}",
+        title=f"Scores of the run{of}",
+        short="Scores",
+        columns=(
+            Column("Measure"),
+            Column("Mean", "number"),
+            Column(kind.nouns.capitalize(), "count"),
+            Column("Means"),
+        ),
+        rows=tuple(
+            Row((measure.title, estimate(score), score.n, measure.tip))
+            for measure in kind.averaged
+            if (score := run.scores.get(measure.name)) is not None and score.value is not None
+        ),
+    )
+
+
+def files(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") -> Iterator[Table]:
+    """Measures by file; a row leads to the file's items, the worst first. Nothing where items have no file."""
+    kind = task(run.task)
+    by_path: dict[str, list[ItemRow]] = {}
+    for item in items:
+        by_path.setdefault(item.path, []).append(item)
+    if set(by_path) <= {""}:
+        return
+    shown = _worth_columns(kind, {name for item in items for name in item.measures})
+    yield Table(
+        name=f"files{end}",
+        title=f"By file{of}",
+        short="Files",
+        columns=(
+            Column("File", tip=f"Opens the {kind.nouns} of a file one after the other"),
+            Column(kind.nouns.capitalize(), "count", tip="Completed"),
+            Column("Admitted", "count"),
+            *_columns(kind, shown),
+        ),
+        rows=tuple(_file_row(kind, path, by_path[path], shown) for path in sorted(by_path)),
+    )
+
+
+def _worth_columns(kind: Kind, stored: set[str]) -> list[Measure]:
+    """The headline, and what is better one way."""
+    return [
+        each
+        for each in kind.averaged
+        if each.name == kind.headline or (each.name in stored and each.higher_is_better is not None)
+    ]
+
+
+def _columns(kind: Kind, shown: Sequence[Measure]) -> list[Column]:
+    return [
+        Column(
+            each.title[:1].upper() + each.title[1:],
+            form_of(each),
+            better_of(each),
+            each.tip,
+            bar=each.name == kind.headline and (each.lowest, each.highest) == (0, 1),
+        )
+        for each in shown
+    ]
+
+
+def _file_row(kind: Kind, path: str, items: Sequence[ItemRow], shown: Sequence[Measure]) -> Row:
+    done, admitted = sum(item.state == "done" for item in items), sum(item.admitted for item in items)
+    means = []
+    for measure in shown:
+        values = [item.measures[measure.name] for item in items if measure.name in item.measures]
+        means.append(sum(values) / len(values) if values else None)
+    return Row((path, done, admitted, *means), links=worst_first(kind, items))
+
+
+def worst_first(kind: Kind, items: Sequence[ItemRow]) -> tuple[Link, ...]:
+    """Links to the items that have the headline, the worst first, else by place."""
+    sign = -1 if kind.measure(kind.headline).higher_is_better is False else 1
+    judged = [(sign * item.headline, item.start, item) for item in items if item.headline is not None]
+    return tuple(Link(item.run_id, item.id) for *_, item in sorted(judged, key=lambda each: each[:2]))
+
+
+def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow], end: str = "", of: str = "") -> Iterator[Table]:
+    """Measures by what the items are."""
+    kind, facets = task(run.task), reader.facets(run.id)
+    if not facets:
+        return
+    shown = _worth_columns(kind, {name for row in facets for name, score in row.scores.items() if score.n})
+    rows = []
+    for row in facets:
+        inside = [item for item in items if item.admitted and item.facets.get(row.facet) == row.value]
+        cells = [estimate(row.scores[each.name]) if each.name in row.scores else None for each in shown]
+        rows.append(Row((row.facet, row.value, row.items, *cells), links=worst_first(kind, inside)))
+    yield Table(
+        name=f"facets{end}",
+        title=f"By kind{of}",
+        short="Kinds",
+        note=f"Scores of the run by what its {kind.nouns} are.",
+        columns=(
+            Column("Facet"),
+            Column("Value"),
+            Column(kind.nouns.capitalize(), "count", tip="Admitted"),
+            *_columns(kind, shown),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _metric(reader: Reader, run: RunRow, wanted: str, end: str, of: str) -> Histogram:
+    """One metric of every judged sample, passing ones against failing ones."""
+    known = reader.metrics(run.id)
+    shown = metric(next(name for name in (wanted, FIRST_METRIC, *known) if name in known))
+    rows = reader.scored(run.id, shown.name)
+    return Histogram(
+        name=f"metric{end}",
+        title=f"{shown.title} against the verdict{of}",
+        short="Metrics",
+        note=told([row.value for row in rows], [row.passed for row in rows]),
+        choices=(Choice("metric", "Metric", {name: metric(name).title for name in known}, shown.name),),
+        x=Axis(shown.title, shown.lowest, shown.highest, better_of(shown)),
+        noun="reconstructions",
+        values=tuple(
+            Observation(row.value, "passed" if row.passed else "failed", Link(run.id, row.item_id, row.sample_id))
+            for row in rows
+        ),
+        groups={"passed": "good", "failed": "bad"},
+        most_bins=METRIC_BINS,
+    )
+
+
+def told(values: Sequence[float], passed: Sequence[bool]) -> str:
+    """How well a metric tells passing code from failing code."""
+    if not values:
+        return "No judged reconstruction has a metric yet"
+    said = f"{sum(passed):,} passed, {len(passed) - sum(passed):,} did not"
+    area, correlation = auc(values, passed), point_biserial(values, passed)
+    if area is None:
+        return said
+    return f"AUC {area:.2f} · {'no correlation' if correlation is None else f'r {correlation:+.2f}'} · {said}"
+
+
+def _metrics(reader: Reader, run: RunRow, end: str, of: str) -> Iterator[Table]:
+    """Each metric in place of the verdict, and how well it tells what passes."""
+    rows = []
+    for name in reader.metrics(run.id):
+        scored = reader.scored(run.id, name)
+        if scored:
+            values, passed = [row.value for row in scored], [row.passed for row in scored]
+            made, lift = reader.score(run.id, name)
+            cells = (metric(name).title, estimate(made), estimate(lift), auc(values, passed))
+            rows.append(Row((*cells, point_biserial(values, passed))))
+    if rows:
+        yield Table(
+            name=f"metrics{end}",
+            title=f"Metrics in place of the tests{of}",
+            short="Metrics",
+            note="AUC: the chance that a passing reconstruction has the larger value; 0.5 tells nothing.",
+            columns=(
+                Column("Metric"),
+                Column("Mean", "number", "up"),
+                Column("Lift", "signed", "up"),
+                Column("Tells passing apart (AUC)", "number", "up"),
+                Column("Correlation with passing (r)", "signed", "up"),
+            ),
+            rows=tuple(rows),
+        )
+
+
+def _comparisons(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
+    """Each further run against the first; runs that cannot be compared are said to be so."""
+    try:
+        yield from (scatter(each) for each in compare_runs(reader, run_ids))
+    except UserError as error:
+        yield Sentence(name="compared", title="Not compared", text=f"{error.problem} {error.remedy}")

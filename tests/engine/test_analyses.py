@@ -1,0 +1,87 @@
+"""The figures that every method has, from a kind's own words: measures, directions, files, facets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from factories import fill_store
+
+from core.analyses import scores
+from core.analyses.registry import analyse
+from core.errors import UserError
+from core.figures import Histogram, Table
+from core.kinds import TASKS, Kind, Measure, task
+from core.results import open_reader, open_store
+from core.store.reader import Reader
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    folder = tmp_path_factory.mktemp("analyses")
+    with open_store(folder / "runs.db") as store:
+        for seed in (3, 4):
+            fill_store(store, folder / "shop", 30, seed)
+    with open_reader(folder / "runs.db") as made:
+        yield made
+
+
+@pytest.fixture
+def chain(monkeypatch: pytest.MonkeyPatch) -> Kind:
+    """A method whose headline is better when it is less, in place of synthesis."""
+    measures = (
+        Measure("rtc", "drop", "What was lost", highest=1.0, higher_is_better=False),
+        Measure("lift", "change", "Of the drop", lowest=-1.0, higher_is_better=None),
+    )
+    kind = replace(task("synthesis"), noun="problem", measures=measures, headline="rtc")
+    monkeypatch.setattr("core.kinds.TASKS", {**TASKS, "synthesis": kind})
+    return kind
+
+
+def test_measures_are_called_as_their_kind_calls_them(reader: Reader, chain: Kind) -> None:
+    found = {figure.name: figure for figure in analyse(reader, [1])}
+    assert found["running"].title == "drop and change as problems are completed"
+    assert found["running"].y.better == "down"  # type: ignore[union-attr]
+    assert [series.name for series in found["running"].series] == ["drop", "change"]  # type: ignore[union-attr]
+    files = found["files"]
+    assert isinstance(files, Table)
+    assert [(column.label, column.better) for column in files.columns[1:]] == [
+        ("Problems", ""),
+        ("Admitted", ""),
+        ("Drop", "down"),
+    ]
+    first = files.rows[0]
+    items = {item.id: item for item in reader.items(1)}
+    assert [items[link.item or 0].rtc for link in first.links] == sorted(
+        (item.rtc for item in items.values() if item.path == first.cells[0] and item.rtc is not None), reverse=True
+    ), "the worst first, which here is the greatest"
+
+
+def test_the_spread_of_another_measure_is_chosen(reader: Reader) -> None:
+    made = next(figure for figure in analyse(reader, [1], chosen={"measure": "lift"}) if figure.name == "spread")
+    assert isinstance(made, Histogram)
+    assert (made.x.low, made.x.high, made.x.form) == (-1.0, 1.0, "signed")
+    assert sorted(each.value for each in made.values) == sorted(i.lift for i in reader.items(1) if i.lift is not None)
+    assert list(made.choices[0].options) == ["rtc", "baseline", "lift"]
+
+
+def test_the_run_and_its_figures_say_the_same(reader: Reader) -> None:
+    run = reader.run(1)
+    made = next(figure for figure in analyse(reader, [1]) if figure.name == "scores")
+    assert isinstance(made, Table)
+    assert [row.cells[:3] for row in made.rows] == [
+        (measure.title, scores.estimate(run.scores[measure.name]), run.scores[measure.name].n)
+        for measure in task("synthesis").averaged
+    ]
+
+
+def test_items_without_a_file_have_no_table_of_files(reader: Reader) -> None:
+    items = [replace(item, path="") for item in reader.items(1)]
+    assert list(scores.files(items, reader.run(1))) == []
+
+
+def test_an_unknown_analysis_is_named_with_those_there_are(reader: Reader) -> None:
+    with pytest.raises(UserError, match="astrology") as raised:
+        analyse(reader, [1], "astrology")
+    assert "scores" in raised.value.remedy
