@@ -15,12 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.errors import ProjectError, UserError
-from core.generation import INFILL, Extraction, Fits, ModelInfo, Prompt, Role
+from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.metrics.statistics import pass_at_k
 from core.models.extraction import extract_code, extract_description
-from core.models.infill import infill_prompt
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.rewrites.names import MASK, mask_name, mask_words, name_places
@@ -166,7 +165,7 @@ class BenchmarkTrip(RoundTrip):
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the program with its body marked; the docstring is not in it."""
-        return forward_prompt(self._problems[item.key].program, item.span, fits)
+        return forward_prompt(self._problems[item.key].program, item.span, fits, model.prompt_style)
 
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the program with its body replaced by a TODO comment that carries the description."""
@@ -215,8 +214,8 @@ class BenchmarkTrip(RoundTrip):
 
 
 def _code_prompt(text: str, span: Span, words: str, model: ModelInfo, fits: Fits) -> Prompt:
-    ask = infill_prompt if model.backward_style == INFILL else backward_prompt
-    return ask(text, span, words, fits)
+    style = model.backward_style or model.prompt_style
+    return backward_prompt(text, span, words, fits, style, model.prompt_layout)
 
 
 def _bucket(number: int, bounds: Sequence[tuple[int, str]], last: str) -> str:
