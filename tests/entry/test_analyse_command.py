@@ -12,6 +12,7 @@ from figure_cases import one_of_each
 from app.cli import main
 from app.figures import print_figures
 from core.figures.reading import marks
+from core.metrics.registry import metric
 from core.results import open_store
 
 
@@ -46,8 +47,8 @@ def test_what_a_figure_leaves_to_choose_is_chosen_by_name(database: Path, capsys
     chosen = []
     for words in ([], ["--choose", "metric=bleu"]):
         assert main(["analyse", "1", "--db", str(database), "--json", "--kind", "scores", *words]) == 0
-        metric = next(each for each in lines(capsys) if each["figure"] == "metric")
-        chosen.append((metric["data"]["choices"][0]["chosen"], metric["data"]["x"]["label"]))  # type: ignore[index]
+        found = next(each for each in lines(capsys) if each["figure"] == "metric")
+        chosen.append((found["data"]["choices"][0]["chosen"], found["data"]["x"]["label"]))  # type: ignore[index]
     assert chosen == [("edit_sim", metric("edit_sim").title), ("bleu", metric("bleu").title)]
 
 
