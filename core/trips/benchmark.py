@@ -50,11 +50,11 @@ class BenchmarkTrip(RoundTrip):
 
     uninformative = UNINFORMATIVE
 
-    def __init__(self, benchmark: Benchmark, judged: Judged, settings: RunSettings) -> None:
-        """Nothing is asked or judged yet."""
+    def __init__(self, benchmark: Benchmark, name: str, judged: Judged, settings: RunSettings) -> None:
+        """Nothing is asked or judged yet. `name`: what the benchmark is called."""
         super().__init__(settings)
         problems = benchmark.problems
-        self._name = benchmark.name
+        self._name = name
         self._plain = {problem.key: problem for problem in problems}
         masked = settings.benchmark.mask_names
         self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
@@ -257,6 +257,7 @@ class Written:
     """A benchmark and the generated project it was written as."""
 
     benchmark: Benchmark
+    name: str
     root: Path
 
 
@@ -279,7 +280,7 @@ def written_benchmark(settings: BenchmarkSettings) -> Written:
         problems = tuple(map(masked_problem, problems))
     name = path.name.split(".")[0]
     try:
-        return Written(benchmark, write_project(problems, f"{name} masked" if settings.mask_names else name))
+        return Written(benchmark, name, write_project(problems, f"{name} masked" if settings.mask_names else name))
     except OSError as error:
         raise ProjectError(
             f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",
@@ -304,7 +305,7 @@ def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notif
             "Mend the benchmark's `canonical_solution` or tests, or name another file.",
         ) from error
     return Opened(
-        trip=BenchmarkTrip(written.benchmark, judged, settings),
+        trip=BenchmarkTrip(written.benchmark, written.name, judged, settings),
         settings=replace(settings, prompt_version=wording().version),
         root=judged.codebase.root,
         revision=None,

@@ -1,0 +1,227 @@
+"""RTC beside pass@1: does it rank models alike, and which problems of one model part them (RTC paper, Sec. 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.figures import (
+    Axis,
+    Bar,
+    Bars,
+    Categories,
+    Column,
+    Estimate,
+    Figure,
+    Histogram,
+    Link,
+    Observation,
+    Point,
+    Row,
+    Scatter,
+    Sentence,
+    Table,
+)
+from core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
+from core.metrics.statistics import auc, pearson, point_biserial, spearman
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunRow
+from core.types import Score
+
+SOLVED = "pass@1"
+BENCHMARK = "benchmark"
+"""The facet that says which benchmark a problem is of."""
+SHOWN = (SOLVED, "rtc")
+TITLES = {"rtc": "RTC", "lift": "lift"}
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A run as one model among others: its figures with their intervals, and each problem's."""
+
+    name: str
+    run: int
+    scores: Mapping[str, Score]
+    problems: Mapping[str, Mapping[str, float]]
+
+
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+    """Of several runs whether they are ranked alike; of each run where solving and round trips part."""
+    every = [reader.run(run_id) for run_id in run_ids]
+    runs = [run for run in every if all(name in run.scores and run.scores[name].value is not None for name in SHOWN)]
+    if not runs:
+        yield Sentence(
+            name="ranking",
+            title="RTC beside pass@1",
+            text="No problem of these runs has both a judged solution and a judged round trip yet.",
+        )
+        return
+    items = {run.id: [i for i in reader.items(run.id) if SOLVED in i.measures and "rtc" in i.measures] for run in runs}
+    systems = [_system(run, items[run.id]) for run in runs]
+    for measure in ("rtc", "lift"):
+        yield ranking(systems, measure)
+        yield agreement(systems, measure)
+    if len(runs) > 1:
+        for measure in ("rtc", "lift"):
+            yield _by_benchmark(reader, runs, measure)
+    for run in runs:
+        end, of = ("", "") if len(runs) == 1 else (f"-{run.id}", f", run {run.id}")
+        yield _against_solved(items[run.id], run, end, of)
+        yield _parting(items[run.id], end, of)
+        yield _solved_only(items[run.id], run, end, of)
+
+
+def _system(run: RunRow, items: Sequence[ItemRow]) -> System:
+    return System(run.model_name, run.id, run.scores, {item.key: item.measures for item in items})
+
+
+# --------------------------------------------------------------------------- between models
+
+
+def ranking(systems: Sequence[System], measure: str) -> Scatter:
+    """One point a model: pass@1 against RTC or lift, both with their intervals over problems."""
+    title = TITLES[measure]
+    return Scatter(
+        name="ranking" if measure == "rtc" else f"ranking-{measure}",
+        title=f"{title} against pass@1",
+        short=title,
+        note="One point a run; bars are 95 % intervals over its problems.",
+        x=Axis(SOLVED, 0, 1, "up"),
+        y=Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
+        points=tuple(
+            Point(
+                _estimate(system.scores[SOLVED]),
+                _estimate(system.scores[measure]),
+                name=system.name,
+                links=(Link(system.run),),
+            )
+            for system in systems
+            if measure in system.scores
+        ),
+        noun="runs",
+    )
+
+
+def agreement(systems: Sequence[System], measure: str) -> Sentence:
+    """Pearson's r and Spearman's rho over the models, and how little a few models prove."""
+    name, title = f"agreement-{measure}", f"Does {TITLES[measure]} rank models as pass@1 does?"
+    known = [(s.scores[SOLVED].value, s.scores[measure].value, s) for s in systems if measure in s.scores]
+    pairs = [(x, y, system) for x, y, system in known if x is not None and y is not None]
+    if len(pairs) < FEWEST:
+        text = f"{len(pairs)} {'model is' if len(pairs) == 1 else 'models are'} too few: nothing follows. "
+        text += "Even the paper's r = 0.947 over five has an interval of 0.40 to 0.997."
+        return Sentence(name=name, title=title, text=text, tone="muted")
+    first, second = [x for x, _, _ in pairs], [y for _, y, _ in pairs]
+    r, rho = pearson(first, second), spearman(first, second)
+    if r is None or rho is None:
+        return Sentence(name=name, title=title, text="One of the two is the same for all models: no correlation.")
+    parts = [f"Pearson r = {r:.2f}{_range(fisher_interval(r, len(pairs)))}"]
+    p = spearman_p(first, second)
+    parts.append(f"Spearman rho = {rho:.2f}" + (f" (two-sided p = {p:.3f} by all orders)" if p is not None else ""))
+    drawn = resampled(
+        [
+            {key: (each[SOLVED], each[measure]) for key, each in system.problems.items() if measure in each}
+            for _, _, system in pairs
+        ]
+    )
+    over = ", ".join(f"{name} {low:.2f} to {high:.2f}" for name, (low, high) in drawn.items())
+    text = f"Over {len(pairs)} models: {'; '.join(parts)}."
+    return Sentence(name=name, title=title, text=text + (f" Other problems, these models: {over}." if over else ""))
+
+
+def _range(bounds: tuple[float, float] | None) -> str:
+    return f" (95 % interval {bounds[0]:.2f} to {bounds[1]:.3f})" if bounds is not None else ""
+
+
+def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> Bars:
+    """Models side by side on each benchmark (the paper's Fig. 2 and 5)."""
+    rows = [(run, row) for run in runs for row in reader.facets(run.id) if row.facet == BENCHMARK]
+    names = tuple(dict.fromkeys(row.value for _, row in rows))
+    return Bars(
+        name=f"benchmarks-{measure}",
+        title=f"{TITLES[measure]} by benchmark",
+        short=f"{TITLES[measure]} by benchmark",
+        categories=Categories("benchmark", names),
+        y=Axis(TITLES[measure], better="up"),
+        bars=tuple(
+            Bar(row.value, _estimate(row.scores[measure]), f"{run.model_name}, run {run.id}", links=(Link(run.id),))
+            for run, row in rows
+            if measure in row.scores
+        ),
+    )
+
+
+# --------------------------------------------------------------------------- inside one model
+
+
+def _against_solved(items: Sequence[ItemRow], run: RunRow, end: str, of: str) -> Histogram:
+    """RTC of problems that the model solves, against that of problems it does not."""
+    values, solved = [item.measures["rtc"] for item in items], [item.measures[SOLVED] > 0 for item in items]
+    area, r = auc(values, solved), point_biserial(values, solved)
+    told = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
+    told += f" · r {r:+.2f}" if r is not None else ""
+    return Histogram(
+        name=f"solved{end}",
+        title=f"RTC of solved and unsolved problems{of}",
+        short="Solved",
+        note=f"{told} · {sum(solved)} solved, {len(solved) - sum(solved)} not. "
+        "AUC: the chance that a solved problem has the larger RTC.",
+        x=Axis("RTC of a problem", 0, 1, "up"),
+        noun="problems",
+        values=tuple(
+            Observation(value, "solved" if did else "not solved", Link(run.id, item.id))
+            for value, did, item in zip(values, solved, items, strict=True)
+        ),
+        groups={"solved": "good", "not solved": "bad"},
+    )
+
+
+def _parting(items: Sequence[ItemRow], end: str, of: str) -> Table:
+    """Two by two: solved or not, and whether any round trip came back."""
+    rows = []
+    for name, solved in (("solved", True), ("not solved", False)):
+        row = [item.measures["rtc"] > 0 for item in items if (item.measures[SOLVED] > 0) is solved]
+        rows.append(Row((name, sum(row), len(row) - sum(row))))
+    return Table(
+        name=f"parting{end}",
+        title=f"Solving and round trips{of}",
+        short="2 x 2",
+        note="A problem is round-tripped when at least one of its reconstructions passes.",
+        columns=(Column("Problems"), Column("Round-tripped", "count"), Column("Not round-tripped", "count")),
+        rows=tuple(rows),
+    )
+
+
+def _solved_only(items: Sequence[ItemRow], run: RunRow, end: str, of: str) -> Table:
+    """What the model can write from a person's words, and not from its own: the list to read."""
+    found = [item for item in items if item.measures[SOLVED] > 0 and item.measures["rtc"] == 0]
+    return Table(
+        name=f"solved-only{end}",
+        title=f"Solved, but not round-tripped{of}",
+        short="To read",
+        note="The model writes these from a person's words, and not from its own." if found else "There is none.",
+        columns=(
+            Column("Problem"),
+            Column("Function"),
+            Column(SOLVED, "number", "up"),
+            Column("Baseline", "number"),
+            Column("Largest recitation", "share"),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    item.key,
+                    item.origin.get("function", ""),
+                    item.measures[SOLVED],
+                    item.measures.get("baseline"),
+                    item.recitation,
+                ),
+                links=(Link(run.id, item.id),),
+            )
+            for item in found
+        ),
+    )
+
+
+def _estimate(score: Score) -> Estimate:
+    return Estimate(score.value, score.low, score.high, score.n)
