@@ -37,6 +37,9 @@ class _Trace:
         """The region with its tests, or None when it is not covered."""
         lines = range(region.start_line, region.end_line + 1)
         executable = [line for line in lines if line in self._map.executable]
+        if not executable:  # a person marked a part of one statement, a line of a dictionary, say
+            first = self._map.first_line.get(region.start_line, region.start_line)
+            executable = [first] if first in self._map.executable else []
         ran = [line for line in executable if line in self._at_import or self._under_tests.get(line)]
         if not ran or (every and len(ran) < len(executable)):
             return None

@@ -15,7 +15,7 @@ from real_modules import as_file
 from core.regions.candidates import enumerate_candidates
 from core.regions.coverage import cover
 from core.settings import RegionSettings
-from core.types import CoverageMap, Region, SourceFile
+from core.types import CoverageMap, Region, SourceFile, Span
 
 ALL = RegionSettings(min_characters=1, max_characters=10_000)
 ANY = RegionSettings(min_characters=1, max_characters=10_000, coverage="any")
@@ -282,3 +282,15 @@ def test_nothing_but_tests_and_import_flag_is_changed(coverage: str) -> None:
         assert region.text == before[region.span].text
         assert region.start_line == before[region.span].start_line
         assert region.weight == 0.0
+
+
+def test_a_part_of_one_statement_is_covered_by_those_that_run_it() -> None:
+    text = "def f(n):\n    return {\n        'a': 1,\n        'b': 2,\n    }[n]\n\n\ndef g():\n  return {\n  'c': 3}\n"
+    file = as_file(text)
+    traces = trace(file, {"t::a": lambda names: names["f"]("a"), "t::b": lambda names: None})
+    for part, tests in (("'b': 2", ("t::a",)), ("'c': 3", None)):
+        start = text.index(part)
+        line = 1 + text.count("\n", 0, start)
+        region = Region(file.path, Span(start, start + len(part)), line, line, part)
+        found = cover([region], traces, ANY, file)
+        assert [region.tests for region in found] == ([tests] if tests else [])
