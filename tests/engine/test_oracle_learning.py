@@ -11,7 +11,7 @@ import pytest
 
 from core.oracle.beside import both
 from core.oracle.identity import IdentityRun, affordable, untrusted
-from core.oracle.inside import quiet
+from core.oracle.inside import tracers
 from core.oracle.isolation import batches
 
 Progress = Callable[[str, int, int], None]
@@ -66,13 +66,13 @@ def test_two_pieces_of_work_run_at_a_time_and_an_error_ends_both() -> None:
 
 
 def test_a_test_without_new_lines_is_not_traced_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quiet, "QUIET", 0.02)
+    monkeypatch.setattr(tracers, "QUIET", 0.02)
     seen: list[tuple[str, int]] = []
 
     def pause(frame: FrameType | None) -> None:
-        seen.extend(quiet.lines_around(frame, __file__))
+        seen.extend(tracers.lines_around(frame, __file__))
 
-    watch = quiet.QuietWatch(lambda: 0, pause)
+    watch = tracers.QuietWatch(lambda: 0, pause)
     watch.start()
     try:
         watch.arm()

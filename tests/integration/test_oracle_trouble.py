@@ -14,7 +14,7 @@ from oracle_projects import Opened, write
 from sandbox_driver import Engine, processes_with
 
 from core.oracle.factory import open_oracle
-from core.oracle.inside.reap import descendants
+from core.oracle.inside.supervise import descendants
 from core.oracle.sandbox.docker_container import LABEL
 from core.oracle.sandbox.docker_engine import find_engine
 from core.settings import OracleSettings

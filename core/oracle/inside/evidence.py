@@ -8,7 +8,6 @@ import os
 import sys
 import time
 import types
-import unittest
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -187,7 +186,7 @@ def needs_proof(failed: bool, items: list[Any], request: dict[str, Any]) -> bool
 
 def prove(send: Send, session: Any, bits: list[int], changes: list[str]) -> None:
     """Send the canaries' outcomes and what changed in the framework; the last frame of a whole session."""
-    send("evidence", sing(session, bits), changes + broken_assertions())
+    send("evidence", sing(session, bits), changes)
     send("end", True)
 
 
@@ -220,38 +219,3 @@ def sing(session: Any, bits: list[int]) -> list[str]:
         reports = runtestprotocol(canary, log=False, nextitem=None)
         outcomes.append("".join(report.outcome for report in reports if report.when == "call"))
     return outcomes
-
-
-def broken_assertions() -> list[str]:
-    """Names of unittest and pytest checks that let a wrong value through."""
-    case = type("Case", (unittest.TestCase,), {"runTest": lambda self: None})()
-    wrong: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-        (case.assertEqual, (1, 2)),
-        (case.assertTrue, (0,)),
-        (case.assertIn, (1, ())),
-        (case.assertIs, (None, 0)),
-    ]
-    bad = [check.__name__ for check, values in wrong if not _raises(check, *values)]
-    if not _raises(_no_raise):
-        bad.append("pytest.raises")
-    if pytest.approx(1.0) == 2.0:
-        bad.append("pytest.approx")
-    return bad
-
-
-def _no_raise() -> None:
-    try:
-        with pytest.raises(ValueError):
-            pass
-    except BaseException as error:
-        raise AssertionError from error
-
-
-def _raises(check: Callable[..., Any], *values: Any) -> bool:
-    try:
-        check(*values)
-    except AssertionError:
-        return True
-    except BaseException:
-        return False
-    return False

@@ -10,7 +10,6 @@ import time
 from typing import Any, Callable
 
 from .channel import FrameReader
-from .reap import kill_everything, outliving
 from .scratch import Scratch
 
 JUDGE_BYTES = 16 << 20
@@ -19,6 +18,10 @@ EACH_BYTES, EACH_FAILURE_BYTES = 1 << 10, 8 << 10
 MOST_BYTES = 128 << 20
 TRACE_BYTES = 1 << 30
 """Of the unmodified project."""
+
+PATIENCE = 5.0
+GRACE = 0.2
+"""Seconds in which processes that are about to end may do so."""
 
 Body = Callable[[int, int, str], None]
 Listener = Callable[[str, "list[Any]"], None]
@@ -196,3 +199,59 @@ def _most_bytes(request: dict[str, Any]) -> int:
         return TRACE_BYTES
     each = EACH_BYTES if request.get("fail_fast") else EACH_FAILURE_BYTES
     return min(MOST_BYTES, JUDGE_BYTES + each * len(request.get("tests") or ()))
+
+
+def descendants() -> list[int]:
+    """Every process below this one."""
+    parents, found = {}, [os.getpid()]
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/" + name + "/stat", "rb") as stat:
+                parents[int(name)] = int(stat.read().rsplit(b")", 1)[1].split()[1])
+    for pid in found:
+        found.extend(child for child, parent in parents.items() if parent == pid)
+    return found[1:]
+
+
+def _reap_dead() -> None:
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                return
+        except ChildProcessError:  # noqa: PERF203 - it ends the loop
+            return
+
+
+def outliving() -> bool:
+    """Whether descendants go on, a moment after the child has ended. What multiprocessing keeps running ends later."""
+    give_up = time.monotonic() + GRACE
+    while True:
+        _reap_dead()
+        if not any(map(_goes_on, descendants())):
+            return False
+        if time.monotonic() > give_up:
+            return True
+        time.sleep(0.005)
+
+
+def _goes_on(pid: int) -> bool:
+    with contextlib.suppress(OSError), open("/proc/%d/cmdline" % pid, "rb") as file:
+        return b"multiprocessing" not in file.read()
+    return False
+
+
+def kill_everything() -> bool:
+    """Kill and reap every descendant; False when some outlived the attempt."""
+    give_up = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up:
+        if os.getpid() == 1:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(-1, signal.SIGKILL)
+        for pid in descendants():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        _reap_dead()
+        if not descendants():
+            return True
+        time.sleep(0.001)
+    return False

@@ -21,33 +21,17 @@ from .sources import install
 from .stages import Stages
 
 
-class Relay:
-    """A plugin that is there from the start and hands on to the child's reporter."""
+class Uncollected:
+    """A plugin that remembers what could not be collected."""
 
     def __init__(self) -> None:
-        """Nobody listens yet."""
+        """Nothing yet."""
         self.errors: list[str] = []
-        self.reporter: Any = None
 
     def pytest_collectreport(self, report: Any) -> None:
-        """Remember what could not be collected."""
+        """Of each file."""
         if report.failed:
             self.errors.append(str(report.nodeid))
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Hand on."""
-        if self.reporter is not None:
-            self.reporter.pytest_runtest_logstart(nodeid)
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Hand on."""
-        if self.reporter is not None:
-            self.reporter.pytest_runtest_logreport(report)
-
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """Hand on."""
-        if self.reporter is not None:
-            self.reporter.pytest_runtest_logfinish(nodeid)
 
 
 class Collected:
@@ -56,17 +40,17 @@ class Collected:
     def __init__(self, config: dict[str, Any]) -> None:
         """Collect the project's tests in this process. Raises whatever pytest or the project raises."""
         self._config = config
-        self._relay = Relay()
+        uncollected = Uncollected()
         self._witness = Witness()
         self._finder = install()
-        plugins = [LoadTests(), self._witness, self._relay]
+        plugins = [LoadTests(), self._witness, uncollected]
         self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], plugins)
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)
         self._pytest.hook.pytest_collection(session=self._session)
-        if self._relay.errors:
-            raise ImportError("cannot be collected: " + ", ".join(self._relay.errors[:3]))
+        if uncollected.errors:
+            raise ImportError("cannot be collected: " + ", ".join(uncollected.errors[:3]))
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
         self._changes = snapshot()
@@ -111,7 +95,8 @@ class Collected:
     def _run(self, send: Send, request: dict[str, Any]) -> None:
         if request.get("changes") and not self._place(send, request):
             return
-        reporter = self._relay.reporter = Reporter(send, request, self._witness, self._config["root"])
+        reporter = Reporter(send, request, self._witness, self._config["root"])
+        self._pytest.pluginmanager.register(reporter)
         session = self._session
         reporter.select(session.items)
         session.testscollected = len(session.items)
@@ -121,7 +106,6 @@ class Collected:
         if request.get("stages"):
             self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
         self._pytest.hook.pytest_runtestloop(session=session)
-        self._relay.reporter = None
         if needs_proof(reporter.failed, reporter.items, request):
             prove(send, session, request["bits"], self._changes() + reporter.changes())
         else:
