@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from core.oracle.factory import open_oracle
@@ -52,7 +53,7 @@ def identities(projects: Sequence[Path], python: str | None, wanted: int, times:
         with closing(open_oracle(codebase, settings, _note)) as oracle:
             suite = oracle.suite(lambda stage, done, total: None)
             regions = find_regions(codebase.files, suite.coverage, RegionSettings(), lambda *_: None).regions
-            chosen = draw(regions, 0)[:wanted]
+            chosen = list(islice(draw(regions, 0, allow_overlap=False), wanted))
             for number in range(times):
                 for region in chosen:
                     # A comment behind the file makes each text another one, which nothing remembers.
