@@ -13,12 +13,13 @@ from typing import Any
 
 from app import options as shared
 from app.paths import default_database
-from core.settings import RunSettings
+from core.settings import BenchmarkSettings, RunSettings
+from core.source.benchmark import is_benchmark
 
 
 def add_commands(commands: Any) -> None:
     """Add `open`."""
-    opening = commands.add_parser("open", help="the window on a project")
+    opening = commands.add_parser("open", help="the window on a project, or on a benchmark file")
     shared.add_project(opening)
     shared.add_database(opening)
     opening.set_defaults(command=open_project)
@@ -30,8 +31,13 @@ def open_last(options: argparse.Namespace) -> int:
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """The window on a named project."""
-    return show(options.project, options.db or default_database(), None)
+    """The window on a named project; a benchmark file stands for the project that is generated from it."""
+    project: Path = options.project
+    if is_benchmark(project) and project.is_file():
+        from core.trips.benchmark import written_benchmark
+
+        project = written_benchmark(BenchmarkSettings(str(project.resolve()))).root
+    return show(project, options.db or default_database(), None)
 
 
 def has_screen() -> bool:

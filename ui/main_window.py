@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 import resources
 from core.events import Event
 from core.kinds import noun, task
+from core.oracle.bench.project import source_of
 from core.settings import RunSettings
 from core.store.rows import RunRow
 from core.types import Item, Span
@@ -286,7 +287,8 @@ class MainWindow(QMainWindow):
     def _fit_task(self) -> None:
         codebase = self.project.codebase
         code = codebase is not None and any(not file.is_test for file in codebase.files)
-        unfit = self.control.fit_task(code=code, history=self.project.has_history)
+        benchmark = source_of(codebase.root) if codebase is not None else ""
+        unfit = self.control.fit_task(code=code, history=self.project.has_history, benchmark=benchmark)
         self.parts.bar.offer_tasks(unfit, self.control.settings.task)
 
     def _name_window(self, run: RunRow) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -71,15 +72,19 @@ class RunControl(QObject):
         self._remembered.keep_run_settings(settings)
         self.adopted.emit(settings)
 
-    def fit_task(self, *, code: bool, history: bool) -> Mapping[str, str]:
+    def fit_task(self, *, code: bool, history: bool, benchmark: str = "") -> Mapping[str, str]:
         """Take up another task where the one of the last project makes no sense in this one.
 
         Gives those that cannot be chosen now, each with its reason. A file of edits needs neither code nor history.
+        `benchmark`: the file that the project was generated from; its task is taken up when another was open before.
         """
+        if benchmark and benchmark != self.settings.benchmark.file:
+            named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
+            self.adopt(configured(named, next(kind.name for kind in TASKS.values() if kind.draws_from == "benchmark")))
         lacks = {
             "region": "" if code else NO_CODE,
             "edit": "" if history or self.settings.edit.file else NO_HISTORY,
-            "benchmark": "" if self.settings.benchmark.file else NO_BENCHMARK,
+            "benchmark": "" if benchmark else NO_BENCHMARK,
         }
         unfit = {kind.name: why for kind in TASKS.values() if (why := lacks.get(kind.draws_from, ""))}
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)

@@ -280,7 +280,8 @@ def written_benchmark(settings: BenchmarkSettings) -> Written:
         problems = tuple(map(masked_problem, problems))
     name = path.name.split(".")[0]
     try:
-        return Written(benchmark, name, write_project(problems, f"{name} masked" if settings.mask_names else name))
+        title = f"{name} masked" if settings.mask_names else name
+        return Written(benchmark, name, write_project(problems, title, source=settings.file or ""))
     except OSError as error:
         raise ProjectError(
             f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",

@@ -32,6 +32,7 @@ KEPT = 20
 """Generated projects that stay; the oldest go first."""
 _RECORDING = Path(__file__).parent / "inside" / "rtc_recording.py"
 _DONE = "complete"
+_SOURCE = "rtc-benchmark-file"
 _PYTEST = """\
 [pytest]
 testpaths = tests
@@ -96,9 +97,26 @@ def project_folder() -> Path:
     return user_cache_path("rtc-inspector") / "benchmarks"
 
 
-def write_project(problems: Sequence[Problem], name: str, folder: Path | None = None) -> Path:
-    """The generated project of these problems; written when it is not there. `name`: for people. Raises OSError."""
-    folder = folder or project_folder()
+def write_project(problems: Sequence[Problem], name: str, folder: Path | None = None, source: str = "") -> Path:
+    """The generated project of these problems; written when it is not there. Raises OSError.
+
+    `name`: for people. `source`: the benchmark's file, for `source_of`.
+    """
+    project = _written(problems, name, folder or project_folder())
+    if source_of(project) != source:
+        (project / _SOURCE).write_text(source, encoding="utf-8")
+    return project
+
+
+def source_of(project: Path) -> str:
+    """The benchmark file that a project was generated from; empty for any other project."""
+    try:
+        return (project / _SOURCE).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _written(problems: Sequence[Problem], name: str, folder: Path) -> Path:
     project = folder / _digest(name, problems)[:32]
     if (project / _DONE).is_file():
         os.utime(project / _DONE)
