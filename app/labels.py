@@ -16,7 +16,7 @@ from rich.table import Table
 from app import options as shared
 from app.output import written
 from app.paths import default_database, taxonomy_folder
-from core.agreement import Agreement, measure
+from core.agreement import Agreement, PairAgreement, confusion_table, measure
 from core.errors import UserError
 from core.kinds import counted
 from core.metrics.agreement import Estimate
@@ -86,7 +86,7 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
     if not found.coefficient:
         console.print("Agreement needs two annotators.")
         return
-    console.print(f"{found.coefficient}: {_text(found.overall)}")
+    console.print(f"{found.coefficient}: {_text(found.overall)}; the same mode in {_share(found.same)}.")
     modes = [(names.get(each.mode, each.mode), str(each.times), _text(each.estimate)) for each in found.modes]
     _print_table(console, ("mode against the others", "labels", found.coefficient), modes)
     if len(found.pairs) > 1:
@@ -95,6 +95,16 @@ def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
             for each in found.pairs
         ]
         _print_table(console, ("pair", "same mode", "Cohen's kappa", "samples"), pairs)
+    for pair in found.pairs:
+        _print_confusion(console, pair, names)
+
+
+def _print_confusion(console: Console, pair: PairAgreement, names: Mapping[str, str]) -> None:
+    modes, counts = confusion_table(pair)
+    if modes:
+        heads = (f"{pair.first or 'unnamed'} \\ {pair.second or 'unnamed'}", *(names.get(mode, mode) for mode in modes))
+        rows = [(names.get(mode, mode), *map(str, row)) for mode, row in zip(modes, counts, strict=True)]
+        _print_table(console, heads, rows)
 
 
 def _print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -26,12 +26,19 @@ class ModeAgreement:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Two annotators. `same`: share of the samples both labelled on which they gave the same mode; None without any."""
+    """Two annotators on the samples both labelled.
+
+    Attributes:
+        same: share of those samples on which they gave the same mode; None without any.
+        confusion: how many samples got which mode from the first and which from the second, in that order; largest
+            counts first, pairs of modes that never met left out.
+    """
 
     first: str
     second: str
     same: float | None
     estimate: Estimate
+    confusion: tuple[tuple[str, str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class Agreement:
         annotators: with the number of samples each has labelled, by name.
         coefficient: KAPPA for two annotators, ALPHA for more; empty for fewer.
         samples: that two or more have labelled; `disputed` of them carry different modes.
+        same: share of all pairs of labels on one sample that name the same mode (percent agreement); None without any.
         pairs: of annotators, by Cohen's kappa.
     """
 
@@ -52,6 +60,7 @@ class Agreement:
     disputed: int
     modes: tuple[ModeAgreement, ...]
     pairs: tuple[PairAgreement, ...]
+    same: float | None = None
 
 
 def measure(labels: Sequence[LabelRow], *, resamples: int = RESAMPLES, seed: int = 0) -> Agreement:
@@ -75,7 +84,12 @@ def measure(labels: Sequence[LabelRow], *, resamples: int = RESAMPLES, seed: int
             for mode, times in modes.most_common()
         ),
         pairs=tuple(_pair(compared, pair, resamples, seed) for pair in combinations(names, 2)),
+        same=_same([pair for each in compared for pair in combinations(each.values(), 2)]),
     )
+
+
+def _same(pairs: Sequence[tuple[str, str]]) -> float | None:
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
 def _overall(compared: Sequence[Said], names: Sequence[str], resamples: int, seed: int) -> Estimate:
@@ -92,5 +106,16 @@ def _against_rest(compared: Sequence[Said], mode: str) -> list[Said]:
 def _pair(compared: Sequence[Said], pair: tuple[str, str], resamples: int, seed: int) -> PairAgreement:
     first, second = pair
     both = [(each[first], each[second]) for each in compared if first in each and second in each]
-    same = sum(one == other for one, other in both) / len(both) if both else None
-    return PairAgreement(first, second, same, cohen_kappa(both, resamples=resamples, seed=seed))
+    confusion = tuple((*met, times) for met, times in Counter(both).most_common())
+    return PairAgreement(first, second, _same(both), cohen_kappa(both, resamples=resamples, seed=seed), confusion)
+
+
+def confusion_table(pair: PairAgreement) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
+    """The modes that either annotator gave, the most frequent first, and a row of counts for each of the first's."""
+    seen: Counter[str] = Counter()
+    for one, other, times in pair.confusion:
+        seen[one] += times
+        seen[other] += times
+    modes = tuple(mode for mode, _ in seen.most_common())
+    counts = {(one, other): times for one, other, times in pair.confusion}
+    return modes, tuple(tuple(counts.get((one, other), 0) for other in modes) for one in modes)

@@ -36,6 +36,8 @@ class LabelDesk(QObject):
         self._file = TaxonomyFile(window.remembered.folder)
         parts = window.parts
         window.labelling.blind_changed.connect(self._set_blind)
+        window.labelling.shown.connect(self._show_with_it)
+        parts.labels.large.toggled.connect(self._set_large)
         parts.queue.export_asked.connect(window.label_files.ask_export)
         parts.queue.import_asked.connect(window.label_files.ask_import)
         parts.queue.agreement_asked.connect(self.show_agreement)
@@ -93,6 +95,16 @@ class LabelDesk(QObject):
         dialog.exec()
         inspection.forget("agreement")
         dialog.deleteLater()
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_with_it(self, item_id: int, sample_id: int) -> None:
+        """Code and round trip beside the sample that is labelled, where it is of the run on show."""
+        if not self._window.labelling.blind and self._window.inspection.knows(item_id):
+            self._window.browsing.trace.await_sample(sample_id)
+            self._window.browsing.choose(item_id)
+
+    def _set_large(self, large: bool) -> None:
+        self._parts.show_labels_large(large)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_blind(self, blind: bool) -> None:

@@ -47,9 +47,13 @@ class Stock:
 
 
 class Labelling(QObject):
-    """Joins the labels panel, the database and the writer. Idle until the panel is first shown."""
+    """Joins the labels panel, the database and the writer. Idle until the panel is first shown.
+
+    `shown(item_id, sample_id)`: the sample whose turn it is.
+    """
 
     blind_changed = Signal(bool)
+    shown = Signal(int, int)
 
     def __init__(
         self, panel: LabelsPanel, bar: LabelQueueBar, inspection: Inspection, scribe: Scribe, remembered: Remembered
@@ -61,12 +65,12 @@ class Labelling(QObject):
         self._queue = LabelQueue()
         self._ready: dict[int, Subject] = {}
         self._run_id: int | None = None
-        panel.annotator.setText(remembered.annotator)
+        panel.set_name(remembered.annotator)
         panel.label_requested.connect(self._store)
         panel.next_requested.connect(partial(self._step, 1))
         panel.previous_requested.connect(partial(self._step, -1))
         panel.sample_requested.connect(self.show_sample)
-        panel.annotator.editingFinished.connect(self._rename)
+        panel.named.connect(self._rename)
         panel.blind_changed.connect(self._set_blind)
         bar.changed.connect(self.rebuild)
         inspection.run_chosen.connect(lambda _: self._forget())
@@ -106,8 +110,8 @@ class Labelling(QObject):
 
     def rename(self, name: str) -> None:
         """Label under another name from now on."""
-        self._panel.annotator.setText(name)
-        self._rename()
+        self._panel.set_name(name)
+        self._rename(name)
 
     def show_sample(self, sample_id: int) -> None:
         """Show a sample of the run, whether or not the queue holds it."""
@@ -124,8 +128,7 @@ class Labelling(QObject):
 
     def _take_queue(self, stock: Stock) -> None:
         panel, bar = self._panel, self._bar
-        name, blind = panel.annotator.text().strip(), panel.blind.isChecked()
-        asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), name, blind)
+        asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), panel.name, panel.blind.isChecked())
         self._queue = make_queue(stock.rows, stock.labelled, asked)
         self._ready = {}
         panel.set_names(stock.names)
@@ -175,6 +178,8 @@ class Labelling(QObject):
 
     def _present(self, subject: Subject) -> None:
         self._panel.set_sample(subject.sample, subject.labels, item=subject.item, description=subject.description)
+        if self._panel.isVisible():
+            self.shown.emit(subject.item.id, subject.sample.id)
 
     def _say(self) -> None:
         queue = self._queue
@@ -188,7 +193,7 @@ class Labelling(QObject):
         database, panel = self._inspection.database, self._panel
         if database is None:
             return
-        name, taxonomy = panel.annotator.text().strip(), panel.taxonomy
+        name, taxonomy = panel.name, panel.taxonomy
         kind = LabelKind.ADJUDICATION if panel.adjudicating else LabelKind.LABEL
         self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now", kind, taxonomy.version))
         self._scribe.write(
@@ -207,8 +212,7 @@ class Labelling(QObject):
                 self._present(subject)
         self._say()
 
-    def _rename(self) -> None:
-        name = self._panel.annotator.text().strip()
+    def _rename(self, name: str) -> None:
         if name != self._remembered.annotator:
             self._remembered.annotator = name
             self.rebuild()

@@ -141,8 +141,8 @@ class MainWindow(QMainWindow):
     def label_samples(self) -> None:
         """Go to the labels, keys and all, and give them room."""
         self.parts.unfold_around(self.parts.tabs)
-        self.parts.make_room_for_tabs()
         self.parts.tabs.setCurrentWidget(self.parts.desk)
+        self.parts.make_room_for_labels()
         self.parts.labels.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.parts.labels.show_modes()
 

@@ -69,9 +69,11 @@ class WindowParts(QWidget):
         self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
         self._folded: set[str] = set()
-        self._labels_alone = False
+        self._before_labels: list[int] | None = None
+        self._alone = self._large = False
         self._fill_tabs()
         self._lay_out()
+        self.tabs.currentChanged.connect(lambda _: self._show_tab())
 
     def _fill_tabs(self) -> None:
         column(self.queue, self.labels, owner=self.desk)
@@ -137,13 +139,18 @@ class WindowParts(QWidget):
 
     def show_labels_alone(self, alone: bool) -> None:
         """Hide all that tells the run, its model or a verdict, or show it again."""
+        self._alone = alone
         self.tabs.setCurrentWidget(self.desk)
-        self._labels_alone = alone
-        for part in (self.bar, self.status, self.tabs.tabBar(), self._upper):
+        for part in (self.bar, self.status, self.tabs.tabBar()):
             part.setVisible(not alone)
         self._show_panes()
         for bar in (self.notices, self.offers):
             bar.hold(alone)
+
+    def show_labels_large(self, large: bool) -> None:
+        """Give the labels the room of code, round trip and lists, as long as their tab is on show."""
+        self._large = large
+        self._show_panes()
 
     def fold(self, pane: str, folded: bool) -> None:
         """Put the `lists` at the left, the round `trip` or the `tabs` out of sight, or show them again."""
@@ -163,18 +170,33 @@ class WindowParts(QWidget):
         self._show_panes()
 
     def _show_panes(self) -> None:
+        """Leave out what is folded, or all but the labels while these have the room of everything beside them."""
+        labels = self._alone or (self._large and self.tabs.currentWidget() is self.desk)
+        self._upper.setVisible(not labels)
         for name, pane in self._panes.items():
-            hidden = (name in self._folded and not self._labels_alone) or (self._labels_alone and name == "lists")
-            pane.setVisible(not hidden)
+            pane.setVisible(not (name == "lists" if labels else name in self._folded))
         self.folds_changed.emit()
 
-    def make_room_for_tabs(self) -> None:
-        """Give the tabs the greater part of the height, where they have less."""
+    def _show_tab(self) -> None:
+        """Labels may have more room than other tabs, none of which has a share in it."""
+        self._show_panes()
+        if self.tabs.currentWidget() is not self.desk:
+            self._leave_labels()
+
+    def make_room_for_labels(self) -> None:
+        """Give the tabs the greater part of the height while labels are on show, where they have less."""
         splitter = self._splitters["right"]
         upper, lower = splitter.sizes()
-        if lower < (upper + lower) * LABELLING:
-            whole = upper + lower
-            splitter.setSizes([whole - int(whole * LABELLING), int(whole * LABELLING)])
+        wanted = int((upper + lower) * LABELLING)
+        if lower < wanted and self._upper.isVisible():
+            self._before_labels = self._before_labels or [upper, lower]
+            splitter.setSizes([upper + lower - wanted, wanted])
+
+    def _leave_labels(self) -> None:
+        """The other tabs have the height that they had before."""
+        if self._before_labels is not None:
+            self._splitters["right"].setSizes(self._before_labels)
+            self._before_labels = None
 
     def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
         """Give every place its share of `size`, or what is remembered; also before the window is shown."""
@@ -203,7 +225,10 @@ class WindowParts(QWidget):
         }
 
     def keep_sizes(self, remembered: Remembered) -> None:
-        """Remember the splitters."""
+        """Remember the splitters as they are without the room that labels take for themselves."""
+        self._alone = self._large = False
+        self._show_panes()
+        self._leave_labels()
         for name, splitter in self._splitters.items():
             remembered.keep_state(name, splitter.saveState())
         remembered.keep_state(FOLDED, QByteArray(" ".join(sorted(self._folded)).encode()))

@@ -8,7 +8,7 @@ from itertools import chain, repeat
 
 import pytest
 
-from core.agreement import ALPHA, KAPPA, measure
+from core.agreement import ALPHA, KAPPA, confusion_table, measure
 from core.metrics.agreement import cohen_kappa, krippendorff_alpha
 from core.store.rows import LabelRow
 from ui.label_queue import disputed_samples
@@ -111,6 +111,9 @@ def test_two_annotators_are_measured_by_kappa_on_what_both_labelled() -> None:
     assert found.overall == cohen_kappa([("a", "a"), ("a", "a"), ("b", "b"), ("b", "a")])
     (pair,) = found.pairs
     assert (pair.same, pair.estimate) == (0.75, found.overall)
+    assert found.same == 0.75
+    assert pair.confusion == (("a", "a", 2), ("b", "b", 1), ("b", "a", 1))
+    assert confusion_table(pair) == (("a", "b"), ((2, 0), (1, 1)))
 
 
 def test_three_are_measured_by_alpha_and_each_mode_against_the_rest() -> None:
@@ -118,6 +121,7 @@ def test_three_are_measured_by_alpha_and_each_mode_against_the_rest() -> None:
     found = measure(given)
     assert found.coefficient == ALPHA
     assert found.overall == krippendorff_alpha(["aaa", "aab", "bb", "ba", "ccc"])
+    assert found.same == (3 + 1 + 1 + 0 + 3) / 11
     assert {mode.mode: mode.times for mode in found.modes} == {"a": 6, "b": 4, "c": 3}
     certain = next(mode for mode in found.modes if mode.mode == "c")
     assert certain.estimate.value == 1.0

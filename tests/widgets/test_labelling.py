@@ -90,7 +90,7 @@ def test_failures_are_labelled_one_key_each(window: MainWindow, case: Filled) ->
     assert second is not None and second.id != first.id
     press(Qt.Key.Key_2)
     assert len(labels(case)) == 2
-    assert panel.progress.text().startswith("2 of ")
+    assert panel.progress.text().startswith("Ann: 2 of ")
     press(Qt.Key.Key_U)
     wait_until(lambda: not panel.held)
     assert panel._sample is not None and panel._sample.id == second.id
@@ -282,8 +282,11 @@ def test_question_mark_shows_the_keys_of_labelling_there(window: MainWindow) -> 
 
 def test_the_annotator_is_remembered(window: MainWindow) -> None:
     begin(window)
-    window.parts.labels.annotator.setText("Bob")
-    window.parts.labels.annotator.editingFinished.emit()
+    window.parts.labels.annotator.setFocus()
+    window.parts.labels.annotator.selectAll()
+    QTest.keyClicks(window.parts.labels.annotator, "Bob")
+    assert window.remembered.annotator == "Ann"
+    press(Qt.Key.Key_Return)
     assert window.remembered.annotator == "Bob"
     press(Qt.Key.Key_1)
     window.parts.queue.seed.setValue(3)
@@ -368,3 +371,61 @@ def test_a_queue_begins_at_the_first_sample_without_a_label() -> None:
     assert (queue.samples, queue.current, queue.done) == ([1, 3, 5, 7], 3, 1)
     blind = make_queue(rows, Labelled(given), Asked(QueueKind.FAILURES, 5, 0, "Ann", blind=True))
     assert sorted(blind.samples) == [1, 3, 5, 7] and blind.samples != [1, 3, 5, 7]
+
+
+def test_code_and_round_trip_follow_the_sample_that_is_labelled(window: MainWindow) -> None:
+    begin(window)
+    panel, parts, inspection = window.parts.labels, window.parts, window.inspection
+    for _ in range(4):
+        sample = panel._sample
+        assert sample is not None
+        wait_until(lambda sample=sample: inspection.item is not None and inspection.item.id == sample.item_id)
+        wait_until(lambda sample=sample: parts.roundtrip.selected == sample.id)
+        wait_until(lambda: parts.code.path == inspection.item.path)
+        press(Qt.Key.Key_1)
+        wait_until(lambda sample=sample: not panel.held and panel._sample is not sample)
+    assert panel.isAncestorOf(QApplication.focusWidget()) or QApplication.focusWidget() is panel
+
+
+def test_some_lines_around_the_region_are_on_show_while_labelling(window: MainWindow) -> None:
+    begin(window)
+    editor = window.parts.code.editor
+    assert editor.viewport().height() >= 6 * editor.fontMetrics().height()
+
+
+def test_large_gives_the_labels_the_window_and_other_tabs_take_it_back(window: MainWindow) -> None:
+    begin(window)
+    parts = window.parts
+    before = parts.labels.height()
+    press(Qt.Key.Key_F)
+    assert not parts.code.isVisible() and not parts.regions.isVisible() and parts.labels.badge.text
+    wait_until(lambda: parts.labels.height() > before + 100)
+    assert parts.bar.isVisible()
+    press(Qt.Key.Key_1)
+    parts.tabs.setCurrentWidget(parts.diff)
+    assert parts.code.isVisible() and parts.regions.isVisible()
+    parts.tabs.setCurrentWidget(parts.desk)
+    assert not parts.code.isVisible()
+    parts.labels.large.click()
+    assert parts.code.isVisible()
+
+
+def test_the_room_of_labels_does_not_leak_into_other_tabs_or_the_next_start(
+    qapp: QApplication, window: MainWindow, case: Filled
+) -> None:
+    splitter = window.parts._splitters["right"]
+    before = splitter.sizes()
+    begin(window)
+    assert splitter.sizes()[1] > before[1]
+    window.parts.tabs.setCurrentWidget(window.parts.diff)
+    assert splitter.sizes() == before
+    begin(window)
+    press(Qt.Key.Key_F)
+    window.close()
+    wait_until(lambda: not window.isVisible())
+    again = MainWindow(Appearance(qapp, "light"), window.remembered)
+    again.show()
+    assert again.parts._splitters["right"].sizes() == before
+    again.close()
+    wait_until(lambda: not again.isVisible())
+    again.deleteLater()

@@ -43,7 +43,7 @@ class Desk:
 
     def _store(self, sample_id: int, mode: str, note: str) -> None:
         self.asked.append((sample_id, mode, note))
-        self.store.add_label(sample_id, mode, self.panel.annotator.text(), note)
+        self.store.add_label(sample_id, mode, self.panel.name, note)
         if sample_id == self.queue[self.at].id:
             self.show(self.at)
 
@@ -67,7 +67,7 @@ def desk(qapp: QApplication, tmp_path: Path) -> Iterator[Desk]:
         reader = Reader.open(tmp_path / "runs.db")
         item = next(item for item in reader.items(run_id) if item.admitted)
         panel = LabelsPanel(LIGHT)
-        panel.annotator.setText("Ada")
+        panel.set_name("Ada")
         made = Desk(panel, store, reader, item, [s for s in reader.samples(item.id) if s.role == "backward"])
         shown(panel, 950, 420)
         panel.buttons[0].setFocus()
@@ -81,7 +81,7 @@ def test_a_digit_labels_and_goes_on(desk: Desk) -> None:
     desk.key(Qt.Key.Key_4)
     assert desk.labels(0) == [("ambiguous", "")]
     assert desk.at == 1
-    assert desk.panel.progress.text() == "1 labelled"
+    assert desk.panel.progress.text() == "Ada: 1 labelled"
 
 
 def test_without_going_on_the_label_shows_on_its_button(desk: Desk) -> None:
@@ -150,7 +150,7 @@ def test_undo_restores_what_was_there_and_shows_that_sample(desk: Desk) -> None:
 
 def test_nobody_undoes_what_another_annotator_said(desk: Desk) -> None:
     desk.key(Qt.Key.Key_1)
-    desk.panel.annotator.setText("Ben")
+    desk.panel.set_name("Ben")
     asked = list(desk.asked)
     desk.key(Qt.Key.Key_U)
     assert desk.asked == asked and not desk.panel.undo.isEnabled()
@@ -159,6 +159,7 @@ def test_nobody_undoes_what_another_annotator_said(desk: Desk) -> None:
 def test_blind_hides_the_verdict_and_the_others_labels(desk: Desk) -> None:
     desk.store.add_label(desk.queue[0].id, "other", "Ben", "")
     desk.show(0)
+    desk.key(Qt.Key.Key_O)
     assert desk.panel.badge.text and "Ben" in desk.panel.history.text()
     told: list[bool] = []
     desk.panel.blind_changed.connect(told.append)
@@ -171,7 +172,7 @@ def test_each_annotator_sees_their_own_label(desk: Desk) -> None:
     desk.store.add_label(desk.queue[0].id, "other", "Ben", "")
     desk.show(0)
     assert not any(button.isChecked() for button in desk.panel.buttons)
-    desk.panel.annotator.setText("Ben")
+    desk.panel.set_name("Ben")
     assert [button.mode.id for button in desk.panel.buttons if button.isChecked()] == ["other"]
 
 
@@ -277,3 +278,58 @@ def test_blind_hides_who_said_what(desk: Desk) -> None:
     desk.panel.opinions.cards[1].accept.click()
     modes = {card.mode.text() for card in desk.panel.opinions.cards}
     assert modes == {"Something else", "Ambiguous"} and len(desk.asked) == 1
+
+
+def test_enter_confirms_a_name_and_digits_label_again(desk: Desk) -> None:
+    named: list[str] = []
+    desk.panel.named.connect(named.append)
+    desk.panel.annotator.setFocus()
+    desk.panel.annotator.selectAll()
+    QTest.keyClicks(desk.panel.annotator, "anna")
+    assert desk.panel.name == "Ada" and "Enter: label as anna · Esc: stay Ada" in desk.panel.side.unconfirmed.text()
+    desk.key(Qt.Key.Key_Return, Qt.Key.Key_2)
+    assert named == ["anna"] and desk.panel.annotator.text() == "anna"
+    assert [(label.annotator, label.mode) for label in desk.reader.labels(desk.queue[0].id)] == [
+        ("anna", "line-by-line")
+    ]
+    assert not desk.panel.side.unconfirmed.isVisible()
+
+
+def test_escape_keeps_the_name_and_digits_label_again(desk: Desk) -> None:
+    desk.panel.annotator.setFocus()
+    QTest.keyClicks(desk.panel.annotator, "2")
+    desk.key(Qt.Key.Key_Escape, Qt.Key.Key_1)
+    assert desk.panel.annotator.text() == desk.panel.name == "Ada"
+    assert desk.labels(0) == [("misses-logic", "")]
+
+
+def test_no_label_is_taken_under_a_name_that_is_not_confirmed(desk: Desk) -> None:
+    desk.panel.annotator.setFocus()
+    QTest.keyClicks(desk.panel.annotator, "m")
+    desk.panel.buttons[0].click()
+    assert desk.asked == []
+    assert QApplication.focusWidget() is desk.panel.annotator and desk.panel.side.unconfirmed.isVisible()
+    desk.key(Qt.Key.Key_Return, Qt.Key.Key_1)
+    assert desk.panel.name == "Adam" and len(desk.asked) == 1
+
+
+def test_what_others_said_is_shown_after_ones_own_label_or_on_request(desk: Desk) -> None:
+    for sample in desk.queue[:2]:
+        desk.store.add_label(sample.id, "other", "Ben", "")
+    desk.show(0)
+    history = desk.panel.history
+    assert "Ben" not in history.text() and "by others, too" in history.text()
+    desk.key(Qt.Key.Key_3, Qt.Key.Key_Left)
+    assert "Ben · " in history.text() and "Ada · " in history.text()
+    desk.key(Qt.Key.Key_S)
+    assert "Ben" not in history.text()
+    desk.key(Qt.Key.Key_O)
+    assert "Ben · " in history.text()
+
+
+def test_counts_are_of_one_annotator(desk: Desk) -> None:
+    desk.panel.set_progress(1, 9)
+    desk.key(Qt.Key.Key_1, Qt.Key.Key_1)
+    assert "Ada: 1 of 9 · 2 labelled" in desk.panel.progress.text()
+    desk.panel.set_name("Ben")
+    assert "Ben: " in desk.panel.progress.text() and "0 labelled" in desk.panel.progress.text()

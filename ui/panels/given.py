@@ -49,8 +49,9 @@ class Given:
         return self._before.pop()
 
     def forget(self) -> None:
-        """Somebody else undoes nothing of what was said before."""
+        """Somebody else undoes nothing of what was said before, and has a pace and a count of their own."""
         self._before.clear()
+        self._pace = Pace()
 
     def __bool__(self) -> bool:
         """Whether there is anything to undo."""

@@ -22,6 +22,8 @@ STEPS = (
     ("skip", "S Right", "Skip: go on without a label"),
     ("back", "Left", "Go back to the sample before"),
     ("undo", "U", "Undo the last label, wherever it was"),
+    ("others", "O", "Show what others said before you have labelled a sample, or hide it"),
+    ("large", "F", "Large: the labels alone in the window, or with the code"),
     ("blind", "B", "Blind: hide verdict, run and the others' labels"),
 )
 

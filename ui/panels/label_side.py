@@ -31,6 +31,10 @@ class LabelSide(QWidget):
         self.note.setAccessibleName("Note, stored with the label")
         self.advance = switch("Go on", "Show the next sample after each label", True)
         self.blind = switch("Blind", "Hide verdict, run, author and the others' labels")
+        self.large = switch("Large", "Give the labels the whole window")
+        self.others = switch("Others", "Show what others said before you have labelled a sample")
+        self.unconfirmed = label(role="muted", wrap=True)
+        self.unconfirmed.hide()
         self.history = label(role="muted", wrap=True, selectable=True)
         self.history.setAccessibleName("Labels of this sample")
         self.keys = KeysHelp(actions)
@@ -39,14 +43,15 @@ class LabelSide(QWidget):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        who = row(self.annotator, self.advance, self.blind, margins=(0, SPACE // 2, 0, 0))
-        who.setStretch(0, 1)
+        switches = row(self.advance, self.others, self.large, self.blind, None)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
         whole.setSpacing(3)
         whole.addLayout(self._modes)
         whole.addWidget(self.note)
-        whole.addLayout(who)
+        whole.addWidget(self.annotator)
+        whole.addWidget(self.unconfirmed)
+        whole.addLayout(switches)
         whole.addWidget(self.history)
         whole.addWidget(self.keys)
         whole.addStretch(1)
@@ -63,6 +68,12 @@ class LabelSide(QWidget):
             button.clicked.connect(lambda _=False, slot=slot: self._choose(slot))
             self._modes.addWidget(button)
         self.refresh_keys()
+
+    def ask_to_confirm(self, typed: str, kept: str) -> None:
+        """Say that a name was typed that does not count yet; nothing where it is the one that holds."""
+        stay = f"Esc: stay {kept}" if kept else "Esc: leave it"
+        self.unconfirmed.setText(f"Enter: label as {typed or 'nobody'} · {stay}")
+        self.unconfirmed.setVisible(typed != kept)
 
     def suggest(self, annotators: Sequence[str]) -> None:
         """Complete names that have labelled before, so that nobody becomes two people by a slip of the hand."""

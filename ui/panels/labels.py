@@ -33,6 +33,7 @@ class LabelsPanel(QWidget):
     empty mode takes it back.
     `next_requested`, `previous_requested`: show another sample of the queue.
     `sample_requested(sample_id)`: show that sample (after an undo). `blind_changed(on)`: hide the run elsewhere too.
+    `named(name)`: somebody else labels from now on.
     """
 
     label_requested = Signal(int, str, str)
@@ -40,6 +41,7 @@ class LabelsPanel(QWidget):
     previous_requested = Signal()
     sample_requested = Signal(int)
     blind_changed = Signal(bool)
+    named = Signal(str)
 
     def __init__(self, theme: Theme, taxonomy: Taxonomy | None = None) -> None:
         """Empty until `set_sample`. `taxonomy` None reads the bundled one."""
@@ -53,6 +55,7 @@ class LabelsPanel(QWidget):
         self._names: Mapping[str, str] = {}
         self._slots: dict[int, ErrorMode] = {}
         self.held = self.adjudicating = False
+        self.name = ""
         self._empty = EmptyState("Nothing to label", "Open a run first.")
         self._make_controls()
         self._lay_out()
@@ -69,14 +72,20 @@ class LabelsPanel(QWidget):
             skip=self.next_requested.emit,
             back=self.previous_requested.emit,
             undo=self._undo,
+            others=lambda: self.others.toggle(),
+            large=lambda: self.large.toggle(),
             blind=lambda: self.blind.toggle(),
         )
         self.side = LabelSide(self._theme, self.key_actions, self._choose_slot)
         self.annotator, self.note, self.advance = self.side.annotator, self.side.note, self.side.advance
         self.blind, self.history, self.keys = self.side.blind, self.side.history, self.side.keys
-        self.annotator.textChanged.connect(self._change_annotator)
+        self.large, self.others = self.side.large, self.side.others
+        self.others.toggled.connect(lambda _: self._show_labels())
+        self.annotator.textChanged.connect(lambda typed: self.side.ask_to_confirm(typed.strip(), self.name))
+        self.annotator.returnPressed.connect(self._confirm_name)
+        bind(self.annotator, "Escape", self._leave_name, "Keep the name that was there")
         self.note.returnPressed.connect(self._keep_note)
-        bind(self.note, "Escape", self._leave_note, "Leave the note")
+        bind(self.note, "Escape", self._leave_field, "Leave the note")
         self.blind.toggled.connect(self._set_blind)
         skip, back = self.next_requested.emit, self.previous_requested.emit
         self.bar = LabelBar(self._theme, skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
@@ -142,8 +151,9 @@ class LabelsPanel(QWidget):
         self.keys.all_keys = self.keys.all_keys if all_keys is None else all_keys
         self.side.refresh_keys()
         self.bar.refresh_keys(self.key_actions)
-        tip, keys = self.blind.toolTip().partition(" (")[0], keys_of(self.key_actions.steps["blind"])
-        self.blind.setToolTip(f"{tip} ({keys})" if keys else tip)
+        for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):
+            tip, keys = part.toolTip().partition(" (")[0], keys_of(self.key_actions.steps[name])
+            part.setToolTip(f"{tip} ({keys})" if keys else tip)
         self._show_opinions()
 
     # ---- what is on show
@@ -197,7 +207,8 @@ class LabelsPanel(QWidget):
         self._show_progress()
 
     def _show_progress(self) -> None:
-        self.progress.setText(self._given.text)
+        whose = f"{self.name}: " if self.name and not self.adjudicating else ""
+        self.progress.setText(f"{whose}{self._given.text}")
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
@@ -209,11 +220,36 @@ class LabelsPanel(QWidget):
 
     # ---- what is asked for
 
-    def _change_annotator(self) -> None:
-        """Somebody else undoes nothing of what was said before."""
-        self._given.forget()
-        self.undo.setEnabled(False)
+    def set_name(self, name: str) -> None:
+        """Label under this name. Somebody else undoes nothing of what was said before."""
+        if name != self.name:
+            self.name = name
+            self._given.forget()
+            self.undo.setEnabled(False)
+        self.annotator.setText(name)
+        self.side.ask_to_confirm(name, name)
+        self._show_progress()
         self._show_labels()
+
+    def _confirm_name(self) -> None:
+        """Enter in the field: only now the name counts, and the keys label again."""
+        before = self.name
+        self.set_name(self.annotator.text().strip())
+        self._leave_field()
+        if self.name != before:
+            self.named.emit(self.name)
+
+    def _leave_name(self) -> None:
+        self.set_name(self.name)
+        self._leave_field()
+
+    def _is_named(self) -> bool:
+        """Whether the name in the field is confirmed; where it is not, go there: whose label would it be?"""
+        if self.annotator.text().strip() == self.name:
+            return True
+        self.annotator.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._scroll.ensureWidgetVisible(self.side.unconfirmed)
+        return False
 
     def _choose_slot(self, slot: int) -> None:
         if slot in self._slots:
@@ -221,7 +257,7 @@ class LabelsPanel(QWidget):
 
     def _choose(self, mode: str, note: str | None = None) -> None:
         """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
-        if self._sample is None or self.held:
+        if self._sample is None or self.held or not self._is_named():
             return
         self._given.add(self._sample.id, self._own(), counts=bool(mode))
         written = self.note.text().strip() if note is None else note
@@ -240,7 +276,7 @@ class LabelsPanel(QWidget):
 
     def _undo(self) -> None:
         """Ask for what the last labelled sample had before, and show that sample."""
-        before = self._given.take_back()
+        before = self._given.take_back() if self._is_named() else None
         if before is None:
             return
         self._show_progress()
@@ -251,9 +287,11 @@ class LabelsPanel(QWidget):
     def _keep_note(self) -> None:
         """Enter in the note: store it with the label there is; without one it waits for the label."""
         own = self._own()
+        if not self._is_named():
+            return
         if self._sample is not None and own is not None and own.mode and own.note != self.note.text().strip():
             self.label_requested.emit(self._sample.id, own.mode, self.note.text().strip())
-        self._leave_note()
+        self._leave_field()
 
     # ---- what is shown
 
@@ -261,7 +299,7 @@ class LabelsPanel(QWidget):
         """The annotator's label that holds, or the decision while adjudicating."""
         if self.adjudicating:
             return decision(self._labels)
-        return own_label(self._labels, self.annotator.text().strip())
+        return own_label(self._labels, self.name)
 
     def _held(self) -> list[LabelRow]:
         """The label of each annotator that holds; in an order that tells nothing while blind."""
@@ -274,12 +312,18 @@ class LabelsPanel(QWidget):
         self.undo.setEnabled(bool(self._given))
 
     def _show_labels(self) -> None:
-        own, name = self._own(), self.annotator.text().strip()
+        own = self._own()
         self.side.choose(own.mode if own else "")
         blind = self.blind.isChecked()
-        own_only = [] if self.adjudicating else [each for each in self._labels if each.annotator == name]
-        shown = own_only if blind else self._labels
-        self.side.tell([told(each, self._mode_name) for each in reversed(shown[-TOLD:])])
+        own_only = [] if self.adjudicating else [each for each in self._labels if each.annotator == self.name]
+        free = self.adjudicating or self.others.isChecked() or bool(own and own.mode)
+        shown = self._labels if free and not blind else own_only
+        lines = [told(each, self._mode_name) for each in reversed(shown[-TOLD:])]
+        others = {each.annotator for each in self._held()} - {self.name}
+        if others and not free and not blind:
+            keys = keys_of(self.key_actions.steps["others"])
+            lines.append(f"Labelled by others, too: shown once you have ({keys} shows it now)" if keys else "")
+        self.side.tell(lines)
         self._show_opinions()
 
     def _show_opinions(self) -> None:
@@ -303,6 +347,7 @@ class LabelsPanel(QWidget):
         self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.note.selectAll()
 
-    def _leave_note(self) -> None:
+    def _leave_field(self) -> None:
+        """Back from a field of text to where digits are labels."""
         if self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)

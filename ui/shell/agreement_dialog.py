@@ -18,13 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.agreement import confusion_table
 from ui.diff.controls import row, to_clipboard
 from ui.figures.tables import ROW
 from ui.text_size import TextSize, open_at
 from ui.theme import SPACE
 
 if TYPE_CHECKING:
-    from core.agreement import Agreement
+    from core.agreement import Agreement, PairAgreement
     from core.metrics.agreement import Estimate
 
 SCALE = (
@@ -52,6 +53,12 @@ class AgreementDialog(QDialog):
                 Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
         self.modes = _table("Agreement on each mode", ("Mode, against all others", "Labels", "Agreement", "95 %"))
+        self.met = QLabel()
+        self.met.setProperty("role", "muted")
+        self.met.setWordWrap(True)
+        self.confusion = _table("Which mode one annotator gave where the other gave which", ("",))
+        self._pairs: Sequence[PairAgreement] = ()
+        self._names: Mapping[str, str] = {}
         self.pairs = _table("Agreement of each pair", ("Pair", "Both labelled", "Same mode", "Cohen's kappa", "95 %"))
         self.copy, close = QPushButton("Copy"), QPushButton("Close")
         self.copy.clicked.connect(lambda: to_clipboard(self.as_text()))
@@ -60,11 +67,13 @@ class AgreementDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
         column.setSpacing(SPACE)
-        for part in (self.head, self.counts, self.modes, self.pairs, scale):
-            column.addWidget(part, int(part in (self.modes, self.pairs)))
+        tables = (self.modes, self.pairs, self.confusion)
+        for part in (self.head, self.counts, self.modes, self.pairs, self.met, self.confusion, scale):
+            column.addWidget(part, int(part in tables))
+        self.pairs.currentCellChanged.connect(lambda row, *_: self._show_confusion(row))
         column.addStretch(0)
         column.addLayout(row(None, self.copy, close))
-        open_at(self, 760, 560)
+        open_at(self, 860, 720)
 
     def show_agreement(self, found: Agreement, names: Mapping[str, str]) -> None:
         """Show figures; `names` of the modes, by id."""
@@ -88,12 +97,37 @@ class AgreementDialog(QDialog):
         )
         self.modes.setVisible(bool(found.coefficient))
         self.pairs.setVisible(len(found.pairs) > 1)
+        self._pairs, self._names = found.pairs, names
+        self._show_confusion(0)
         self.copy.setEnabled(True)
+
+    def _show_confusion(self, place: int) -> None:
+        """Of the pair in this row: which modes met on a sample."""
+        pair = self._pairs[place] if 0 <= place < len(self._pairs) else None
+        modes, counts = confusion_table(pair) if pair else ((), ())
+        for part in (self.met, self.confusion):
+            part.setVisible(bool(modes))
+        if pair is None:
+            return
+        first, second = pair.first or "unnamed", pair.second or "unnamed"
+        more = " Choose another pair above." if len(self._pairs) > 1 else ""
+        self.met.setText(f"Confusion table: rows are what {first} gave, columns what {second} gave.{more}")
+        names = [self._names.get(mode, mode) for mode in modes]
+        self.confusion.setColumnCount(len(modes) + 1)
+        self.confusion.setHorizontalHeaderLabels([f"{first} \\ {second}", *names])
+        rows = [(name, *(str(n or "·") for n in row)) for name, row in zip(names, counts, strict=True)]
+        _fill(self.confusion, rows)
+        for at in range(len(modes)):
+            cell = self.confusion.item(at, at + 1)
+            if cell is not None:
+                font = cell.font()
+                font.setBold(True)  # where both gave the same
+                cell.setFont(font)
 
     def as_text(self) -> str:
         """All of it, for the clipboard."""
         lines = [self.head.text(), self.counts.text()]
-        for table in (self.modes, self.pairs):
+        for table in (self.modes, self.pairs, self.confusion):
             if table.isVisibleTo(self):
                 lines += ["", *("\t".join(cells) for cells in _cells(table))]
         return "\n".join(lines)
@@ -103,7 +137,8 @@ def _headline(found: Agreement) -> str:
     if not found.coefficient:
         return "Agreement needs two annotators."
     value, bounds = _figures(found.overall)
-    return f"{found.coefficient}: {value}" + (f" ({bounds})" if found.overall.low is not None else "")
+    same = "" if found.same is None else f" · the same mode in {found.same:.0%}"
+    return f"{found.coefficient}: {value}" + (f" ({bounds})" if found.overall.low is not None else "") + same
 
 
 def _counted(found: Agreement, scope: str) -> str:
