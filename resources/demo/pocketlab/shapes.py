@@ -1,67 +1,50 @@
 """Areas, lengths and volumes."""
 
 
-def rectangle_area(width: float, height: float) -> float:
-    """Return the area of a rectangle.
-
-    Both sides are given in metres, the area comes in square metres. A side
-    of no length at all gives no area either.
-    """
-    area = width * height
-    return area
+def rectangle_area(width_in_metres: float, height_in_metres: float) -> float:
+    """Return the area of a rectangle in square metres."""
+    if width_in_metres < 0 or height_in_metres < 0:
+        raise ValueError("a side is not negative")
+    return width_in_metres * height_in_metres
 
 
-def square_area(side: float) -> float:
-    """Return the area of a square, whose sides are all equally long.
-
-    It is the area of a rectangle with that side for its width and for its
-    height.
-    """
-    return rectangle_area(side, side)
+def rectangle_perimeter(width_in_metres: float, height_in_metres: float) -> float:
+    """Return the way all around a rectangle in metres."""
+    if width_in_metres < 0 or height_in_metres < 0:
+        raise ValueError("a side is not negative")
+    return 2 * (width_in_metres + height_in_metres)
 
 
-def perimeter(width: float, height: float) -> float:
-    """Return the way all around a rectangle.
-
-    There are two sides of each length, so it is twice the sum of width and
-    height. A fence around a garden is that long.
-    """
-    return 2 * (width + height)
+def box_volume(width_in_metres: float, height_in_metres: float, depth_in_metres: float) -> float:
+    """Return the volume of a box in cubic metres."""
+    if width_in_metres < 0:
+        raise ValueError("a side is not negative")
+    return width_in_metres * height_in_metres * depth_in_metres
 
 
-def box_volume(width: float, height: float, depth: float) -> float:
-    """Return the volume of a box.
-
-    All sides are given in metres, the volume comes in cubic metres. How thick
-    the walls of the box are makes no difference here.
-    """
-    volume = width * height * depth
-    return volume
+def is_square(width_in_metres: float, height_in_metres: float) -> bool:
+    """Tell whether a rectangle is a square."""
+    if width_in_metres < 0 or height_in_metres < 0:
+        raise ValueError("a side is not negative")
+    return width_in_metres == height_in_metres
 
 
-def is_square(width: float, height: float) -> bool:
-    """Tell whether a rectangle is a square.
-
-    That is so when both of its sides are equally long. Nothing else is looked
-    at, and sides that differ by very little are not equal.
-    """
-    return width == height
+def longer_side(width_in_metres: float, height_in_metres: float) -> float:
+    """Return the longer of the two sides of a rectangle."""
+    if width_in_metres < 0 or height_in_metres < 0:
+        raise ValueError("a side is not negative")
+    return max(width_in_metres, height_in_metres)
 
 
-def longer_side(width: float, height: float) -> float:
-    """Return the longer one of the two sides of a rectangle.
-
-    Where both are equally long it makes no difference which of them it is:
-    that length is returned.
-    """
-    return max(width, height)
+def paint_for_wall(width_in_metres: float, height_in_metres: float) -> float:
+    """Return how many litres of paint a wall takes."""
+    if width_in_metres < 0 or height_in_metres < 0:
+        raise ValueError("a side is not negative")
+    return width_in_metres * height_in_metres / 6
 
 
-def paint_needed(width: float, height: float) -> float:
-    """Return how many litres of paint a wall takes.
-
-    A litre is enough for six square metres. Doors and windows are painted
-    over like everything else.
-    """
-    area = rectangle_area(width, height)
-    return area / 6
+def fence_price(metres_of_fence: float) -> float:
+    """Return what a fence costs."""
+    if metres_of_fence < 0:
+        raise ValueError("a fence is not shorter than nothing")
+    return metres_of_fence * 12 + 50

@@ -1,67 +1,57 @@
 """What things cost in a small shop."""
 
 
-def total_price(prices: list[float]) -> float:
-    """Return what some things cost together.
-
-    Their prices are given in whole and broken coins. Who buys nothing pays
-    nothing either.
-    """
-    total = sum(prices)
-    return total
+def price_of_pieces(number_of_pieces: int, price_of_one_piece: float) -> float:
+    """Return what so many pieces of one thing cost."""
+    if number_of_pieces < 0:
+        raise ValueError("nobody buys less than nothing")
+    return number_of_pieces * price_of_one_piece
 
 
-def price_of(amount: int, price: float) -> float:
-    """Return what so many pieces of one thing cost.
-
-    Each piece has the same price, however many there are: nothing is taken
-    off for those who buy a lot.
-    """
-    return amount * price
+def total_price(prices_of_all_things: list[float]) -> float:
+    """Return what all things in the basket cost together."""
+    if prices_of_all_things == []:
+        raise ValueError("the basket is empty")
+    return sum(prices_of_all_things)
 
 
-def cheapest(prices: dict[str, float]) -> str:
-    """Return the name of the thing that costs least.
-
-    Of several that cost the same it is the one that was named first. There
-    has to be at least one thing.
-    """
-    return min(prices, key=prices.get)
+def cheapest_price(prices_of_all_things: list[float]) -> float:
+    """Return the price of the cheapest thing in the basket."""
+    if prices_of_all_things == []:
+        raise ValueError("the basket is empty")
+    return min(prices_of_all_things)
 
 
-def with_tax(price: float) -> float:
-    """Return a price with the tax that the state wants.
-
-    The tax is a fifth of the price, whatever it is that somebody buys. It is
-    not rounded here.
-    """
-    return price + price / 5
+def price_with_tax(price_before_the_tax: float) -> float:
+    """Return what a customer has to pay."""
+    if price_before_the_tax < 0:
+        raise ValueError("a price is not negative")
+    return price_before_the_tax + price_before_the_tax / 5
 
 
-def half_price(price: float) -> float:
-    """Return what a thing costs on the last day before the holidays.
-
-    On that day everything has to go, and everybody pays only the half of
-    what the thing would cost else.
-    """
-    return price / 2
+def price_on_the_last_day(price_on_other_days: float) -> float:
+    """Return what a thing costs when the shop closes for good."""
+    if price_on_other_days < 0:
+        raise ValueError("a price is not negative")
+    return price_on_other_days - price_on_other_days / 4
 
 
-def change(paid: float, price: float) -> float:
-    """Return the money that somebody gets back.
-
-    It is what was paid above the price. Who pays less than the price has made
-    a mistake, and is told so.
-    """
-    if paid < price:
+def money_back(money_that_was_given: float, price_to_be_paid: float) -> float:
+    """Return the money that a customer gets back."""
+    if money_that_was_given < price_to_be_paid:
         raise ValueError("that is not enough")
-    return paid - price
+    return money_that_was_given - price_to_be_paid
 
 
-def names_below(prices: dict[str, float], limit: float) -> list[str]:
-    """Return the names of all things that cost less than a limit.
+def is_free_of_delivery(price_of_the_order: float) -> bool:
+    """Tell whether an order is brought for nothing."""
+    if price_of_the_order < 0:
+        raise ValueError("a price is not negative")
+    return price_of_the_order >= 60 and price_of_the_order > 0
 
-    They come in the order in which they were named. What costs as much as
-    the limit is not among them.
-    """
-    return [name for name in prices if prices[name] < limit]
+
+def names_of_things(price_of_each_thing: dict[str, float]) -> list[str]:
+    """Return what is to be had, as it stands in the window."""
+    if price_of_each_thing == {}:
+        raise ValueError("the shop is empty")
+    return sorted(price_of_each_thing.keys())

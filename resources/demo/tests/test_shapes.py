@@ -1,17 +1,34 @@
 from pocketlab import shapes
 
 
-def test_rectangles():
-    assert [shapes.rectangle_area(2, 3), shapes.rectangle_area(0, 3)] == [6, 0]
-    assert shapes.square_area(4) == 16
-    assert [shapes.perimeter(2, 3), shapes.perimeter(1, 1)] == [10, 4]
-    assert [shapes.is_square(2, 2), shapes.is_square(2, 3)] == [True, False]
-    assert [shapes.longer_side(2, 3), shapes.longer_side(5, 4)] == [3, 5]
+def test_rectangle_area():
+    assert shapes.rectangle_area(2, 3) == 6
+    assert shapes.rectangle_area(0, 3) == 0
+
+
+def test_rectangle_perimeter():
+    assert shapes.rectangle_perimeter(2, 3) == 10
+    assert shapes.rectangle_perimeter(1, 1) == 4
 
 
 def test_box_volume():
     assert shapes.box_volume(2, 3, 4) == 24
 
 
-def test_paint_needed():
-    assert shapes.paint_needed(3, 4) == 2
+def test_is_square():
+    assert shapes.is_square(2, 2) is True
+    assert shapes.is_square(2, 3) is False
+
+
+def test_longer_side():
+    assert shapes.longer_side(2, 3) == 3
+    assert shapes.longer_side(5, 4) == 5
+
+
+def test_paint_for_wall():
+    assert shapes.paint_for_wall(3, 4) == 2.0
+
+
+def test_fence_price():
+    assert shapes.fence_price(10) == 170
+    assert shapes.fence_price(0) == 50

@@ -1,24 +1,38 @@
-import pytest
-
 from pocketlab import shop
 
-PRICES = {"tea": 4, "salt": 1, "pen": 2, "soap": 1}
+
+def test_price_of_pieces():
+    assert shop.price_of_pieces(3, 4) == 12
+    assert shop.price_of_pieces(0, 4) == 0
 
 
-def test_prices():
-    assert [shop.total_price([]), shop.total_price([4, 1, 2])] == [0, 7]
-    assert [shop.price_of(3, 4), shop.price_of(0, 4)] == [12, 0]
-    assert [shop.with_tax(10), shop.with_tax(5)] == [12, 6]
-    assert [shop.half_price(10), shop.half_price(0)] == [5, 0]
+def test_total_price():
+    assert shop.total_price([4, 1, 2]) == 7
 
 
-def test_names():
-    assert shop.cheapest(PRICES) == "salt"
-    assert shop.names_below(PRICES, 2) == ["salt", "soap"]
-    assert shop.names_below(PRICES, 5) == ["tea", "salt", "pen", "soap"]
+def test_cheapest_price():
+    assert shop.cheapest_price([4, 1, 2]) == 1
 
 
-def test_change():
-    assert [shop.change(10, 7), shop.change(7, 7)] == [3, 0]
-    with pytest.raises(ValueError, match="not enough"):
-        shop.change(5, 7)
+def test_price_with_tax():
+    assert shop.price_with_tax(10) == 12
+    assert shop.price_with_tax(5) == 6
+
+
+def test_price_on_the_last_day():
+    assert shop.price_on_the_last_day(8) == 6
+    assert shop.price_on_the_last_day(0) == 0
+
+
+def test_money_back():
+    assert shop.money_back(10, 7) == 3
+    assert shop.money_back(7, 7) == 0
+
+
+def test_is_free_of_delivery():
+    assert shop.is_free_of_delivery(59) is False
+    assert shop.is_free_of_delivery(60) is True
+
+
+def test_names_of_things():
+    assert shop.names_of_things({"tea": 4, "pen": 2}) == ["pen", "tea"]
