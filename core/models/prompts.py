@@ -156,6 +156,7 @@ def _code_forward(outline: Outline, region: Sequence[str], excerpt: Excerpt) -> 
         (Message(PLAIN, _code_shots(forward=True) + "\n".join(lines)),),
         truncated=outline.cut_before(excerpt),
         shown=outline.share_before(excerpt),
+        stop=(f"\n{indent}{wording().summary}",),
         block=Block(indent, comment=True),
     )
 

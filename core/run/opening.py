@@ -46,6 +46,12 @@ def open_parts(
         model = open_model(path, endpoint, generation, beat)
         stack.callback(model.close)
         on_model(model)
+        info = model.info
+        if generation.prompt_style == "auto" and info.sha256 and not info.calibration:
+            notify(
+                f"{info.name} was never calibrated and is asked by guess, in the style {info.prompt_style}: "
+                "`rtc-inspector models --calibrate` finds out what it does best in."
+            )
         return model
 
     check_machine(settings, notify)

@@ -199,6 +199,7 @@ def test_in_code_style_the_file_ends_at_the_region_and_goes_on_there() -> None:
     assert not prompt.truncated and 0 < prompt.shown < 1
     described = forward_prompt(FILE, REGION, always, style="code")
     assert code(described).endswith('raise IndexError("empty")\n        # Summary:')
+    assert described.stop == ("\n        # Summary:",), "a second summary is none of this region"
     assert described.block == Block("        ", comment=True) and "the last one" not in code(described)
 
 

@@ -25,7 +25,12 @@ INDENT = 20
 """Pixels by which code stands right of the description it was made from."""
 
 _SHORTENED = "The file did not fit the context window: whole statements of it were left out of the prompt."
-_ENDS = {"length": "cut at length limit", "context": "context full", "failed": "engine failed"}
+_ENDS = {
+    "length": "cut at length limit",
+    "loop": "went round in a loop",
+    "context": "context full",
+    "failed": "engine failed",
+}
 
 
 class SampleCard(Card):
