@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,32 +30,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, nargs="*", default=[])
     parser.add_argument("--project", type=Path, nargs="*", default=[])
-    parser.add_argument("--regions", type=int, default=8)
+    parser.add_argument("--regions", type=int, default=8, help="of each project; 0: the calibration set alone")
     parser.add_argument("--styles", nargs="*", default=[])
     parser.add_argument("--layouts", nargs="*", default=["shared"])
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     for model in options.model or [bundled_model()]:
         styles = options.styles or possible_styles(read_header(model))
-        calibration_set(model, styles, options.threads)
-        for project in options.project or [resource("demo")]:
-            for style in styles:
-                for layout in options.layouts if style in ("chat", "completion") else ["shared"]:
-                    told = ModelSettings(threads=options.threads, prompt_style=style, prompt_layout=layout)
-                    on_project(model, project, told, options.regions)
+        ways = [
+            ModelSettings(threads=options.threads, prompt_style=style, prompt_layout=layout)
+            for style in styles
+            for layout in (options.layouts if style in ("chat", "completion") else ["shared"])
+        ]
+        for told in ways:
+            on_calibration_set(model, told)
+        for project in options.project or ([resource("demo")] if options.regions else []):
+            for told in ways:
+                on_project(model, project, told, options.regions)
 
 
-def calibration_set(model: Path, styles: Sequence[str], threads: int) -> None:
-    for style in styles:
-        began = time.monotonic()
-        settings = ModelSettings(threads=threads)
-        found = calibrate(model, settings, OracleSettings(), print_nothing, print_nothing, print_nothing, [style])
-        score, seconds = found.best, time.monotonic() - began
-        print(
-            f"{model.stem} calibration {style}: passes={score.passed}/{score.functions} baseline={score.baseline} "
-            f"tokens={score.tokens} seconds={seconds:.0f}",
-            flush=True,
-        )
+def on_calibration_set(model: Path, told: ModelSettings) -> None:
+    began = time.monotonic()
+    oracle, style = OracleSettings(), told.prompt_style
+    score = calibrate(model, told, oracle, print_nothing, print_nothing, print_nothing, [style]).best
+    print(
+        f"{model.stem} calibration {style}/{told.prompt_layout}: passes={score.passed}/{score.functions} "
+        f"baseline={score.baseline} tokens={score.tokens} seconds={time.monotonic() - began:.0f}",
+        flush=True,
+    )
 
 
 def on_project(model: Path, project: Path, generation: ModelSettings, regions: int) -> None:
