@@ -113,11 +113,11 @@ class Worker:
             if verdict.outcome is not Outcome.PASS:
                 break
         verdict = merged(verdicts)
-        if verdict.outcome is Outcome.TAMPERED and self._learn_events(trial):
+        if verdict.outcome is Outcome.TAMPERED and self._learn_more(trial):
             return self._judge_once(trial, started)
         return verdict
 
-    def _learn_events(self, trial: Trial) -> bool:
+    def _learn_more(self, trial: Trial) -> bool:
         """Whether the unmodified project, in this order of tests, does more than was known of it.
 
         Which test first makes it read a source file, say, depends on the order.
@@ -133,7 +133,8 @@ class Worker:
     def _allow(self, observed: Observation) -> None:
         """What a run of the unmodified project does proves nothing against a candidate."""
         events = frozenset((str(event), str(file)) for event, file in observed.all("audit"))
-        self._allowed = replace(self._allowed, events=self._allowed.events | events)
+        known = self._allowed
+        self._allowed = replace(known, events=known.events | events, changes=known.changes | observed.changes())
 
     def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""

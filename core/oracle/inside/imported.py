@@ -22,10 +22,20 @@ class Imported:
         self._send = send
         self._root = root + os.sep
         self._known = set(sys.modules)
+        self._prepared = set(self._known)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self) -> None:
+        """By now pytest is configured by its options, plugins and first conftests."""
+        self._prepared = set(sys.modules)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionstart(self, session: Any) -> None:
-        """Look once for conftests and what they import."""
+        """Look once for conftests and what they import.
+
+        What plugins have imported in between they may have changed (pytest changes pdb): that must not be there before.
+        """
+        self._known |= set(sys.modules) - self._prepared
         files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
         below = (file for file in files if isinstance(file, str) and file.startswith(self._root))
         self._send("early", sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below}))
