@@ -6,7 +6,7 @@ from pathlib import Path
 
 from oracle_projects import Opened, write
 
-from core.settings import RegionSettings
+from core.settings import RegionSettings, RunSettings
 from core.trips.judged import Judged
 from core.trips.synthesis import SynthesisTrip
 from core.types import Outcome
@@ -93,7 +93,7 @@ def test_no_region_is_lost_to_a_slow_fixture(tmp_path: Path) -> None:
     project = opened(write(tmp_path, {"slow.py": SLOW, "conftest.py": FIXTURE, "test_slow.py": TESTS}))
     try:
         judged = Judged(project.codebase, project.oracle, project.suite)
-        settings = RegionSettings(min_characters=10)
+        settings = RunSettings(region=RegionSettings(min_characters=10))
         trip = SynthesisTrip(judged.codebase, judged.suite, judged.oracle, settings, lambda text: None)
         items = list(trip.items(9, 0, {}, lambda *_: None))
         assert items and all(item.admitted for item in items), [item.reason for item in items]
