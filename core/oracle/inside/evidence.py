@@ -23,6 +23,8 @@ FRAMEWORK = ("pytest", "_pytest", "pluggy", OWN)
 STANDARD = os.path.dirname(os.__file__) + os.sep
 """Where the standard library lies, which tests and pytest call: `re.search = lambda *a: True` hides failures too."""
 INSTALLED = ("site-packages", "dist-packages")
+PYTESTS = frozenset(["pdb.set_trace", "sys.unraisablehook", "threading.excepthook", "warnings._showwarnmsg_impl"])
+"""What pytest replaces by itself while it runs."""
 CODE_OF = operator.attrgetter("__code__")
 HEAP = 1 << 9
 """Among the flags of a class: it was made by a `class` statement, or as one."""
@@ -98,7 +100,7 @@ def snapshot() -> Callable[[], list[str]]:
             found.add("sys.settrace")
         if _outlive(threads):
             found.add("a thread that goes on")
-        return sorted(found)
+        return sorted(found - PYTESTS)
 
     return changes
 
@@ -110,7 +112,9 @@ def _is_watched(name: str, module: Any) -> bool:
     if not isinstance(file, str):  # built into the interpreter; a project's `__main__` is not
         return name in sys.builtin_module_names or getattr(module.__spec__, "origin", "") == "frozen"
     below = file[len(STANDARD) :] if file.startswith(STANDARD) else ""
-    return name.split(".", 1)[0] in FRAMEWORK or (bool(below) and below.split(os.sep)[0] not in INSTALLED)
+    first = name.split(".", 1)[0]
+    # typing_extensions changes typing when it is imported, which a candidate may be the first to do.
+    return first in FRAMEWORK or (bool(below) and below.split(os.sep)[0] not in INSTALLED and first != "typing")
 
 
 def _classes(modules: list[Any]) -> list[type]:
