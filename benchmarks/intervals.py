@@ -13,15 +13,17 @@ distributions (what is hard for one is hard for the other), or are independent.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
-from core.metrics.statistics import LEVEL, critical_value, plausible
+from core.metrics.paired import joint_level, mean_difference
+from core.metrics.statistics import LEVEL, critical_value, difference_bounds, interval, mean_bounds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,10 +51,6 @@ class Setting:
     linked: bool
 
     @property
-    def lowest(self) -> float:
-        return 0.0 if self.kind == "share" else -1.0
-
-    @property
     def truth(self) -> float:
         return self.rate - self.other
 
@@ -67,6 +65,7 @@ def settings(kind: str) -> Iterator[Setting]:
             yield Setting(kind, rate, other, samples, clustering, linked)
 
 
+@cache
 def chances(rate: float, clustering: float) -> Floats:
     """The chances of passing of many items, in order."""
     quantiles = (np.arange(_GRID) + 0.5) / _GRID
@@ -79,33 +78,46 @@ def chances(rate: float, clustering: float) -> Floats:
     return np.clip(np.nan_to_num(made), 0.0, 1.0)
 
 
-def scores(setting: Setting, size: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """All values an item can have, and how often each occurs in each draw (draws, values)."""
-    places = rng.integers(0, _GRID, (draws, size))
-    passed = rng.binomial(setting.samples, chances(setting.rate, setting.clustering)[places])
-    if setting.kind == "share":
-        return np.arange(setting.samples + 1) / setting.samples, shares(passed, setting.samples + 1)
-    if not setting.linked:
-        places = rng.integers(0, _GRID, (draws, size))
-    baselines = 1 if setting.kind == "lift" else setting.samples
-    against = rng.binomial(baselines, chances(setting.other, setting.clustering)[places])
-    steps = setting.samples
-    values = passed - against * (steps // baselines) + steps
-    return np.arange(-steps, steps + 1) / steps, shares(values, 2 * steps + 1)
-
-
-def shares(values: Ints, kinds: int) -> Floats:
-    """How often each of 0 .. kinds - 1 occurs in each row."""
-    rows, size = values.shape
-    places = (values + np.arange(rows)[:, None] * kinds).ravel()
-    return np.bincount(places, minlength=rows * kinds).reshape(rows, kinds) / size
-
-
 def coverage(setting: Setting, size: int, draws: int, rng: np.random.Generator) -> float:
     """How often the interval holds the truth."""
-    support, counted = scores(setting, size, draws, rng)
-    held = plausible(support, counted, float(size), setting.truth, critical_value(LEVEL, size))
-    return float(np.mean(held))
+    critical = critical_value(LEVEL, size)
+    places = rng.integers(0, _GRID, (draws, size))
+    passed = rng.binomial(setting.samples, chances(setting.rate, setting.clustering)[places])
+    found = Means(passed, setting.samples, critical)
+    low, high = found.bounds
+    if setting.kind != "share":
+        if not setting.linked:
+            places = rng.integers(0, _GRID, (draws, size))
+        baselines = 1 if setting.kind == "lift" else setting.samples
+        against = Means(
+            rng.binomial(baselines, chances(setting.other, setting.clustering)[places]), baselines, critical
+        )
+        low, high = found.less(against)
+    return float(np.mean((low <= setting.truth + 1e-9) & (setting.truth - 1e-9 <= high)))
+
+
+class Means:
+    """Mean shares of passed samples with their bounds, one a draw, from how many passed of each item (draws, items)."""
+
+    def __init__(self, passed: Ints, samples: int, critical: float) -> None:
+        """Bound every mean; draws with the same counts are bounded once."""
+        draws, self._size = passed.shape
+        self._values = passed / samples
+        places = (passed + np.arange(draws)[:, None] * (samples + 1)).ravel()
+        counts = np.bincount(places, minlength=draws * (samples + 1)).reshape(draws, samples + 1)
+        distinct, at = np.unique(counts, axis=0, return_inverse=True)
+        support = np.arange(samples + 1) / samples
+        low, high = mean_bounds(support, distinct / self._size, float(self._size), critical)
+        self.mean = self._values.mean(axis=1)
+        self.bounds = low[at.ravel()], high[at.ravel()]
+
+    def less(self, other: Means) -> tuple[Floats, Floats]:
+        """Bounds of the difference of the means over the same items."""
+        own, others = (each - each.mean(axis=1, keepdims=True) for each in (self._values, other._values))
+        spread = np.sqrt((own**2).sum(axis=1) * (others**2).sum(axis=1))
+        related = np.where(spread > 1e-12, (own * others).sum(axis=1) / np.maximum(spread, 1e-12), 0.0)
+        low, high = difference_bounds((other.mean, *other.bounds), (self.mean, *self.bounds), related, self._size)
+        return low, high
 
 
 def cover(draws: int) -> dict[str, object]:
@@ -139,6 +151,96 @@ def cover(draws: int) -> dict[str, object]:
     return figures
 
 
+RUNS = (2, 3, 10)
+WINNER_SIZES = (10, 20, 40, 80)
+WINNER_RATES = (0.05, 0.2, 0.5)
+
+
+def crown(draws: int) -> dict[str, object]:
+    """How often one of several equal runs is called better than another, with joint intervals and with single ones."""
+    print("\nEqual runs of which one is called better, most over rate, Nf (1, 3, 10) and clustering")
+    print("\n| runs | n | joint intervals | single intervals |\n|---|---|---|---|")
+    most: dict[int, float] = {}
+    for runs, size in product(RUNS, WINNER_SIZES):
+        rng = np.random.default_rng(runs * 1000 + size)
+        joint = critical_value(joint_level(runs), size), critical_value(LEVEL, size)
+        worst = [0.0, 0.0]
+        for rate, samples, clustering in product(WINNER_RATES, SAMPLES, (0.0, 0.3, 1.0)):
+            if samples == 1 and clustering == 0.3:  # one outcome an item cannot show it
+                continue
+            linked = clustering < 1  # where items always pass or never do, equal and linked runs never differ
+            found = np.mean(winners(runs, size, rate, samples, clustering, linked, joint, draws, rng), axis=1)
+            if found[0] > 0.05:
+                again = [winners(runs, size, rate, samples, clustering, linked, joint, draws, rng) for _ in range(5)]
+                found = np.mean(np.concatenate(again, axis=1), axis=1)
+            worst = [max(pair) for pair in zip(worst, found, strict=True)]
+        most[runs] = max(most.get(runs, 0.0), worst[0])
+        print(f"| {runs} | {size} | {worst[0]:.3f} | {worst[1]:.3f} |")
+    figures: dict[str, object] = {f"false_winner_{runs}_runs": round(share, 4) for runs, share in most.items()}
+    return figures | {"false_winner_max": round(max(most.values()), 4)}
+
+
+def winners(
+    runs: int, size: int, rate: float, samples: int, clustering: float, linked: bool, criticals: Sequence[float],
+    draws: int, rng: np.random.Generator,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Whether any pair of runs is told apart, one row a critical value, one column a draw."""
+    chance = chances(rate, clustering)
+    places = rng.integers(0, _GRID, (draws, size))
+    passed = []
+    for _ in range(runs):
+        passed.append(rng.binomial(samples, chance[places]))
+        if not linked:
+            places = rng.integers(0, _GRID, (draws, size))
+    told = np.zeros((len(criticals), draws), dtype=bool)
+    for row, critical in zip(told, criticals, strict=True):
+        for first, second in combinations([Means(each, samples, critical) for each in passed], 2):
+            low, high = second.less(first)
+            row |= (low > 1e-9) | (high < -1e-9)
+    return told
+
+
+def forecast(draws: int) -> dict[str, object]:
+    """What the range of further items is worth: how often as many more decide, for runs that n items left undecided."""
+    size, cap = 40, 2_000
+    print(f"\nFurther items named after {size} that decide nothing, and how often as many decide (at most {cap:,})")
+    print("\n| true difference | undecided at first | least named (quartiles) | least decides | most decides |")
+    print("|---|---|---|---|---|")
+    for difference in (0.0, 0.05, 0.1, 0.2):
+        rng = np.random.default_rng(7)
+        named: list[tuple[int, int]] = []
+        decided: list[tuple[bool, bool]] = []
+        for _ in range(draws):
+            seen = _runs(0.3, difference, size, rng)
+            judged = mean_difference(*seen)
+            if judged.further is None:
+                continue
+            least, most = min(judged.further[0], cap), min(judged.further[1] or cap, cap)
+            named.append((least, most))
+            more = _runs(0.3, difference, most, rng)
+            grown = [[one + other[:count] for one, other in zip(seen, more, strict=True)] for count in (least, most)]
+            bounds = [interval(second, against=first) for first, second in grown]
+            decided.append((_leaves_out_0(bounds[0]), _leaves_out_0(bounds[1])))
+        low, middle, high = np.quantile([least for least, _ in named], [0.25, 0.5, 0.75])
+        shares_decided = np.mean(decided, axis=0)
+        print(
+            f"| {difference} | {len(named) / draws:.0%} | {middle:.0f} ({low:.0f} to {high:.0f}) "
+            f"| {shares_decided[0]:.0%} | {shares_decided[1]:.0%} |"
+        )
+    return {}
+
+
+def _runs(rate: float, difference: float, size: int, rng: np.random.Generator) -> tuple[list[float], list[float]]:
+    """Scores of two runs with three samples an item, clustering 0.3, linked."""
+    places = rng.integers(0, _GRID, size)
+    first, second = (rng.binomial(3, chances(each, 0.3)[places]) / 3 for each in (rate, rate + difference))
+    return first.tolist(), second.tolist()
+
+
+def _leaves_out_0(bounded: tuple[float, float, float]) -> bool:
+    return bounded[1] > 0 or bounded[2] < 0
+
+
 def main() -> None:
     """Print tables, then figures."""
     parser = argparse.ArgumentParser()
@@ -148,6 +250,8 @@ def main() -> None:
     figures: dict[str, object] = {}
     if options.only != "winners":
         figures |= cover(options.draws)
+    if options.only != "coverage":
+        figures |= crown(max(options.draws // 5, 1000)) | forecast(max(options.draws // 50, 100))
     print()
     for name, value in figures.items():
         print(f"{name}={value}")

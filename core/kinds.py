@@ -27,6 +27,7 @@ class Measure:
         lowest, highest: what an item's value can be.
         higher_is_better: None where neither is better.
         count: a number of things, shown as it is, never averaged.
+        less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Measure:
     highest: float = 1.0
     higher_is_better: bool | None = True
     count: bool = False
+    less: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +131,7 @@ _ROUND_TRIP_ROLES = MappingProxyType(
 _ROUND_TRIP_MEASURES = (
     Measure("rtc", "RTC", "Share of reconstructions that pass (RTC paper, Sec. 3)"),
     Measure("baseline", "baseline", "Share that passes without a description", higher_is_better=None),
-    Measure("lift", "lift", "RTC less the baseline: what the descriptions are worth", lowest=-1.0),
+    Measure("lift", "lift", "RTC less the baseline: what the descriptions are worth", -1.0, less=("rtc", "baseline")),
     Measure("passes", "passing", "Reconstructions that pass", count=True),
     Measure("judged", "judged", "Reconstructions that were judged", count=True),
 )
@@ -245,6 +247,15 @@ def article(noun: str) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 region`, `40 regions`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+FEW = 20
+"""Items below which every view of a figure says that few were seen: its interval holds, but little can be told."""
+
+
+def few(number: int, what: str) -> str:
+    """`Only 8 regions: few to judge by.` below FEW; `what` is in the plural. Empty from FEW on, and for none at all."""
+    return f"Only {number} {what}: few to judge by." if 0 < number < FEW else ""
 
 
 def configured(settings: RunSettings, name: str) -> RunSettings:

@@ -9,7 +9,7 @@ from core.comparison.settings import differing_settings
 from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from core.errors import UserError
 from core.kinds import task
-from core.metrics.paired import detectable, holm, items_to_decide, mcnemar
+from core.metrics.paired import holm, mcnemar, mean_difference
 from core.metrics.statistics import interval
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow
@@ -30,7 +30,7 @@ def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
     for run in runs[1:]:
         _check_alike(runs[0], run)
     reference = _items(reader, runs[0])
-    made = [_compare(runs[0], reference, run, _items(reader, run)) for run in runs[1:]]
+    made = [_compare(runs[0], reference, run, _items(reader, run), len(runs)) for run in runs[1:]]
     adjusted = holm([each.mcnemar.p for each in made])
     return [replace(each, p_adjusted=p) for each, p in zip(made, adjusted, strict=True)]
 
@@ -64,7 +64,7 @@ def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:
 
 
 def _compare(
-    first: RunRow, reference: Mapping[str, ItemRow], second: RunRow, others: Mapping[str, ItemRow]
+    first: RunRow, reference: Mapping[str, ItemRow], second: RunRow, others: Mapping[str, ItemRow], runs: int
 ) -> Comparison:
     met = [(item, others[key]) for key, item in reference.items() if key in others]
     same = [(a, b) for a, b in met if (a.text, a.old_text) == (b.text, b.old_text)]
@@ -80,35 +80,30 @@ def _compare(
         second,
         pairs,
         leftover,
-        rtc=_difference(scores, lowest=0.0),
-        lift=_difference(lifts, lowest=-1.0),
+        rtc=_difference(scores, 0.0, runs),
+        lift=_difference(lifts, -1.0, runs),
         mcnemar=test,
         p_adjusted=test.p,
+        runs=runs,
         files=tuple(_files(pairs)),
         settings=differing_settings(first, second),
     )
 
 
-def _difference(values: Sequence[tuple[float, float]], lowest: float) -> Difference:
-    """Means, and the difference with an interval: a paired bootstrap over items, as for the run's own scores."""
+def _difference(values: Sequence[tuple[float, float]], lowest: float, runs: int) -> Difference:
+    """Means, and the difference as one of all pairs of `runs`."""
     if not values:
         none = Score(None, None, None)
-        return Difference(0, none, none, none, None, None)
-    reach = 1.0 - lowest
-    differences = [b - a for a, b in values]
-    score = Score(*interval(differences, -reach, reach), len(values))
-    made = Difference(
+        return Difference(0, none, none, none, None)
+    first, second = [a for a, _ in values], [b for _, b in values]
+    judged = mean_difference(first, second, lowest, runs=runs)
+    return Difference(
         len(values),
-        Score(*interval([a for a, _ in values], lowest), len(values)),
-        Score(*interval([b for _, b in values], lowest), len(values)),
-        score,
-        needed=0,
-        detectable=detectable(differences),
+        Score(*interval(first, lowest), len(values)),
+        Score(*interval(second, lowest), len(values)),
+        Score(judged.value, judged.low, judged.high, len(values)),
+        judged,
     )
-    if made.decided:
-        return made
-    total = items_to_decide(differences, reach)
-    return replace(made, needed=None if total is None else max(1, total - len(values)))
 
 
 def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:

@@ -20,6 +20,8 @@ def summary_row(comparison: Comparison) -> Row:
         "run": comparison.second.id,
         "task": comparison.first.task,
         "verdict": verdict(comparison),
+        "runs_compared": comparison.runs,
+        "provisional": comparison.provisional,
         "rtc": _difference_row(comparison.rtc),
         "lift": _difference_row(comparison.lift),
         "mcnemar": dataclasses.asdict(comparison.mcnemar) | {"p_adjusted": comparison.p_adjusted},
@@ -72,6 +74,8 @@ def write_csv(rows: Sequence[Row], stream: TextIO) -> int:
 
 
 def _difference_row(difference: Difference) -> Row:
+    judged = difference.judged
+    least, most = (judged.further if judged else None) or (None, None)
     return {
         "items": difference.items,
         "reference": difference.first.value,
@@ -79,7 +83,9 @@ def _difference_row(difference: Difference) -> Row:
         "difference": difference.score.value,
         "ci_low": difference.score.low,
         "ci_high": difference.score.high,
+        "p_adjusted": judged.p if judged else None,
         "decided": difference.decided,
-        "more_items_needed": difference.needed,
-        "detectable": difference.detectable,
+        "detectable": judged.detectable if judged else None,
+        "more_items_least": least,
+        "more_items_most": most,
     }

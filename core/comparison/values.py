@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from core.metrics.paired import McNemar
 from core.store.rows import ItemRow, RunRow
 from core.types import Score
+
+if TYPE_CHECKING:  # numpy comes with these, and the window opens without it
+    from core.metrics.paired import McNemar, MeanDifference
+
+
+GROWING = frozenset({"running", "interrupted"})
+"""What a run is called that may get more items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +44,20 @@ class Difference:
 
     Attributes:
         items: that count here.
-        needed: further items that would probably decide; 0 when decided, None when no number can be named.
-        detectable: the smallest difference that so many items show with a chance of 80 %; None where unknown.
+        score: the difference, with an interval that holds together with those of all pairs of the compared runs.
+        judged: the same with its adjusted p, and what more items could settle; None without any item.
     """
 
     items: int
     first: Score
     second: Score
     score: Score
-    needed: int | None
-    detectable: float | None
+    judged: MeanDifference | None
 
     @property
     def decided(self) -> bool:
         """Whether the interval leaves 0 out."""
-        return (
-            self.score.low is not None and self.score.high is not None and (self.score.low > 0 or self.score.high < 0)
-        )
+        return self.judged is not None and self.judged.decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class Comparison:
     Attributes:
         pairs: the largest difference first, as `ranked` has them.
         p_adjusted: McNemar's p, adjusted by Holm for all comparisons made together.
+        runs: how many were compared together.
         settings: what the runs were made with where they differ: name, in the first, in the second.
     """
 
@@ -105,8 +110,24 @@ class Comparison:
     lift: Difference
     mcnemar: McNemar
     p_adjusted: float
+    runs: int
     files: tuple[FilePair, ...]
     settings: tuple[tuple[str, str, str], ...]
+
+    @property
+    def provisional(self) -> bool:
+        """Whether a run still grows: who looks again and again finds one sooner or later, so none is claimed."""
+        return any(run.status in GROWING for run in (self.first, self.second))
+
+    @property
+    def decided(self) -> bool:
+        """Whether one run may be called better."""
+        return self.rtc.decided and not self.provisional
+
+    @property
+    def lift_decided(self) -> bool:
+        """Whether lift may be said to differ: asked only once RTC is decided, so that both together err in 5 %."""
+        return self.decided and self.lift.decided
 
     @property
     def disagreements(self) -> tuple[Pair, ...]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from core.comparison.values import Comparison, Difference
-from core.kinds import counted, task
+from core.kinds import counted, few, task
 from core.store.rows import RunRow
 from core.types import Score
 
-FEW = 20
-"""Items below which a percentile bootstrap is somewhat narrow."""
 SMALL = 0.05
 """A p below it is said to decide."""
 MOST = 100_000
 """Further items beyond which a number says nothing."""
 NOTES = """\
-Differences are the later run less the first, over the items judged in both; intervals are 95 % and resample items.
+Differences are the later run less the first, over the items judged in both. Intervals of differences are so wide that
+those of all pairs of the compared runs hold together in 95 of 100 cases. Lift is judged only once RTC is decided.
 McNemar's test calls an item solved when more than half of its reconstructions pass; several runs are adjusted by Holm.
-How many more are needed assumes the difference and spread seen so far, and asks for a chance of 80 % to see it."""
+What would decide is meant with a chance of 80 %, for true differences between those that the data allow."""
 
 
 def run_words(run: RunRow) -> str:
@@ -29,9 +28,11 @@ def verdict(comparison: Comparison) -> str:
     rtc, noun = comparison.rtc, task(comparison.first.task).noun
     first, second = comparison.first, comparison.second
     over = counted(rtc.items, noun)
-    if not rtc.decided or rtc.score.value is None:
-        between = f"RTC of run {second.id} minus that of run {first.id} is {bounded(rtc.score)}"
-        return f"Undecided: over {over} {between}; {needed(rtc, noun)}."
+    between = f"RTC of run {second.id} minus that of run {first.id} is {bounded(rtc.score)}"
+    if comparison.provisional:
+        return f"Provisional: over {over} {between}. No run is called better while one of them still grows."
+    if not comparison.decided or rtc.score.value is None:
+        return f"Undecided: over {over} {between}; {wanting(rtc, noun)}."
     better, worse = (second, first) if rtc.score.value > 0 else (first, second)
     by = bounded(rtc.score if better is second else turned(rtc.score), sign="")
     return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {over} its RTC is higher by {by}."
@@ -39,12 +40,13 @@ def verdict(comparison: Comparison) -> str:
 
 def lift_verdict(comparison: Comparison) -> str:
     """The same of lift, shorter."""
-    lift, noun = comparison.lift, task(comparison.first.task).noun
+    lift = comparison.lift
     if lift.score.value is None:
         return "Lift: no baseline is judged in both runs."
-    if lift.decided:
+    if comparison.lift_decided:
         return f"Lift differs by {bounded(lift.score)}."
-    return f"Lift differs by {bounded(lift.score)}: undecided; {needed(lift, noun)}."
+    why = "undecided" if not lift.decided else "provisional" if comparison.provisional else "open while RTC is"
+    return f"Lift differs by {bounded(lift.score)}: {why}."
 
 
 def mcnemar_words(comparison: Comparison) -> str:
@@ -80,17 +82,26 @@ def p_words(p: float) -> str:
     return f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
 
 
-def needed(difference: Difference, noun: str) -> str:
-    """`about 35 more regions needed`, or what can be said where that tells little."""
-    seen = difference.detectable
-    if seen is None:
-        return f"no {noun} differs" if difference.items > 1 else f"one {noun} tells nothing"
-    would = f"a mean difference of {seen:.2f} would probably have shown"
-    if difference.needed is None:
-        return f"none on average; {would}"
-    if difference.needed > MOST:
-        return f"more than {MOST:,} more {noun}s needed if it stays that small; {would}"
-    return f"about {counted(rounded(difference.needed), f'more {noun}')} needed"
+def wanting(difference: Difference, noun: str) -> str:
+    """What so many items can show, and how many more could decide, in a clause."""
+    judged = difference.judged
+    if judged is None or difference.items < 2:
+        return f"one {noun} tells nothing"
+    seen = f"{counted(difference.items, noun)} can show a difference of about {judged.detectable:.2f}"
+    more = further(difference)
+    return f"{seen}; {more} more could decide" if more else seen
+
+
+def further(difference: Difference) -> str:
+    """`about 40 to 300`, `about 40 or many`, `over 100,000`; empty where nothing is open."""
+    if difference.judged is None or difference.judged.further is None:
+        return ""
+    least, most = difference.judged.further
+    if least > MOST:
+        return f"over {MOST:,}"
+    if most is None or most > MOST:
+        return f"about {rounded(least):,} or many"
+    return f"about {rounded(least):,} to {rounded(most):,}"
 
 
 def rounded(number: int) -> int:
@@ -138,9 +149,8 @@ def cautions(comparison: Comparison) -> str:
     ]
     if first.fingerprint != second.fingerprint:
         said.append("The project's files differ between the runs.")
-    if comparison.rtc.items < FEW:
-        said.append(f"Fewer than {FEW} {kind}s in common: such an interval is somewhat narrow.")
-    return " ".join(said)
+    said.append(few(comparison.rtc.items, f"{kind}s in common"))
+    return " ".join(filter(None, said))
 
 
 def caveats(comparison: Comparison) -> list[str]:

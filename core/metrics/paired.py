@@ -1,19 +1,19 @@
-"""Two runs over the same items: McNemar's exact test, and how many more items would settle an open question.
-
-Standard library only: the exact test is a sum of whole numbers, and the normal quantiles are in `statistics`.
-"""
+"""Runs over the same items: McNemar's exact test, intervals that hold for all pairs of runs together, and what more
+items could settle."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import count
-from statistics import NormalDist, fmean, stdev
+from dataclasses import dataclass, replace
+from statistics import NormalDist
 
-from core.metrics.statistics import LEVEL, critical_value
+from core.metrics.statistics import LEVEL, critical_value, interval, p_value
 
 POWER = 0.8
+"""The chance with which a difference is to be seen, wherever numbers of items are named."""
+RANGE = 0.8
+"""The level of the interval of differences from which the range of further items comes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,34 +61,64 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def items_to_decide(differences: Sequence[float], reach: float = 1.0) -> int | None:
-    """How many items in all would tell the mean of paired differences from 0, with a chance of `POWER`.
+def joint_level(runs: int) -> float:
+    """The level at which the intervals of all pairs of so many runs hold together (Bonferroni).
 
-    Assumes that the true difference and the spread are those seen so far, and a normal mean:
-    n = ((z_level + z_power) sd / mean)^2. Where all items differ by the same, so many such items make the interval
-    exclude 0; `reach` is how far an item can differ. None where the mean is 0 (no number of items would tell) or below
-    two items.
+    All pairs, not only those with a reference: any run can be made the reference once the figures are known.
     """
-    if len(differences) < 2 or math.isclose(mean := fmean(differences), 0.0, abs_tol=1e-12):
-        return None
-    spread = stdev(differences, mean)
-    if spread < 1e-9:
-        return _unanimous(abs(mean), reach)
-    return math.ceil((_quantiles() * spread / mean) ** 2)
+    return 1 - (1 - LEVEL) / math.comb(runs, 2)
 
 
-def detectable(differences: Sequence[float]) -> float | None:
-    """The smallest mean difference that as many items would show with a chance of `POWER`; None where unknown."""
-    if len(differences) < 2 or (spread := stdev(differences)) < 1e-9:
-        return None
-    return _quantiles() * spread / math.sqrt(len(differences))
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """The mean of paired differences, judged together with those of other pairs of runs.
+
+    Attributes:
+        low, high: of the interval that holds at the level asked for.
+        p: two-sided, adjusted by Bonferroni: below 0.05 exactly where the interval leaves out 0.
+        detectable: the smallest true difference that as many items show with a chance of `POWER`.
+        further: from how many to how many further items would probably decide; the second is None where the
+            difference may be too small for any number. None where the interval leaves out 0 already.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float
+    detectable: float
+    further: tuple[int, int | None] | None
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
 
 
-def _quantiles() -> float:
-    normal = NormalDist()
-    return normal.inv_cdf((1 + LEVEL) / 2) + normal.inv_cdf(POWER)
+def mean_difference(
+    first: Sequence[float], second: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, runs: int = 2
+) -> MeanDifference:
+    """Judge the mean of second - first, one number an item on a scale, as one of all pairs of `runs`.
+
+    An interval's half width stands for t times the standard error, so that what agreement of few items hides counts
+    here too. n items detect (t + z) standard errors, z being the normal quantile of `POWER`. A smaller difference d
+    needs n (detectable / d)^2 items; d ranges over the interval at the level `RANGE`. Raises ValueError when empty or
+    of unequal lengths.
+    """
+    level, size = joint_level(runs), len(first)
+    value, low, high = interval(second, lowest, highest, against=first, level=level)
+    quantile = math.sqrt(critical_value(level, size))
+    more = 1.0 if math.isinf(quantile) else 1 + NormalDist().inv_cdf(POWER) / quantile
+    detectable = min(highest - lowest, more * (high - low) / 2)
+    p = min(1.0, p_value(second, lowest, highest, against=first) * math.comb(runs, 2))
+    made = MeanDifference(value, low, high, p, detectable, None)
+    if made.decided:
+        return made
+    _, near, far = interval(second, lowest, highest, against=first, level=RANGE)
+    least = _items(size, detectable, max(abs(near), abs(far)))
+    most = None if near <= 0 <= far else _items(size, detectable, min(abs(near), abs(far)))
+    return replace(made, further=(least, most))
 
 
-def _unanimous(mean: float, reach: float) -> int:
-    """The least n with n * mean > critical value * reach, where the bound of n equal differences passes 0."""
-    return next(n for n in count(2) if n * mean > critical_value(LEVEL, n) * reach)
+def _items(size: int, detectable: float, difference: float) -> int:
+    """Further items after which `difference` would be detected."""
+    return max(1, math.ceil(size * (detectable / difference) ** 2) - size)

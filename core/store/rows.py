@@ -18,9 +18,17 @@ class Interval(Protocol):
     """Bounds a mean from its values, one a region; `core.metrics.statistics.interval` is the one to pass in."""
 
     def __call__(
-        self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, resamples: int = 10_000
+        self,
+        values: Sequence[float],
+        lowest: float = 0.0,
+        highest: float = 1.0,
+        *,
+        against: Sequence[float] | None = None,
     ) -> tuple[float, float, float]:
-        """Mean, lower and upper bound. `lowest`, `highest`: what a value can be. `values` is not empty."""
+        """Mean, lower and upper bound of `values`, less those of `against` where given; `values` is not empty.
+
+        `lowest`, `highest`: what a value can be, before anything is subtracted.
+        """
 
 
 @dataclass(frozen=True, slots=True)

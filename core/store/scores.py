@@ -14,9 +14,12 @@ from core.kinds import Kind, Measure
 from core.store.rows import NOTHING, Interval, RunningPoint
 from core.types import Score
 
-FORMAT = 2
+FORMAT = 3
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""
 _REMEMBERED = 4096
+
+Parts = tuple[float, ...]
+"""One item's value, or two of which the second is subtracted from the first."""
 
 ITEM_STATES = """
     SELECT item_id, admitted, state, samples FROM item_states
@@ -137,7 +140,7 @@ class Bounds:
     def __init__(self, interval: Interval | None) -> None:
         """Without an `interval` every score has a mean only."""
         self._interval = interval
-        self._known: dict[tuple[float, float, frozenset[tuple[float, int]]], Score] = {}
+        self._known: dict[tuple[float, float, frozenset[tuple[Parts, int]]], Score] = {}
 
     @property
     def any(self) -> bool:
@@ -146,7 +149,8 @@ class Bounds:
 
     def score(self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0) -> Score:
         """Mean and interval of `values`, each between `lowest` and `highest`."""
-        return self._score(values, Counter(values), lowest, highest)
+        made = [(value,) for value in values]
+        return self._score(made, Counter(made), lowest, highest)
 
     def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
         """The mean of each averaged measure of a kind, over the items that have it."""
@@ -154,38 +158,51 @@ class Bounds:
         return {measure.name: self._measure(measure, rows) for measure in kind.averaged}
 
     def _measure(self, measure: Measure, rows: Sequence[Mapping[str, float]]) -> Score:
-        values = [row[measure.name] for row in rows if measure.name in row]
-        return self.score(values, measure.lowest, measure.highest)
+        values = [_parts(measure, row) for row in rows if measure.name in row]
+        return self._score(values, Counter(values), *_scale(measure))
 
     def running(
         self, measures: Sequence[Measure], items: Sequence[tuple[int, Mapping[str, float]]], most: int
     ) -> list[RunningPoint]:
         """Scores after each of at most `most` growing parts of `items` (id, measures), the whole among them."""
-        values: dict[str, list[float]] = {measure.name: [] for measure in measures}
-        counted: dict[str, Counter[float]] = {measure.name: Counter() for measure in measures}
+        values: dict[str, list[Parts]] = {measure.name: [] for measure in measures}
+        counted: dict[str, Counter[Parts]] = {measure.name: Counter() for measure in measures}
         points, start = [], 0
         for end in thinned(len(items), most):
             for _, row in items[start:end]:
-                for name in values.keys() & row.keys():
-                    values[name].append(row[name])
-                    counted[name][row[name]] += 1
+                for measure in measures:
+                    if measure.name in row:
+                        parts = _parts(measure, row)
+                        values[measure.name].append(parts)
+                        counted[measure.name][parts] += 1
             start = end
-            scores = {m.name: self._score(values[m.name], counted[m.name], m.lowest, m.highest) for m in measures}
+            scores = {m.name: self._score(values[m.name], counted[m.name], *_scale(m)) for m in measures}
             points.append(RunningPoint(end, items[end - 1][0], scores))
         return points
 
-    def _score(self, values: Sequence[float], counted: Counter[float], lowest: float, highest: float) -> Score:
+    def _score(self, values: Sequence[Parts], counted: Counter[Parts], lowest: float, highest: float) -> Score:
         if not values:
             return NOTHING
         if self._interval is None:
-            return Score(math.fsum(values) / len(values), None, None, len(values))
+            return Score(math.fsum(each[0] - sum(each[1:]) for each in values) / len(values), None, None, len(values))
         key = (lowest, highest, frozenset(counted.items()))
         if key not in self._known:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            bounds = self._interval(values, lowest, highest)
+            against = [each[1] for each in values if len(each) > 1]
+            bounds = self._interval([each[0] for each in values], lowest, highest, against=against or None)
             self._known[key] = Score(*bounds, len(values))
         return self._known[key]
+
+
+def _parts(measure: Measure, row: Mapping[str, float]) -> Parts:
+    """What an item's measure is made of: itself, or the two of which it is the difference."""
+    return (row[measure.name],) if measure.less is None else (row[measure.less[0]], row[measure.less[1]])
+
+
+def _scale(measure: Measure) -> tuple[float, float]:
+    """Between which ends the parts lie."""
+    return (measure.lowest if measure.less is None else 0.0), measure.highest
 
 
 def thinned(total: int, most: int) -> list[int]:

@@ -40,7 +40,13 @@ def sample(role: Role, index: int) -> Sample:
 
 
 def store_run(
-    store: Store, outcomes: dict[str, Outcomes], *, model: str = "A", root: str = "/shop", task: str = "synthesis"
+    store: Store,
+    outcomes: dict[str, Outcomes],
+    *,
+    model: str = "A",
+    root: str = "/shop",
+    task: str = "synthesis",
+    status: str = "finished",
 ) -> int:
     """A run of four reconstructions an item; a key is `path:start`."""
     settings = RunSettings(task=task, forward_samples=4, model=f"/models/{model}.gguf")
@@ -55,7 +61,7 @@ def store_run(
         item = Item(key, "region", path, span, int(start), int(start), made.text, ("t::a",), admitted=True, reason="")
         _store_item(store, store.add_item(run, item), made)
     settle(store, run)
-    store.finish_run(run, "finished", [])
+    store.finish_run(run, status, [])
     return run
 
 
@@ -94,7 +100,7 @@ def test_items_are_paired_and_differ_as_the_second_less_the_first(store: Store) 
         ("a.py:2", 0.5),
         ("b.py:1", -0.25),
     ]
-    expected = interval([0.0, 0.5, 0.75, -0.25], -1.0)
+    expected = interval([1.0, 1.0, 0.75, 0.0], against=[1.0, 0.5, 0.0, 0.25])
     assert (found.rtc.score.value, found.rtc.score.low, found.rtc.score.high) == pytest.approx(expected)
     assert found.lift.score.value == pytest.approx(0.5)
     assert found.rtc.first.value == pytest.approx(7 / 16)
@@ -141,16 +147,22 @@ def test_a_clear_difference_names_the_better_run_whichever_comes_first(store: St
     for order in ((good, bad), (bad, good)):
         (found,) = compared(store, *order)
         said = words.verdict(found)
-        assert found.rtc.needed == 0
+        assert found.decided and words.further(found.rtc) == ""
         assert said.startswith(f"Run {good} (Good) is better than run {bad} (Bad): over 10 regions its RTC is higher")
         assert "(0." in said and "-" not in said
 
 
-def test_an_open_question_says_how_many_more(store: Store) -> None:
-    (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND))
-    assert not found.rtc.decided
-    assert found.rtc.needed
-    assert f"about {found.rtc.needed} more regions needed" in words.verdict(found)
+def test_an_open_question_says_what_can_be_seen_and_how_many_more_might_tell(store: Store) -> None:
+    many = {f"a.py:{n}": Outcomes(n % 4) for n in range(24)}
+    ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(3)}
+    (found,) = compared(store, store_run(store, many), store_run(store, ahead))
+    assert not found.decided and found.rtc.judged is not None and found.rtc.judged.further is not None
+    least, most = found.rtc.judged.further
+    assert most is not None and 1 <= least < most
+    assert words.verdict(found).endswith(
+        f"24 regions can show a difference of about {found.rtc.judged.detectable:.2f}; "
+        f"about {words.rounded(least)} to {words.rounded(most)} more could decide."
+    )
 
 
 def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
@@ -164,13 +176,41 @@ def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
     assert "no contradiction to “undecided”" in words.mcnemar_words(found)
 
 
-def test_runs_alike_in_all_items_say_so(store: Store) -> None:
+def test_runs_alike_in_all_items_may_need_any_number(store: Store) -> None:
     (found,) = compared(store, store_run(store, FIRST), store_run(store, FIRST))
     assert found.disagreements == ()
     assert found.mcnemar.p == 1.0
     assert "contradiction" not in words.mcnemar_words(found)
-    assert words.verdict(found).endswith("no region differs.")
+    assert words.verdict(found).endswith("or many more could decide.")
     assert found.rtc.score.low is not None and found.rtc.score.low < 0, "four alike items prove nothing"
+
+
+def test_a_run_that_grows_wins_nothing_yet(store: Store) -> None:
+    good = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, model="Good", status="interrupted")
+    bad = store_run(store, {f"a.py:{n}": Outcomes(0) for n in range(20)}, model="Bad")
+    (found,) = compared(store, bad, good)
+    assert found.rtc.decided and not found.decided and not found.lift_decided
+    assert words.verdict(found).startswith("Provisional: over 20 regions RTC of run 1 minus that of run 2 is +1.00")
+    assert "better" not in words.verdict(found).replace("No run is called better", "")
+    assert words.lift_verdict(found).endswith(": provisional.")
+
+
+def test_ten_runs_need_a_clearer_difference_than_two(store: Store) -> None:
+    """All pairs of the compared runs share the 5 %: whichever is made the reference, no pair wins by having many."""
+    weak = {f"a.py:{n}": Outcomes(1) for n in range(20)}
+    strong = {f"a.py:{n}": Outcomes(4 if n < 6 else 1) for n in range(20)}
+    runs = [store_run(store, weak), store_run(store, strong), *(store_run(store, weak) for _ in range(8))]
+    assert compared(store, *runs[:2])[0].decided
+    assert not compared(store, *runs)[0].decided
+
+
+def test_lift_is_judged_once_rtc_is_decided(store: Store) -> None:
+    """Baselines alone differ here: RTC is the same, so the claim about lift waits."""
+    first = store_run(store, {f"a.py:{n}": Outcomes(2, baseline=True) for n in range(20)})
+    second = store_run(store, {f"a.py:{n}": Outcomes(2) for n in range(20)})
+    (found,) = compared(store, first, second)
+    assert found.lift.decided and not found.lift_decided
+    assert words.lift_verdict(found).endswith(": open while RTC is.")
 
 
 def test_estimates_are_rounded_up_to_two_digits() -> None:
@@ -250,7 +290,11 @@ def test_rows_for_scripts(store: Store) -> None:
     assert [row["difference"] for row in rows] == ["0.75", "0.5", "-0.25", "0.0"]
     assert set(rows[0]) == set(pair_row(found[0], found[0].pairs[0]))
     told = json.loads(json.dumps(summary_row(found[0])))
-    assert told["rtc"]["more_items_needed"] == found[0].rtc.needed
+    judged = found[0].rtc.judged
+    assert judged is not None
+    assert [told["rtc"]["more_items_least"], told["rtc"]["more_items_most"]] == list(judged.further or ())
+    assert told["rtc"]["p_adjusted"] == judged.p > 0.05
+    assert (told["runs_compared"], told["provisional"]) == (2, False)
     assert told["mcnemar"]["only_second"] == 2
 
 
@@ -267,8 +311,7 @@ def test_what_to_keep_in_mind_is_said(store: Store) -> None:
     (found,) = compared(store, first, second)
     assert words.caveats(found) == [
         "Not compared: regions 1 only in run 2.",
-        "Run 2 (finished) has 4 of 5 regions complete. "
-        "Fewer than 20 regions in common: such an interval is somewhat narrow.",
+        "Run 2 (finished) has 4 of 5 regions complete. Only 4 regions in common: few to judge by.",
     ]
     many = {f"a.py:{n}": Outcomes(n % 4) for n in range(20)}
     (whole,) = compared(store, store_run(store, many), store_run(store, many))

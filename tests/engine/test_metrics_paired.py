@@ -1,4 +1,4 @@
-"""McNemar's test against published and enumerated figures; the number of items needed against simulation."""
+"""McNemar's test against published and enumerated figures; differences of runs against simulation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.metrics.paired import detectable, fair_coin, holm, items_to_decide, mcnemar
-from core.metrics.statistics import p_value
+from core.metrics.paired import fair_coin, holm, joint_level, mcnemar, mean_difference
+from core.metrics.statistics import interval
 
 
 @pytest.mark.parametrize("heads", range(9))
@@ -52,33 +52,65 @@ def test_holm_adjusts_in_place_and_never_reverses_the_order() -> None:
     assert holm([0.2]) == [0.2]
 
 
-def test_the_number_needed_gives_its_power_when_drawn() -> None:
-    """Differences with mean 0.1 and spread 0.5 need n items; samples of n show it in about four of five cases."""
-    differences = [0.1 + 0.5, 0.1 - 0.5] * 50
-    needed = items_to_decide(differences)
-    assert needed is not None
+def test_all_pairs_of_runs_share_the_five_percent() -> None:
+    assert [round(1 - joint_level(runs), 6) for runs in (2, 3, 10)] == [0.05, 0.016667, 0.001111]
+    first, second = [0.5] * 40, [1.0] * 12 + [0.0] * 4 + [0.5] * 24
+    alone, joint = mean_difference(first, second), mean_difference(first, second, runs=3)
+    assert joint.p == pytest.approx(3 * alone.p)
+    assert joint.low < alone.low < alone.value < alone.high < joint.high
+
+
+@pytest.mark.parametrize("runs", [2, 3, 10])
+def test_an_interval_leaves_out_0_exactly_where_the_adjusted_p_is_small(runs: int) -> None:
+    rng = np.random.default_rng(runs)
+    drawn = []
+    for _ in range(16):
+        first, second = rng.binomial(3, 0.3, 30) / 3, rng.binomial(3, rng.uniform(0.3, 0.8), 30) / 3
+        drawn.append(mean_difference(first.tolist(), second.tolist(), runs=runs))
+    assert all(each.decided == (each.p < 0.05) for each in drawn)
+    assert {each.decided for each in drawn} == {True, False}
+
+
+@pytest.mark.parametrize("runs", [2, 3])
+def test_equal_runs_get_a_winner_in_at_most_one_of_twenty_cases(runs: int) -> None:
+    """Twenty items of three reconstructions each, by runs of one model; of 120 draws 0.05 may look like 0.09."""
+    rng = np.random.default_rng(4)
+    told = 0
+    for _ in range(120):
+        scores = (rng.binomial(3, rng.beta(0.5, 1.0, 20)[None, :].repeat(runs, 0)) / 3).tolist()
+        level = joint_level(runs)
+        bounds = [interval(b, against=a, level=level) for a, b in itertools.combinations(scores, 2)]
+        told += any(low > 0 or high < 0 for _, low, high in bounds)
+    assert told / 120 <= 0.09
+
+
+def test_what_is_detectable_is_detected_in_four_of_five_cases() -> None:
+    """Eighty items of 0 or 1 in two unlinked runs; as many whose rates differ by what is detectable show it."""
     rng = np.random.default_rng(0)
-    drawn = rng.choice(differences, size=(4_000, needed))
-    means, errors = drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / math.sqrt(needed)
-    assert np.mean(means - 1.96 * errors > 0) == pytest.approx(0.8, abs=0.03)
+    first = [0.0, 1.0] * 40
+    seen = mean_difference(first, [0.0, 0.0, 1.0, 1.0] * 20)
+    assert seen.detectable == pytest.approx(2.8 * math.sqrt(0.5 / 80), rel=0.05)
+    rates = 0.5 - seen.detectable / 2, 0.5 + seen.detectable / 2
+    drawn = [[rng.binomial(1, rate, 80).astype(float).tolist() for rate in rates] for _ in range(100)]
+    assert np.mean([_told_apart(*pair) for pair in drawn]) == pytest.approx(0.8, abs=0.12)
 
 
-def test_the_number_needed_grows_with_the_square_of_a_smaller_difference() -> None:
-    far, near = ([mean - 0.4, mean + 0.4] * 100 for mean in (0.2, 0.1))
-    assert items_to_decide(near) == pytest.approx(4 * (items_to_decide(far) or 0), rel=0.05)
+def test_further_items_are_a_range_and_open_where_nothing_may_differ() -> None:
+    near = mean_difference([0.0] * 6 + [1.0] * 2 + [0.0, 1.0] * 16, [1.0] * 6 + [0.0] * 2 + [0.0, 1.0] * 16)
+    assert near.further is not None and near.further[1] is not None
+    assert 0 < near.further[0] < near.further[1]
+    equal = mean_difference([0.0, 1.0] * 20, [1.0, 0.0] * 20)
+    assert equal.further is not None and equal.further[1] is None
+    assert mean_difference([0.0] * 40, [1.0] * 20 + [0.0] * 20).further is None
 
 
-def test_where_all_differ_by_the_same_the_bound_decides() -> None:
-    for value, reach in ((1.0, 1.0), (-0.5, 2.0)):
-        needed = items_to_decide([value] * 3, reach)
-        assert needed is not None
-        assert p_value([value] * needed, -reach, reach) < 0.05 <= p_value([value] * (needed - 1), -reach, reach)
+def test_items_that_never_differ_prove_little() -> None:
+    alike = mean_difference([0.0] * 20, [0.0] * 20)
+    assert not alike.decided and alike.p == 1.0
+    assert 0.15 < alike.detectable < 0.35
+    assert mean_difference([0.5], [1.0]).detectable == 1.0
 
 
-def test_no_number_where_none_can_be_told() -> None:
-    assert items_to_decide([0.0, 0.0]) is None
-    assert items_to_decide([1.0, -1.0]) is None
-    assert items_to_decide([1.0]) is None
-    assert detectable([0.0, 0.0]) is None
-    assert detectable([0.5]) is None
-    assert detectable([1.0, -1.0] * 50) == pytest.approx(2.8 * math.sqrt(1.0 / 99), rel=0.01)
+def _told_apart(first: list[float], second: list[float]) -> bool:
+    _, low, high = interval(second, against=first)
+    return low > 0 or high < 0

@@ -31,11 +31,36 @@ def test_for_outcomes_it_is_wilsons_interval_with_a_t_quantile(passed: int, size
     assert (low, high) == pytest.approx((middle - half, middle + half), abs=1e-9)
 
 
-def test_for_differences_of_outcomes_it_is_tangos_score() -> None:
-    """Tango (1998): z^2 = (b - c)^2 / (b + c) where the difference is 0; seven items against two, forty alike."""
-    values = [1.0] * 7 + [-1.0] * 2 + [0.0] * 40
-    t = math.sqrt((7 - 2) ** 2 / (7 + 2) * 48 / 49)
-    assert p_value(values) == pytest.approx(2 * stats.t.sf(t, 48), abs=1e-9)
+def test_a_difference_of_unrelated_shares_is_newcombes() -> None:
+    """His method 10 for 0 correlation: the squares of the bounds' distances add up."""
+    first, second = [1.0, 0.0] * 30, [1.0, 1.0, 0.0, 0.0] * 15
+    mean, low, high = interval(second, against=first)
+    (a, a_low, a_high), (b, b_low, b_high) = interval(first), interval(second)
+    assert mean == pytest.approx(b - a)
+    assert low == pytest.approx(mean - math.hypot(b - b_low, a_high - a))
+    assert high == pytest.approx(mean + math.hypot(b_high - b, a - a_low))
+
+
+def test_a_difference_that_every_item_has_is_clear_where_items_vary() -> None:
+    """Scores that vary much with their region, and a constant lift over it: pairing removes most of the variance."""
+    baselines = [0.0, 1 / 3, 2 / 3] * 20
+    scores = [base + 1 / 3 for base in baselines]
+    mean, low, high = interval(scores, against=baselines)
+    assert mean == pytest.approx(1 / 3)
+    assert high - low < 0.1
+    swapped = interval(baselines, against=scores)
+    assert swapped == pytest.approx((-mean, -high, -low))
+    with pytest.raises(ValueError, match="shorter"):
+        interval(scores, against=baselines[:-1])
+
+
+def test_the_p_of_a_difference_is_where_its_interval_just_reaches_the_value() -> None:
+    rng = np.random.default_rng(8)
+    first, second = rng.binomial(3, 0.3, 25) / 3, rng.binomial(3, 0.5, 25) / 3
+    p = p_value(second.tolist(), against=first.tolist())
+    _, low, high = interval(second.tolist(), against=first.tolist(), level=1 - p)
+    assert 0 < p < 1
+    assert min(abs(low), abs(high)) < 1e-6
 
 
 def test_weights_are_those_of_the_empirical_likelihood() -> None:
@@ -69,18 +94,16 @@ def test_with_many_regions_it_is_the_plain_interval_of_a_mean() -> None:
     assert (low, high) == pytest.approx((mean - half, mean + half), abs=2e-4)
 
 
-@pytest.mark.parametrize("scale", [(0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)])
-@pytest.mark.parametrize("size", [1, 2, 5, 30])
+@pytest.mark.parametrize("scale", [(0.0, 1.0), (-1.0, 2.0)])
+@pytest.mark.parametrize("size", [2, 30])
 def test_a_bound_is_where_means_stop_being_plausible(scale: tuple[float, float], size: int) -> None:
-    """Every mean inside is plausible and none outside, also where all agree; and p is the level's other side."""
+    """Every mean inside is plausible and none outside, also where all agree: p is the level's other side."""
     rng = np.random.default_rng(size)
     for values in (rng.choice([0.0, 1 / 3, 1.0], size), np.full(size, 1 / 3), np.full(size, 1.0)):
         mean, low, high = interval(values.tolist(), *scale)
         assert scale[0] <= low <= mean <= high <= scale[1]
-        means = np.linspace(*scale, 401)
-        inside = [p_value(values.tolist(), *scale, mean=float(each)) > 0.05 for each in means]
-        expected = (means > low - 1e-9) & (means < high + 1e-9)
-        assert np.mean(np.array(inside) == expected) > 0.99
+        for each in np.linspace(*scale, 7):
+            assert (p_value(values.tolist(), *scale, mean=float(each)) > 0.05) == (low <= each <= high)
 
 
 def test_agreement_is_not_certainty() -> None:
@@ -103,11 +126,22 @@ def test_it_covers_single_outcomes_as_often_as_it_says(size: int, least: float, 
     assert stats.binom.pmf(counts, size, rate)[held].sum() >= least
 
 
+def test_lift_covers_where_most_items_have_none() -> None:
+    """Three reconstructions and one baseline an item; where the rate is low plain t intervals of lift cover a half."""
+    rng = np.random.default_rng(12)
+    chances = rng.beta(0.1, 1.9, (200, 20))
+    scores, baselines = rng.binomial(3, chances) / 3, rng.binomial(1, chances / 2).astype(float)
+    bounds = [
+        interval(score, against=baseline) for score, baseline in zip(scores.tolist(), baselines.tolist(), strict=True)
+    ]
+    assert np.mean([low <= 0.025 <= high for _, low, high in bounds]) >= 0.935
+
+
 def test_it_covers_shares_that_cluster_within_items() -> None:
     rng = np.random.default_rng(11)
-    runs = rng.binomial(3, rng.beta(0.05, 0.95, (600, 20))) / 3
+    runs = rng.binomial(3, rng.beta(0.05, 0.95, (300, 20))) / 3
     covered = [low <= 0.05 <= high for _, low, high in (interval(run.tolist()) for run in runs)]
-    assert 0.92 <= np.mean(covered) <= 0.99
+    assert 0.92 <= np.mean(covered) <= 1.0
 
 
 def test_items_of_one_file_count_as_drawn_together() -> None:

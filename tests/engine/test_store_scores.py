@@ -160,7 +160,7 @@ def test_bounds_are_those_of_the_interval_passed_in(store: Store, run: Run, tmp_
         run.judged(run.item("a.py", str(number)), pair, FAIL)
     rtc, lift = store.reader.score(run.id)
     assert (rtc.value, rtc.low, rtc.high) == interval([1.0, 0.5, 0.0, 0.5])
-    assert (lift.value, lift.low, lift.high) == interval([1.0, 0.5, 0.0, 0.5], -1.0)
+    assert (lift.value, lift.low, lift.high) == interval([1.0, 0.5, 0.0, 0.5], against=[0.0] * 4)
     with Reader.open(tmp_path / "runs.db") as plain:
         assert plain.score(run.id)[0] == Score(0.5, None, None, 4)
 

@@ -23,7 +23,6 @@ class Details(QTabWidget):
         super().__init__()
         self.setDocumentMode(True)
         self.setAccessibleName("Files and settings of the compared runs")
-        self._theme = theme
         self._comparison: Comparison | None = None
         self.files = CellModel([Head("File"), Head("Regions"), Head("Reference"), Head("Run"), Head("Difference")])
         self.settings = CellModel([Head("Setting"), Head("Reference"), Head("Run")])
@@ -65,22 +64,20 @@ class Details(QTabWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._theme = self._bars.theme = theme
+        self._bars.theme = theme
         self._fill()
 
     def _fill(self) -> None:
-        theme = self._theme
         if self._comparison is None:
             return
         rows = []
         for at, file in enumerate(self._comparison.files):
-            colour = theme.muted if not file.difference else theme.good if file.difference > 0 else theme.bad
             cells = [
                 Cell(file.path, tip=file.path),
                 Cell(str(file.items), order=float(file.items)),
                 Cell(f"{file.first:.2f}", order=file.first, fraction=file.first),
                 Cell(f"{file.second:.2f}", order=file.second, fraction=file.second),
-                Cell(f"{file.difference:+.2f}", order=file.difference, colour=colour),
+                Cell(f"{file.difference:+.2f}", order=file.difference),
             ]
             rows.append((cells, at))
         self.files.fill(rows)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.comparison.values import Comparison, Difference
-from core.comparison.words import bounded, p_words, rounded
+from core.comparison.words import bounded, further, p_words
 from core.kinds import noun
 from core.store.rows import RunRow
 from ui.compare.keys import REFERENCE
@@ -18,6 +18,7 @@ from ui.text_size import TextSize
 from ui.theme import Theme
 
 MOST_ROWS = 5
+_JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"
 
 
 class Standings(QWidget):
@@ -37,16 +38,16 @@ class Standings(QWidget):
                 Head("Model"),
                 Head("RTC", "Over the whole run"),
                 Head("Lift", "Over the whole run"),
-                Head("RTC difference", "Over what is in both runs, with its 95 % interval"),
-                Head("Lift difference", "Over what is in both runs, with its 95 % interval"),
+                Head("RTC difference", f"Over what is in both runs. {_JOINT}"),
+                Head("Lift difference", f"Over what is in both runs. {_JOINT}"),
                 Head("McNemar", "Exact test of what one run alone solved; several runs adjusted by Holm"),
-                Head("More needed", "How many more in both runs would probably decide an open difference of RTC"),
+                Head("More needed", "How many more in both runs could decide an open difference of RTC"),
             ]
         )
         self.table = table("Compared runs")
         self.table.setModel(self.model)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        widths(self.table, 150, 0, 150, 160, 165, 165, 110, 96)
+        widths(self.table, 150, 0, 150, 160, 165, 165, 110, 130)
         self.table.selectionModel().currentRowChanged.connect(self._choose)
         bind(self.table, "Return", self.ask_reference, "Make the run the reference")
         name, words, keys = REFERENCE
@@ -94,16 +95,16 @@ class Standings(QWidget):
         tip += f"the reference alone {test.only_first}, this run alone {test.only_second}"
         return [
             *_run_cells(comparison.second, ""),
-            self._difference(comparison.rtc),
-            self._difference(comparison.lift),
+            self._difference(comparison.rtc, comparison.decided),
+            self._difference(comparison.lift, comparison.lift_decided),
             Cell(p_words(comparison.p_adjusted), tip=tip),
-            Cell(_needed(comparison.rtc)),
+            Cell("decided" if comparison.decided else further(comparison.rtc) or "–"),
         ]
 
-    def _difference(self, difference: Difference) -> Cell:
+    def _difference(self, difference: Difference, decided: bool) -> Cell:
         theme, value = self._theme, difference.score.value
-        colour = theme.muted if not difference.decided or value is None else theme.good if value > 0 else theme.bad
-        return Cell(bounded(difference.score), colour=colour, tip="decided" if difference.decided else "undecided")
+        colour = theme.muted if not decided or value is None else theme.good if value > 0 else theme.bad
+        return Cell(bounded(difference.score), colour=colour, tip="decided" if decided else "undecided")
 
     def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
         if current.row() > 0:
@@ -128,9 +129,3 @@ def _run_cells(run: RunRow, note: str) -> list[Cell]:
         Cell(bounded(run.rtc, "")),
         Cell(bounded(run.lift)),
     ]
-
-
-def _needed(difference: Difference) -> str:
-    if difference.decided:
-        return "decided"
-    return "–" if difference.needed is None else f"about {rounded(difference.needed):,}"
