@@ -12,7 +12,8 @@ from core.kinds import task
 from core.metrics.paired import holm, mcnemar, mean_difference
 from core.metrics.statistics import interval
 from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow
+from core.store.rows import NOTHING, ItemRow, RunRow
+from core.store.scores import Bounds
 from core.types import Score
 
 SOLVED = 0.5
@@ -72,16 +73,16 @@ def _compare(
     if not pairs:
         raise _nothing_common(first, second, len(met), len(same))
     leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))
-    lifts = [(a, b) for p in pairs if (a := p.first.lift) is not None and (b := p.second.lift) is not None]
     scores = [(a, b) for p in pairs if (a := p.first.rtc) is not None and (b := p.second.rtc) is not None]
+    lifting = [p for p in pairs if p.lift_difference is not None]
     test = mcnemar([a > SOLVED for a, _ in scores], [b > SOLVED for _, b in scores])
     return Comparison(
         first,
         second,
         pairs,
         leftover,
-        rtc=_difference(scores, 0.0, runs),
-        lift=_difference(lifts, -1.0, runs),
+        rtc=_difference([p.first for p in pairs], [p.second for p in pairs], "rtc", runs),
+        lift=_difference([p.first for p in lifting], [p.second for p in lifting], "lift", runs),
         mcnemar=test,
         p_adjusted=test.p,
         runs=runs,
@@ -90,18 +91,19 @@ def _compare(
     )
 
 
-def _difference(values: Sequence[tuple[float, float]], lowest: float, runs: int) -> Difference:
-    """Means, and the difference as one of all pairs of `runs`."""
-    if not values:
-        none = Score(None, None, None)
-        return Difference(0, none, none, none, None)
-    first, second = [a for a, _ in values], [b for _, b in values]
-    judged = mean_difference(first, second, lowest, runs=runs)
+def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, runs: int) -> Difference:
+    """Means of a measure over the same items, and the difference as one of all pairs of `runs`."""
+    if not first:
+        return Difference(0, NOTHING, NOTHING, NOTHING, None)
+    measure = task(first[0].task).measure(name)
+    before, after = ([item.measures[name] for item in side] for side in (first, second))
+    judged = mean_difference(before, after, measure.lowest, measure.highest, runs=runs)
+    bounds = Bounds(interval)
     return Difference(
-        len(values),
-        Score(*interval(first, lowest), len(values)),
-        Score(*interval(second, lowest), len(values)),
-        Score(judged.value, judged.low, judged.high, len(values)),
+        len(first),
+        bounds.measure(measure, [item.measures for item in first]),
+        bounds.measure(measure, [item.measures for item in second]),
+        Score(judged.value, judged.low, judged.high, len(first)),
         judged,
     )
 

@@ -175,6 +175,8 @@ class _Data:
         low, high = found[0][1:]
         if len(found) == 2:
             low, high = difference_bounds(found[1], found[0], self._correlation, self.groups)
+            if math.isinf(critical):  # a single item tells nothing about either side
+                low, high = found[0][1] - found[1][2], found[0][2] - found[1][1]
         return min(float(low), self.mean), max(float(high), self.mean)
 
 

@@ -155,9 +155,10 @@ class Bounds:
     def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
         """The mean of each averaged measure of a kind, over the items that have it."""
         rows = list(items)
-        return {measure.name: self._measure(measure, rows) for measure in kind.averaged}
+        return {measure.name: self.measure(measure, rows) for measure in kind.averaged}
 
-    def _measure(self, measure: Measure, rows: Sequence[Mapping[str, float]]) -> Score:
+    def measure(self, measure: Measure, rows: Iterable[Mapping[str, float]]) -> Score:
+        """The mean of one measure, over the items that have it."""
         values = [_parts(measure, row) for row in rows if measure.name in row]
         return self._score(values, Counter(values), *_scale(measure))
 

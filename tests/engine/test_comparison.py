@@ -161,7 +161,7 @@ def test_an_open_question_says_what_can_be_seen_and_how_many_more_might_tell(sto
     assert most is not None and 1 <= least < most
     assert words.verdict(found).endswith(
         f"24 regions can show a difference of about {found.rtc.judged.detectable:.2f}; "
-        f"about {words.rounded(least)} to {words.rounded(most)} more could decide."
+        f"about {words.rounded(least):,} to {words.rounded(most):,} more could decide."
     )
 
 
@@ -300,6 +300,7 @@ def test_rows_for_scripts(store: Store) -> None:
 
 def test_reading_pairs_does_not_write(store: Store) -> None:
     first, second = store_run(store, FIRST), store_run(store, SECOND)
+    store.close()
     before = store.path.read_bytes()
     with Reader.open(store.path) as reader:
         compare_runs(reader, (first, second))
