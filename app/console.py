@@ -14,9 +14,9 @@ from app.figures import figure_table
 from core.analyses.scores import by_facet, files
 from core.events import Event, Notice, VerdictReady
 from core.events import Progress as Step
-from core.kinds import task
+from core.kinds import few, task
 from core.store.reader import Reader
-from core.store.rows import RunRow
+from core.store.rows import NOTHING, RunRow
 from core.types import Score
 
 
@@ -107,13 +107,16 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
 
 def _scores_table(run: RunRow) -> Table:
     table = Table(title=f"{run.project_name}: round-trip correctness of {run.model_name}", title_justify="left")
-    for column in ("score", "value", "95 % interval"):
-        table.add_column(column, justify="left" if column == "score" else "right")
-    table.add_row("RTC pass", *_cells(run.rtc))
     kind = task(run.task)
-    table.add_row(f"lift over `{kind.baseline}`", *_cells(run.lift, signed=True))
-    table.add_row(f"{kind.noun}s", str(run.items_complete), f"{run.items_dropped} dropped")
-    table.add_row("samples", str(run.samples), f"{run.sandbox}")
+    for column in ("score", "value", "95 % interval", f"{kind.noun}s"):
+        table.add_column(column, justify="left" if column == "score" else "right")
+    table.add_row("RTC pass", *_cells(run.rtc), str(run.rtc.n))
+    table.add_row(f"lift over `{kind.baseline}`", *_cells(run.lift, signed=True), str(run.lift.n))
+    baseline = run.scores.get("baseline", NOTHING)
+    table.add_row(f"passes from `{kind.baseline}`", *_cells(baseline), str(baseline.n))
+    table.add_row(f"{kind.noun}s completed", str(run.items_complete), f"{run.items_dropped} dropped", "")
+    table.add_row("samples", str(run.samples), f"{run.sandbox}", "")
+    table.caption = few(run.rtc.n, f"{kind.noun}s") or None
     return table
 
 

@@ -50,11 +50,16 @@ def _flat(event: Event) -> dict[str, Any]:
 
 def scores_json(scores: Mapping[str, Score]) -> dict[str, Any]:
     """A run's figures by name; of round trips also by the names they had before there were others."""
-    values: dict[str, Any] = {"measures": {name: dataclasses.asdict(score) for name, score in scores.items()}}
+    values: dict[str, Any] = {"measures": {name: score_json(score) for name, score in scores.items()}}
     if "rtc" in scores:
         rtc, lift = scores["rtc"], scores["lift"]
         values |= {"rtc_pass": rtc.value, "lift": lift.value, "ci_low": rtc.low, "ci_high": rtc.high}
     return values
+
+
+def score_json(score: Score) -> dict[str, Any]:
+    """A figure with its interval, the number of items it rests on, and whether those are few."""
+    return dataclasses.asdict(score) | {"few": score.few}
 
 
 def region_values(item: Item) -> dict[str, Any]:

@@ -188,6 +188,11 @@ def add_task(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--max-edit-lines", type=positive, default=lines, metavar="N", help=f"that change (default: {lines})"
     )
+    group.add_argument(
+        "--plain-edits",
+        action="store_true",
+        help="a plain random sample of --edits FILE, without filters (the paper's)",
+    )
     group.add_argument("--edit-tests", action="store_true", help="judge by the tests of each edit's commit as well")
     group.add_argument("--with-merges", action="store_true", help="merge commits as well")
     group.add_argument("--with-bulk", action="store_true", help="commits that reformat or touch many files as well")
@@ -260,6 +265,7 @@ def edit_settings(options: argparse.Namespace) -> EditSettings:
         max_characters=options.max_edit_characters,
         max_lines=options.max_edit_lines,
         tests=options.edit_tests,
+        plain=options.plain_edits,
         skip_merges=not options.with_merges,
         skip_bulk=not options.with_bulk,
         skip_generated=not options.with_generated,

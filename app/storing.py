@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app.events import score_json
 from app.output import written
 from app.paths import default_database
 from core.kinds import task
@@ -66,7 +67,8 @@ def _run_values(row: RunRow) -> dict[str, Any]:
     values = dataclasses.asdict(row)
     for name in ("config_json", "model_json", "suite_json"):
         values[name.removesuffix("_json")] = json.loads(values.pop(name))
-    scores = values.pop("scores")
+    del values["scores"]
+    scores = {name: score_json(score) for name, score in row.scores.items()}
     round_trip = {name: scores[name] for name in ("rtc", "lift") if name in scores}
     return values | {"measures": scores} | round_trip
 
@@ -96,7 +98,8 @@ def _text(score: Score) -> str:
         return "-"
     if score.low is None or score.high is None:
         return f"{score.value:.2f}"
-    return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f})"
+    few = ", few" if score.few else ""
+    return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f}), n {score.n}{few}"
 
 
 def report_command(options: argparse.Namespace) -> int:

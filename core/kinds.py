@@ -14,6 +14,7 @@ from types import MappingProxyType
 from core.errors import UserError
 from core.generation import Role
 from core.settings import RunSettings
+from core.types import FEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ _KINDS: dict[str, Kind] = {
         Kind(
             name="synthesis",
             title="Synthesis",
-            tip="Describe a region of code, then write it again from the description",
+            tip="Describe a region of code, then write it again from the description and the code around it",
             noun="region",
             draws_from="region",
             needs_python=True,
@@ -165,7 +166,7 @@ _KINDS: dict[str, Kind] = {
         Kind(
             name="editing",
             title="Editing",
-            tip="Describe an edit of the project's history, then apply it again from the description",
+            tip="Describe an edit of the project's history, then apply it again to the old code from the description",
             noun="edit",
             draws_from="edit",
             needs_python=False,
@@ -247,10 +248,6 @@ def article(noun: str) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 region`, `40 regions`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-FEW = 20
-"""Items below which every view of a figure says that few were seen: its interval holds, but little can be told."""
 
 
 def few(number: int, what: str) -> str:

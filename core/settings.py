@@ -138,6 +138,8 @@ class EditSettings:
         max_files: a commit that touches more is a bulk change.
         tests: edits are judged by the project's own tests at their commit too, and only those that tests notice are
             admitted; without it by exact match alone.
+        plain: the edits of a file as they are, a plain random sample as in the paper: no filter by length, and
+            repeated edits count each time. Only those that change white space alone are left out: copying would pass.
     """
 
     file: str | None = None
@@ -155,6 +157,7 @@ class EditSettings:
     skip_bulk: bool = True
     skip_generated: bool = True
     tests: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

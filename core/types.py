@@ -150,6 +150,10 @@ OLD_LINE = "old line"
 """In `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins."""
 
 
+FEW = 20
+"""Items below which a figure is said to rest on few."""
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
     """A mean over items with its 95 % interval; all None when nothing was judged. `n` counts the items.
@@ -161,6 +165,11 @@ class Score:
     low: float | None
     high: float | None
     n: int = 0
+
+    @property
+    def few(self) -> bool:
+        """Whether it rests on so few items that every view says so: the interval holds, but little can be told."""
+        return 0 < self.n < FEW
 
 
 # --------------------------------------------------------------------------- problems of a benchmark

@@ -31,9 +31,10 @@ from core.figures import (
 )
 from core.kinds import Kind, Measure, article, counted, task
 from core.metrics.registry import Metric, metric
-from core.metrics.statistics import auc, point_biserial
+from core.metrics.statistics import auc, interval, point_biserial
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunningPoint, RunRow
+from core.store.scores import Bounds
 from core.types import Score
 
 METRIC_BINS = 20
@@ -98,11 +99,18 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]]) -> Lines:
         name="running",
         title=f"{shown or kind.measure(kind.headline).title} as {kind.nouns} are completed",
         short="Running",
-        note=f"Means over {kind.nouns} as the run goes on; the bands are their 95 % intervals.",
+        note=f"Provisional until the run is done. {_order(kind)} the bands are their 95 % intervals.",
         x=Axis(f"{kind.nouns} completed", 0, form="count"),
         y=Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(kind.headline))),
         series=tuple(series),
     )
+
+
+def _order(kind: Kind) -> str:
+    """For whom the means of a running chart speak."""
+    if kind.groups_files:
+        return f"{kind.nouns.capitalize()} come file by file: means are over the files seen so far,"
+    return f"Means are over the {kind.nouns} seen so far,"
 
 
 def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "", end: str = "", of: str = "") -> Histogram:
@@ -198,12 +206,12 @@ def _columns(kind: Kind, shown: Sequence[Measure]) -> list[Column]:
 
 
 def _file_row(kind: Kind, path: str, items: Sequence[ItemRow], shown: Sequence[Measure]) -> Row:
+    """What can lie on both sides of 0 comes with its interval: of few items its sign alone tells nothing."""
     done, admitted = sum(item.state == "done" for item in items), sum(item.admitted for item in items)
-    means = []
-    for measure in shown:
-        values = [item.measures[measure.name] for item in items if measure.name in item.measures]
-        means.append(sum(values) / len(values) if values else None)
-    return Row((path, done, admitted, *means), links=worst_first(kind, items))
+    bounds = Bounds(interval)
+    means = [bounds.measure(measure, [item.measures for item in items]) for measure in shown]
+    cells = [estimate(mean) if each.lowest < 0 else mean.value for each, mean in zip(shown, means, strict=True)]
+    return Row((path, done, admitted, *cells), links=worst_first(kind, items))
 
 
 def worst_first(kind: Kind, items: Sequence[ItemRow]) -> tuple[Link, ...]:

@@ -6,15 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.store.rows import ItemRow, RunRow
+from core.store.rows import GROWING, ItemRow, RunRow
 from core.types import Score
 
 if TYPE_CHECKING:  # numpy comes with these, and the window opens without it
     from core.metrics.paired import McNemar, MeanDifference
-
-
-GROWING = frozenset({"running", "interrupted"})
-"""What a run is called that may get more items."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,14 @@ def bleu(candidate: str, reference: str) -> float:
     return _fraction(metric.sentence_score(words, [wanted]).score)
 
 
+def description_bleu(candidate: str, reference: str) -> float:
+    """Sentence BLEU-4 of two descriptions, with sacreBLEU's `intl` tokens, as the RTC paper's Appendix C has it."""
+    if not candidate.strip() or not reference.strip():
+        return float(candidate.strip() == reference.strip())
+    metric = BLEU(tokenize="intl", force=True, effective_order=True)
+    return _fraction(metric.sentence_score(candidate, [reference]).score)
+
+
 def chrf(candidate: str, reference: str) -> float:
     """Sentence chrF by sacreBLEU: character n-grams up to 6, beta 2, no word n-grams, white space left out."""
     if not candidate.strip() or not reference.strip():

@@ -68,6 +68,8 @@ def unfit(edit: Edit, settings: EditSettings) -> str:
     shorter, longer = sorted((len(edit.old), len(edit.new)))
     if _bare(edit.old) == _bare(edit.new):
         return "edits of white space alone"
+    if settings.plain:
+        return ""
     if longer > settings.max_characters:
         return f"edits longer than {settings.max_characters} characters"
     if shorter < settings.min_characters:
@@ -83,7 +85,7 @@ def once(edits: Iterator[Edit], settings: EditSettings, passed_over: Counter[str
     for edit in edits:
         reason = unfit(edit, settings)
         mark = hashlib.blake2b(f"{edit.old}\0{edit.new}".encode("utf-8", "replace"), digest_size=16).digest()
-        if reason or mark in seen:
+        if reason or (mark in seen and not settings.plain):
             passed_over[reason or "edits that repeat another one"] += 1
             continue
         seen.add(mark)

@@ -24,7 +24,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class EditFile:
-    """A file of edits, read whole."""
+    """A file of edits, read whole.
+
+    `signed`: each line of every snippet began with the sign that it has in a diff, which was taken off. So stand the
+    edits in the files of CodeReviewer (Li et al., 2022), and a model is to see and to write code, not signs.
+    """
 
     revision: str | None = None
 
@@ -34,7 +38,11 @@ class EditFile:
         data = _read(path)
         self.fingerprint = hashlib.sha256(data).hexdigest()
         self.passed_over: Counter[str] = Counter()
-        self._edits = _parse(path, data.removeprefix(codecs.BOM_UTF8), settings.max_characters)
+        lines = _lines(path, data.removeprefix(codecs.BOM_UTF8))
+        self.signed = all(_signed(fields) for _, fields in lines)
+        longest = 10 * settings.max_characters if settings.plain else settings.max_characters
+        bare = _unsigned if self.signed else dict
+        self._edits = [_edit(path, number, bare(fields), longest) for number, fields in lines]
 
     def draw(self, seed: int, report: Report) -> Iterator[Edit]:
         """The edits, shuffled."""
@@ -52,21 +60,34 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _parse(path: Path, data: bytes, longest: int) -> list[Edit]:
-    edits: list[Edit] = []
+def _lines(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
+    """The texts of every line with its number."""
+    found: list[tuple[int, dict[str, str]]] = []
     bad: list[str] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
             try:
-                edits.append(_edit(path, number, _fields(line), longest))
+                found.append((number, _fields(line)))
             except ValueError as error:
                 bad.append(f"{path.name}, line {number}: {error}.")
     if bad:
         more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
         raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those lines; nothing was run.")
-    if not edits:
+    if not found:
         raise ProjectError(f"{path} holds no edit.", "Write one JSON object with `old` and `new` on each line.")
-    return edits
+    return found
+
+
+def _signed(fields: dict[str, str]) -> bool:
+    """Whether every line begins with a blank or with the sign of its side of a diff, and one at least with the sign."""
+    before, after = ({line[:1] for line in fields[name].splitlines()} - {""} for name in ("old", "new"))
+    return before <= {"-", " "} and after <= {"+", " "} and ("-" in before or "+" in after)
+
+
+def _unsigned(fields: dict[str, str]) -> dict[str, str]:
+    """The same edit without the signs of its diff."""
+    bare = {name: "\n".join(line[1:] for line in fields[name].splitlines()) for name in ("old", "new")}
+    return fields | bare
 
 
 def _fields(line: bytes) -> dict[str, str]:

@@ -12,6 +12,8 @@ from core.types import Form, Item, Score
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
+GROWING = frozenset({"running", "interrupted"})
+"""The status of a run that may get more items, so that its figures are provisional."""
 
 
 class Interval(Protocol):

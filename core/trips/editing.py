@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt
 from core.metrics.recitation import recitation
-from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match, without_trailing_space
+from core.metrics.similarity import bleu, chrf, description_bleu, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
 from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
 from core.models.extraction import extract_description
@@ -110,7 +110,7 @@ class EditingTrip(RoundTrip):
     def description_scores(self, item: Item, description: str) -> dict[str, float]:
         """BLEU against what a person wrote (Sec. 5.2, Table 3)."""
         references = self.references(item)
-        return {"description_bleu": bleu(description, references[0].text)} if references else {}
+        return {"description_bleu": description_bleu(description, references[0].text)} if references else {}
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Exact match, white space at line ends and the end aside; the old code unchanged is told apart.
@@ -148,6 +148,8 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
     if settings.edit.file is not None:
         _refuse_tests(settings)
         source = EditFile(Path(settings.edit.file), settings.edit)
+        if source.signed:
+            notify(f"{Path(settings.edit.file).name}: its lines carry a diff's signs, as CodeReviewer's do; taken off.")
     else:
         source = history = EditHistory.of(project, settings.edit)
         if history.shallow:

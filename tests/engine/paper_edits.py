@@ -1,7 +1,7 @@
 """The four worked examples of the RTC paper (Allamanis et al. 2024, Appendix C) as data.
 
-Descriptions are quoted only where a figure depends on their words. A prediction that the paper marks as matching
-without printing it is the new code; the other ones stand as printed.
+Words stand as printed, with the back ticks that the typesetting turned into quotes. A prediction that the paper marks as
+matching without printing it is the new code; the other ones stand as printed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class Example:
     rtc: float
     unchanged: float
     description_bleu: tuple[float, ...] = ()
+    printed_bleu: tuple[float, ...] = ()
+    """Where the paper prints others than we compute."""
 
 
 def replaced(text: str, old: str, new: str) -> str:
@@ -71,6 +73,12 @@ add_action( 'wp_https_detection', 'wp_update_https_detection_errors' );
 add_filter( 'cron_request', 'wp_cron_conditionally_prevent_sslverify', 9999 );"""
 _PHP_NEW = replaced(_PHP_OLD, "wp_cron_schedule", "wp_schedule")
 
+_PHP_COMMENT = """\
+Would this be better as `admin_init` instead? This will reduce frontend DB writes.
+```suggestion
+add_action( 'admin_init', 'wp_cron_schedule_https_detection' );
+```"""
+
 EXAMPLES = (
     Example(
         path="build.go",
@@ -106,28 +114,38 @@ EXAMPLES = (
         path="test_dynamodb.py",
         old=_KMS_OLD,
         new=_KMS_NEW,
-        comment="Use aws_stack.kms_key_arn here.",
+        comment="Same as above - we can use 'aws_stack.kms_key_arn(..)' here.",
         predictions={
-            "First description.": _KMS_OLD,
-            "Second description.": _KMS_OLD,
-            "Third description.": replaced(_KMS_OLD, "get_local_region", "get_region"),
+            "Please rename the aws_stack function.\n`kms_key_arn` is the convention for methods.": _KMS_OLD,
+            "Avoid calling into other modules for simple formatting operations. The kms_key_arn operation in aws_stack "
+            "is a one-liner, so no need to extract it as its own function. Similarly, avoid calling AWS APIs on the "
+            "module level if you need to pass parameters.": _KMS_OLD,
+            'Remove "get.local.region()" call from here. This should be using the region from the AWS stack.': replaced(
+                _KMS_OLD, "get_local_region", "get_region"
+            ),
         },
         from_comment=_KMS_NEW,
         rtc=0.0,
         unchanged=2 / 3,
+        description_bleu=(20.842, 9.344, 5.066),
+        printed_bleu=(20.829, 9.344, 5.066),
     ),
     Example(
         path="default-filters.php",
         old=_PHP_OLD,
         new=_PHP_NEW,
-        comment="Would admin_init be better?",
+        comment=_PHP_COMMENT,
         predictions={
-            "First description.": _PHP_NEW,
-            "Second description.": replaced(_PHP_OLD, "wp_cron_schedule_https", "wp_cron_https"),
-            "Third description.": _PHP_OLD,
+            "The filter/hook name used to schedule events changed from `wp_cron_schedule_` to just `wp_schedule_`. "
+            "Remove the `wp_cron_prefix` here.": _PHP_NEW,
+            "Please replace “schedule” with “cron”; this causes confusion to those who are unfamiliar with Wordpress "
+            "jargon.": replaced(_PHP_OLD, "wp_cron_schedule_https", "wp_cron_https"),
+            "Please rename the actions and filter used in this commit from `wp_https_detection` to "
+            "`wp_cron_conditionally_prevent_sslverify` to `wp_https_detection`.": _PHP_OLD,
         },
         from_comment=replaced(_PHP_OLD, "'init'", "'admin_init'").removeprefix("}\n"),
         rtc=33.333,
         unchanged=1 / 3,
+        description_bleu=(11.667, 0.757, 11.345),
     ),
 )

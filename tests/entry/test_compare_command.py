@@ -32,7 +32,7 @@ def test_two_runs_are_told_in_words_and_tables(
     said = capsys.readouterr().out
     for words in (
         "Undecided: over",
-        "more regions needed",
+        "more could decide",
         "McNemar's exact test",
         "what differs",
         "shop/module_000.py",

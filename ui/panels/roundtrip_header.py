@@ -62,19 +62,18 @@ class RoundTripHeader(QWidget):
         colour = {None: theme.neutral, 0.0: theme.bad, 1.0: theme.good}.get(item.rtc, theme.warn)
         tip = f"{item.passes} of {item.judged} judged reconstructions pass"
         self._rtc.show_text(rtc, colour, tip)
-        self._lift.show_text("" if item.lift is None else f"lift {item.lift:+.2f}", self._lift_colour(item), _LIFT)
+        self._lift.show_text("" if item.lift is None else f"lift {item.lift:+.2f}", theme.neutral, _LIFT)
         count = len(item.tests)
         tests = counted(count, "test") if count else _JUDGED_BY[item.old_text is not None]
         self._tests.show_text(tests, theme.neutral, _tests_tip(item))
         self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
 
-    def _lift_colour(self, item: ItemRow) -> str:
-        lift = item.lift or 0.0
-        return self._theme.good if lift > 0 else self._theme.bad if lift < 0 else self._theme.neutral
 
-
-_LIFT = "How much better the model writes the code with its description than without (eps)"
+_LIFT = (
+    "How much better the model writes the code with its description than without (eps). "
+    "So few outcomes of one item prove nothing: the lift of the run has an interval."
+)
 
 
 _JUDGED_BY = {False: "whole suite", True: "exact match"}

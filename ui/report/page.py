@@ -15,10 +15,11 @@ from markupsafe import Markup
 from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Figure
-from core.kinds import TASKS, Measure, task
+from core.kinds import TASKS, Measure, few, task
+from core.metrics.statistics import interval
 from core.store.opening import refuse_database
 from core.store.reader import Reader
-from core.store.rows import ItemRow, RunRow
+from core.store.rows import GROWING, ItemRow, RunRow
 from core.types import Score
 from resources import text as resource
 from ui.report.svg import drawn
@@ -109,6 +110,10 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
     done = [item for item in reader.items(run_id) if item.headline is not None and not item.extra]
     kind = task(run.task)
     scores = [(each, run.scores[each.name]) for each in kind.averaged if each.name in run.scores]
+    counted = [item for item in done if item.admitted]
+    paths = [item.path for item in counted]
+    headline = kind.measure(kind.headline)
+    values = [item.headline or 0.0 for item in counted]
     return (
         environment()
         .from_string(resource("report", "report.html.jinja"))
@@ -117,6 +122,11 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
             noun=kind.noun,
             kind=kind,
             scores=[(measure, score) for measure, score in scores if score.n or measure.name == kind.headline],
+            few=few(run.headline.n, kind.nouns),
+            growing=run.status in GROWING,
+            files=len(set(paths)),
+            headline=headline,
+            other=Score(*interval(values, headline.lowest, headline.highest, clusters=paths)) if values else None,
             shown=figures,
             groups=_groups(reader, done, shown),
             provenance=provenance(run),

@@ -28,7 +28,8 @@ def _cells(run: RunRow) -> tuple[str, ...]:
         models = f"{models} → {run.backward_model_name}"
     regions = f"{run.items_complete}/{run.items_admitted or run.regions_wanted}"
     started = run.started_at[:16].replace("T", " ")
-    scores = (score(run.rtc), number(run.lift.value, sign=True))
+    few = " few" if run.headline.few else ""
+    scores = (score(run.rtc) + few, score(run.lift, sign=True))
     return (str(run.id), run.name, run.project_name, models, run.status, regions, *scores, started)
 
 

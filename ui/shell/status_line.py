@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QT
 
 from core.events import Progress
 from core.kinds import noun
-from core.store.rows import RunRow
+from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
 from ui.coordinator import RunState
 from ui.region_state import number
@@ -28,8 +28,14 @@ def run_summary(run: RunRow | None) -> str:
         f"{run.items_complete}/{run.items_admitted or run.regions_wanted} {noun(run.task)}s",
         model_words(run),
         f"RTC {score(run.rtc)}",
-        f"lift {number(run.lift.value, sign=True)}",
+        f"lift {score(run.lift, sign=True)}",
     ]
+    if run.lift.value is not None:
+        parts[-1] += f" over baseline {score(run.scores.get('baseline', NOTHING))}"
+    if run.headline.few:
+        parts.append(f"few {noun(run.task)}s")
+    if run.status in GROWING and run.headline.value is not None:
+        parts.append("provisional")
     if run.items_dropped:
         parts.insert(2, f"{run.items_dropped} dropped")
     return " · ".join(parts)
@@ -46,12 +52,13 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1].rstrip()}…"
 
 
-def score(value: Score) -> str:
-    """A score with its interval."""
+def score(value: Score, sign: bool = False) -> str:
+    """A score with its interval and the number of items it rests on."""
     if value.value is None:
         return "–"
-    bounds = "" if value.low is None or value.high is None else f" ({value.low:.2f}–{value.high:.2f})"
-    return f"{value.value:.2f}{bounds}"
+    low, high, to = number(value.low, sign), number(value.high, sign), " to " if sign else "–"
+    bounds = "" if value.low is None or value.high is None else f" ({low}{to}{high}, n {value.n})"
+    return f"{number(value.value, sign)}{bounds}"
 
 
 def duration(seconds: float) -> str:
