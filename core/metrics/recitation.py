@@ -7,14 +7,15 @@ import re
 SHORTEST_RUN = 6
 """Tokens. `self.items` has three and `foo.bar()` five: naming those is describing, not reciting."""
 
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(r"\w+|[^\w\s`]")
+"""Without back ticks: descriptions in Markdown wrap names in them, which would hide that the rest is quoted."""
 
 
 def recitation(description: str, code: str, shortest: int = SHORTEST_RUN) -> float:
     """Share of the code's characters, blanks aside, that stand verbatim in the description: 0..1.
 
     Both are cut into tokens: a word (letters, digits, underscore) or a single other sign; white space is dropped, so
-    reflowed code still counts. A code token is recited when it lies in a run of at least `shortest` consecutive code
+    reflowed code still counts, and so are back ticks, so code with its names marked up counts too. A code token is recited when it lies in a run of at least `shortest` consecutive code
     tokens that occurs in the description as it is. Code shorter than that counts only when quoted whole. Code quoted
     whole gives 1; code without a token gives 0.
     """

@@ -1,7 +1,7 @@
 """The four worked examples of the RTC paper (Allamanis et al. 2024, Appendix C) as data.
 
-Words stand as printed, with the back ticks that the typesetting turned into quotes. A prediction that the paper marks as
-matching without printing it is the new code; the other ones stand as printed.
+Words stand as printed, with the back ticks that the typesetting turned into quotes. A prediction that the paper marks
+as matching without printing it is the new code; the other ones stand as printed.
 """
 
 from __future__ import annotations

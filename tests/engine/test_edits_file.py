@@ -63,6 +63,31 @@ def test_repetitions_and_unfit_edits_are_counted(tmp_path: Path) -> None:
     }
 
 
+def test_the_signs_of_a_diff_are_taken_off_where_all_edits_have_them(tmp_path: Path) -> None:
+    """As in CodeReviewer's files, blank context lines without a sign among them."""
+    signed = {"old": " def f(x):\n\n-    return x + 1\n", "new": " def f(x):\n\n+    return x + 2\n"}
+    only_added = {"old": " def g(x):\n     pass", "new": " def g(x):\n+    print(x)\n     pass"}
+    source = EditFile(written(tmp_path, line(**signed), line(**only_added)), EditSettings())
+    edits = {edit.key: edit for edit in source.draw(0, lambda *_: None)}
+    assert source.signed
+    first, second = edits["edits.jsonl:1"], edits["edits.jsonl:2"]
+    assert (first.old, first.new) == ("def f(x):\n\n    return x + 1", "def f(x):\n\n    return x + 2")
+    assert (first.removed, first.added) == (("    return x + 1",), ("    return x + 2",))
+    assert second.added == ("    print(x)",)
+    plain = EditFile(written(tmp_path, line(**signed), line()), EditSettings())
+    assert not plain.signed
+    assert {edit.old[0] for edit in plain.draw(0, lambda *_: None)} == {" ", "d"}
+
+
+def test_a_plain_sample_of_a_file_has_no_filters(tmp_path: Path) -> None:
+    """As the paper draws: long and repeated edits too; white space alone would be passed by a copy."""
+    spaced = "def f(x):\n        return x + 1\n"
+    file = written(tmp_path, line(), line(), line(new=spaced), line(new="x" * 900))
+    source = EditFile(file, EditSettings(plain=True))
+    assert sorted(edit.start_line for edit in source.draw(0, lambda *_: None)) == [1, 2, 4]
+    assert source.passed_over == {"edits of white space alone": 1}
+
+
 def test_every_bad_line_is_named(tmp_path: Path) -> None:
     bad = [
         "{not json",

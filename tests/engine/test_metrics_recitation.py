@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -19,6 +20,7 @@ CODE = "subtotal = sum(prices)\n    discount = subtotal * rate\n    return subto
         " ".join(CODE.split()),
         "subtotal=sum( prices )\ndiscount=subtotal*rate\nreturn subtotal-discount",
         f"First.{CODE}Then {CODE}",
+        re.sub(r"\w+", r"`\g<0>`", CODE),
     ],
 )
 def test_code_quoted_whole_is_recited_whole(description: str) -> None:
