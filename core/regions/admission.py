@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 from core.errors import SandboxError
 from core.regions.blocks import parse_blocks
@@ -26,6 +27,22 @@ def admit(region: Region, file: SourceFile, oracle: Oracle) -> Item:
 
     Raises SandboxError when not even the untouched file can be judged: a region dropped for that would be lost.
     """
+    item = _judged(region, file, oracle)
+    return replace(item, facets={"copy": "also elsewhere in the file"}) if copied(region, file) else item
+
+
+def copied(region: Region, file: SourceFile) -> bool:
+    """Whether the region's lines stand once more in its file, indentation aside: then a model may copy them."""
+    wanted = [line.strip() for line in region.text.splitlines() if line.strip()]
+    around = (file.text[: region.span.start], file.text[region.span.end :])
+    for text in around:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if any(lines[at : at + len(wanted)] == wanted for at in range(len(lines) - len(wanted) + 1)):
+            return True
+    return False
+
+
+def _judged(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     if not region.tests:
         return as_item(region, "no test covers it")
     candidate = Candidate(file, region.span, deletion(file, region))

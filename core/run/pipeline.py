@@ -56,7 +56,7 @@ def _see_through(run: Run, resumed: bool) -> RunFinished:
         with suppress(StoreError):
             run.store.finish_run(run.id, "failed", [*run.problems, error.problem])
         raise
-    run.store.finish_run(run.id, status, run.problems)
+    run.store.finish_run(run.id, status, [*run.problems, *run.remarks])
     finished = _finished(run, status)
     run.emit(finished)
     return finished
@@ -69,6 +69,7 @@ def _work(run: Run) -> None:
     if task(run.settings.task).groups_files:
         works = files_together(works)
     for text in trip.shortfall(len(works), run.settings.regions):
+        run.remarks.append(text)
         run.emit(Notice(text))
     done = sum(stored_samples(reader.samples(work.item_id)) for work in works)
     pace = Pace(sum(trip.expected(work.item) for work in works), done)

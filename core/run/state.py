@@ -45,6 +45,7 @@ class Run:
 
     Attributes:
         problems: what could not be evaluated, a sentence each; makes the run `incomplete`.
+        remarks: what to keep in mind of how its items were drawn; stored with the problems, and no problem.
     """
 
     id: int
@@ -54,6 +55,7 @@ class Run:
     emit: Emit
     control: Control
     problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
 
 
 class Pace:

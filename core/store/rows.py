@@ -43,7 +43,7 @@ class RunRow:
         scores: the mean of each measure over the run's items, by its name.
         model_json: `{"forward": ModelInfo, "backward": ModelInfo}`.
         suite_json: `{"tests": n, "excluded": {node id: reason}, "seconds": s, "python": version, "cached": bool}`.
-        problems: what could not be evaluated, a sentence each.
+        problems: what could not be evaluated, and what to keep in mind of how items were drawn, a sentence each.
         changes: grows with everything stored for the run.
     """
 

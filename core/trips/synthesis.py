@@ -29,6 +29,10 @@ from core.trips.roundtrip import RoundTrip
 from core.trips.selected import selected_item
 from core.types import Candidate, Codebase, Item, Oracle, Region, Span, Suite, Verdict
 
+SAFE_SHARE = 0.2
+"""Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that
+intervals miss the project's figure too often (docs/sampling.md)."""
+
 
 class SynthesisTrip(RoundTrip):
     """x is a run of statements, y its description, sim is that all covering tests pass."""
@@ -51,7 +55,7 @@ class SynthesisTrip(RoundTrip):
         self._region = settings.region
         self._notify = notify
         self._workers = settings.oracle.workers or 1
-        self._candidates = 0
+        self._candidates = self._disjoint = 0
         self._dropped: list[str] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
@@ -59,6 +63,8 @@ class SynthesisTrip(RoundTrip):
         admitted = 0
         found = find_regions(tuple(self._files.values()), self._suite.coverage, self._region, report)
         self._candidates = len(found.regions)
+        if not self._region.allow_overlap:
+            self._disjoint = sum(1 for _ in draw(found.regions, seed, False))
         for problem in found.problems:
             self._notify(problem)
 
@@ -100,10 +106,17 @@ class SynthesisTrip(RoundTrip):
                 "Add tests that check what the code does, or widen --min-characters and --max-characters; "
                 "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
-        if admitted >= min(wanted, 80):
-            return ()
-        few = f"Only {admitted} of {wanted} regions could be admitted"
-        return (f"{few}; the paper leaves out projects with fewer than 80.",)
+        said = []
+        drawn = admitted + len(self._dropped)
+        if drawn > SAFE_SHARE * self._disjoint > 0:
+            said.append(
+                f"{drawn} of about {self._disjoint} regions that do not overlap were drawn. Beyond {SAFE_SHARE:.0%} "
+                "those that are left are short, and intervals promise too much: allow overlap, or draw fewer."
+            )
+        if admitted < min(wanted, 80):
+            few = f"Only {admitted} of {wanted} regions could be admitted"
+            said.append(f"{few}; the paper leaves out projects with fewer than 80.")
+        return said
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the file with the region marked."""

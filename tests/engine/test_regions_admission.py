@@ -18,10 +18,10 @@ import pytest
 from real_modules import as_file, own_core, source_of
 
 from core.errors import SandboxError
-from core.regions.admission import NO_COMPILE, NO_EFFECT, admit, deletion, judge_identity
+from core.regions.admission import NO_COMPILE, NO_EFFECT, admit, copied, deletion, judge_identity
 from core.regions.candidates import enumerate_candidates
 from core.settings import RegionSettings
-from core.types import Candidate, Oracle, Outcome, Region, SourceFile, Suite, Verdict
+from core.types import Candidate, Oracle, Outcome, Region, SourceFile, Span, Suite, Verdict
 
 EVERY = RegionSettings(min_characters=1, max_characters=10_000, allow_docstring_start=True)
 
@@ -211,6 +211,18 @@ def test_a_region_that_matters_is_admitted() -> None:
     assert FILE.text[item.span.start : item.span.end] == item.text == "n = n * 2"
     assert item.tests == ("t::double",)
     assert (item.start_line, item.end_line) == (3, 3)
+
+
+def test_a_region_that_stands_twice_in_its_file_is_marked() -> None:
+    """The lines count, not how far they are indented; a line that only holds them is no copy."""
+    text = "def f(n):\n    n = n * 2\n    return n\n\n\nclass A:\n    def g(self, n):\n        n = n * 2\n"
+    file = replace(FILE, text=text)
+    start = text.index("n = n * 2")
+    twice = replace(region("n = n * 2"), span=Span(start, start + len("n = n * 2")))
+    assert copied(twice, file)
+    assert not copied(twice, replace(file, text=text.replace("        n = n * 2", "        m = n = n * 2")))
+    assert not copied(region("n = n * 2"), FILE)
+    assert admit(region("n = n * 2"), FILE, AssertingOracle(CHECKS)).facets == {}
 
 
 def test_a_region_without_effect_is_dropped() -> None:

@@ -82,3 +82,23 @@ def test_the_reason_that_holds_for_most_regions_is_said(oracle: Saying, said: st
     with pytest.raises(ProjectError) as raised:
         trip.shortfall(0, 9)
     assert raised.value.problem == f"No region of this project was admitted: {said}"
+
+
+@pytest.mark.parametrize(("functions", "warned"), [(2, True), (30, False)])
+def test_a_draw_beyond_a_fifth_of_what_is_disjoint_is_warned(functions: int, warned: bool) -> None:
+    text = "".join(
+        f"def f{n}(x):\n    total = x * {n} + {n} * {n} - x\n    return total\n\n\n" for n in range(functions)
+    )
+    lines = {number: frozenset({0}) for number in range(1, text.count("\n") + 1)}
+    file = SourceFile("a.py", text, "utf-8", is_test=False)
+    trip = SynthesisTrip(
+        Codebase(Path("/project"), (file,), ()),
+        Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
+        Saying(Outcome.FAIL, Outcome.PASS),
+        RunSettings(),
+        lambda text: None,
+    )
+    items = list(trip.items(2, 0, {}, lambda *_: None))
+    said = " ".join(trip.shortfall(len(items), 2))
+    assert len(items) == 2
+    assert (f"2 of about {functions} regions that do not overlap were drawn" in said) == warned
