@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
 from typing import NoReturn
 
 from app import windows
@@ -19,6 +19,16 @@ from core import __version__
 from core.errors import Bug, Cancelled, InspectorError
 
 DONE, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
+_GROUPS = {
+    "windows": ("open",),
+    "running": ("run", "demo"),
+    "looking": ("sample", "judge"),
+    "storing": ("runs", "report", "export"),
+    "comparing": ("compare", "analyse"),
+    "labels": ("labels",),
+    "machine": ("models", "doctor"),
+}
+"""Modules and their commands: what only the others need takes seconds to load on a busy machine."""
 _OPEN_UP = "Check the free space on the disk and your rights there; a run that has begun can be resumed."
 
 
@@ -29,22 +39,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(USER_ERROR, f"{self.prog}: {message}.\nSee `{self.prog} --help` for what it takes.\n")
 
 
-def build_parser(only_windows: bool = False) -> argparse.ArgumentParser:
-    """The whole command line; with `only_windows` the part that opens a window, which is there sooner."""
+def build_parser(only: str = "") -> argparse.ArgumentParser:
+    """The whole command line; with `only`, a command's name, its own group of commands, which is there sooner."""
     parser = _Parser(prog="rtc-inspector", description="How well does a local code model understand your code?")
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.set_defaults(command=windows.open_last, project=None, db=None, left=DONE)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
-    for group in (windows,) if only_windows else _groups():
-        group.add_commands(commands)
+    for group, names in _GROUPS.items():
+        if only in names or not any(only in others for others in _GROUPS.values()):
+            import_module(f"app.{group}").add_commands(commands)
     return parser
-
-
-def _groups() -> tuple[ModuleType, ...]:
-    """Every group of commands; they bring along what a window loads later, or never."""
-    from app import comparing, labels, looking, machine, running, storing
-
-    return windows, running, looking, storing, comparing, labels, machine
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _have_standard_streams()
     _write_any_text()
     words = sys.argv[1:] if arguments is None else arguments
-    options = build_parser(only_windows=not words or words[0] == "open").parse_args(words)
+    options = build_parser(words[0] if words else "open").parse_args(words)
     try:
         status: int = options.command(options)
         sys.stdout.flush()

@@ -11,7 +11,6 @@ from rich.table import Table
 
 from app.events import as_json
 from app.figures import figure_table
-from core.analyses.scores import by_facet, files
 from core.events import Event, Notice, VerdictReady
 from core.events import Progress as Step
 from core.kinds import few, task
@@ -94,6 +93,8 @@ def duration(seconds: float) -> str:
 
 def print_result(reader: Reader, run_id: int, database: str) -> None:
     """The closing table: scores of the run and of its files."""
+    from core.analyses.scores import by_facet, files  # numpy, which no other user of this module needs
+
     run = reader.run(run_id)
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
     table = _scores_table(run)

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
+
+from app.cli import _GROUPS, build_parser
 
 LATER = {
     *("docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "pygments.lexer", "scipy"),
     *("pyqtgraph", "rapidfuzz", "rich", "sacrebleu", "sqlite_utils", "core.run.pipeline", "core.store.reader"),
 }
 
+NOT_TO_JUDGE = {"docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "scipy", "PySide6"}
+
 
 def test_the_window_stands_without_what_it_does_not_need_yet() -> None:
     code = """
 import sys
 from app import cli
-cli.build_parser(only_windows=True).parse_args(["open", "."])
+cli.build_parser("open").parse_args(["open", "."])
 import app.gui, ui.main_window
 print(*sys.modules)
 """
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "PySide6" in loaded and LATER.isdisjoint(loaded), LATER & set(loaded)
+
+
+def test_each_command_is_found_without_loading_the_others() -> None:
+    """The whole command line has the commands that the groups name, and each group alone has its own."""
+    assert commands_of(build_parser()) == [name for names in _GROUPS.values() for name in names]
+    for names in _GROUPS.values():
+        for name in names:
+            assert commands_of(build_parser(name)) == list(names)
+    assert commands_of(build_parser("no such command")) == commands_of(build_parser("--help"))
+
+
+def commands_of(parser: argparse.ArgumentParser) -> list[str]:
+    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return list(subparsers.choices)
+
+
+def test_judging_loads_nothing_that_it_does_not_need() -> None:
+    code = "import sys\nfrom app import cli\ncli.build_parser('judge')\nprint(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "app.looking" in loaded and NOT_TO_JUDGE.isdisjoint(loaded), NOT_TO_JUDGE & set(loaded)
