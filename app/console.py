@@ -13,7 +13,7 @@ from app.events import as_json
 from app.figures import figure_table
 from core.events import Event, Notice, VerdictReady
 from core.events import Progress as Step
-from core.kinds import few, task
+from core.kinds import CONDITIONS, few, task
 from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow
 from core.types import Score
@@ -115,6 +115,10 @@ def _scores_table(run: RunRow) -> Table:
     table.add_row(f"lift over `{kind.baseline}`", *_cells(run.lift, signed=True), str(run.lift.n))
     baseline = run.scores.get("baseline", NOTHING)
     table.add_row(f"passes from `{kind.baseline}`", *_cells(baseline), str(baseline.n))
+    for measure in kind.averaged:
+        score = run.scores.get(measure.name, NOTHING)
+        if measure.name in CONDITIONS and score.n:
+            table.add_row(measure.title, *_cells(score), str(score.n))
     table.add_row(f"{kind.noun}s completed", str(run.items_complete), f"{run.items_dropped} dropped", "")
     table.add_row("samples", str(run.samples), f"{run.sandbox}", "")
     table.caption = few(run.rtc.n, f"{kind.noun}s") or None

@@ -13,6 +13,10 @@ if TYPE_CHECKING:  # numpy comes with these, and the window opens without it
     from core.metrics.paired import McNemar, MeanDifference
 
 
+UNLIKE, MOST_UNLIKE = 0.02, 0.1
+"""A share of a file shown that differs by more is another excerpt; in how many of the items that is tolerated."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """One item as both runs have it; judged in both. Made by `paired`.
@@ -112,13 +116,26 @@ class Comparison:
 
     @property
     def provisional(self) -> bool:
-        """Whether a run still grows: who looks again and again finds one sooner or later, so none is claimed."""
+        """Whether a run still grows: who looks again and again finds a winner by chance, so none is named."""
         return any(run.status in GROWING for run in (self.first, self.second))
+
+    @property
+    def shown_differently(self) -> int:
+        """Common items of which the prompts showed another share of the file in each run."""
+        shares = [
+            (pair.first.measures.get("shown", 1.0), pair.second.measures.get("shown", 1.0)) for pair in self.pairs
+        ]
+        return sum(abs(first - second) > UNLIKE for first, second in shares)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both models saw the same of nearly all files: else a difference may be that of the excerpts."""
+        return self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property
     def decided(self) -> bool:
         """Whether one run may be called better."""
-        return self.rtc.decided and not self.provisional
+        return self.rtc.decided and self.comparable and not self.provisional
 
     @property
     def lift_decided(self) -> bool:

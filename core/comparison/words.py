@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.comparison.values import Comparison, Difference
 from core.kinds import counted, few, task
-from core.store.rows import RunRow
+from core.store.rows import NOTHING, RunRow
 from core.types import Score
 
 SMALL = 0.05
@@ -31,6 +31,11 @@ def verdict(comparison: Comparison) -> str:
     between = f"RTC of run {second.id} minus that of run {first.id} is {bounded(rtc.score)}"
     if comparison.provisional:
         return f"Provisional: over {over} {between}. No run is called better while one of them still grows."
+    if not comparison.comparable:
+        return (
+            f"Not comparable: of {comparison.shown_differently} of {over} the models saw different parts of the file; "
+            f"over all {between}. Give both runs the same --context, one that holds the files."
+        )
     if not comparison.decided or rtc.score.value is None:
         return f"Undecided: over {over} {between}; {wanting(rtc, noun)}."
     better, worse = (second, first) if rtc.score.value > 0 else (first, second)
@@ -45,7 +50,8 @@ def lift_verdict(comparison: Comparison) -> str:
         return "Lift: no baseline is judged in both runs."
     if comparison.lift_decided:
         return f"Lift differs by {bounded(lift.score)}."
-    why = "undecided" if not lift.decided else "provisional" if comparison.provisional else "open while RTC is"
+    open_why = "not comparable" if not comparison.comparable else "open while RTC is"
+    why = "undecided" if not lift.decided else "provisional" if comparison.provisional else open_why
     return f"Lift differs by {bounded(lift.score)}: {why}."
 
 
@@ -149,6 +155,11 @@ def cautions(comparison: Comparison) -> str:
     ]
     if first.fingerprint != second.fingerprint:
         said.append("The project's files differ between the runs.")
+    for name in ("cut", "limited"):
+        shares = [run.scores.get(name, NOTHING).value or 0.0 for run in (first, second)]
+        if any(shares):
+            title = task(first.task).measure(name).title.capitalize()
+            said.append(f"{title}: {shares[0]:.0%} in run {first.id}, {shares[1]:.0%} in run {second.id}.")
     said.append(few(comparison.rtc.items, f"{kind}s in common"))
     return " ".join(filter(None, said))
 

@@ -135,7 +135,8 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
     """RTC is the share of judged reconstructions that pass, lift RTC less the same share of the baseline.
 
     `authors` of words that came with the item: how often code from those passes (`from_reference`), and how close the
-    model's descriptions come to them (`description_bleu`); RTC paper, Sec. 2 and Table 3.
+    model's descriptions come to them (`description_bleu`); RTC paper, Sec. 2 and Table 3. `cut`, `shown` and `limited`
+    say under what conditions: what the prompts showed of the file, and which descriptions were cut off.
     """
     backward = _judged(row for row in tree.whole(Role.BACKWARD) if row.counted)
     baseline = _judged(row for row in tree.whole(Role.BASELINE) if row.counted)
@@ -146,6 +147,10 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
     found: dict[str, float] = {"judged": len(backward), "passes": sum(backward)}
     means: dict[str, Sequence[float]] = {"rtc": backward, "baseline": baseline, "from_reference": references}
     means["description_bleu"] = bleu
+    prompts = [row for row in tree.samples if row.counted and row.author == "model" and not row.error]
+    means["cut"] = [row.truncated for row in prompts]
+    means["shown"] = [row.shown for row in prompts if row.shown is not None]
+    means["limited"] = [row.finish_reason == "length" for row in prompts if row.role == Role.FORWARD]
     found |= {name: sum(values) / len(values) for name, values in means.items() if values}
     if backward and baseline:
         found["lift"] = found["rtc"] - found["baseline"]

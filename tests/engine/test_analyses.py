@@ -63,7 +63,7 @@ def test_the_spread_of_another_measure_is_chosen(reader: Reader) -> None:
     assert isinstance(made, Histogram)
     assert (made.x.low, made.x.high, made.x.form) == (-1.0, 1.0, "signed")
     assert sorted(each.value for each in made.values) == sorted(i.lift for i in reader.items(1) if i.lift is not None)
-    assert list(made.choices[0].options) == ["rtc", "baseline", "lift"]
+    assert list(made.choices[0].options) == ["rtc", "baseline", "lift", "cut", "shown", "limited"]
 
 
 def test_the_run_and_its_figures_say_the_same(reader: Reader) -> None:

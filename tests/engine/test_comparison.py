@@ -35,8 +35,9 @@ class Outcomes:
     text: str = "total = sum(prices) - discount"
 
 
-def sample(role: Role, index: int) -> Sample:
-    return Sample(role, index, "prompt", 1, 0.1, "text", Extraction("text", ()), 10, 5, 0.1, "stop")
+def sample(role: Role, index: int, shown: float = 1.0) -> Sample:
+    answer = "text", Extraction("text", ()), 10, 5, 0.1, "stop"
+    return Sample(role, index, "prompt", 1, 0.1, *answer, truncated=shown < 1, shown=shown)
 
 
 def store_run(
@@ -47,6 +48,7 @@ def store_run(
     root: str = "/shop",
     task: str = "synthesis",
     status: str = "finished",
+    shown: float = 1.0,
 ) -> int:
     """A run of four reconstructions an item; a key is `path:start`."""
     settings = RunSettings(task=task, forward_samples=4, model=f"/models/{model}.gguf")
@@ -59,20 +61,20 @@ def store_run(
         path, start = key.split(":")
         span = Span(int(start), int(start) + len(made.text))
         item = Item(key, "region", path, span, int(start), int(start), made.text, ("t::a",), admitted=True, reason="")
-        _store_item(store, store.add_item(run, item), made)
+        _store_item(store, store.add_item(run, item), made, shown)
     settle(store, run)
     store.finish_run(run, status, [])
     return run
 
 
-def _store_item(store: Store, item: int, made: Outcomes) -> None:
+def _store_item(store: Store, item: int, made: Outcomes, shown: float = 1.0) -> None:
     for index in range(4):
-        description = store.add_sample(item, None, sample(Role.FORWARD, index))
-        code = store.add_sample(item, description, sample(Role.BACKWARD, 0))
+        description = store.add_sample(item, None, sample(Role.FORWARD, index, shown))
+        code = store.add_sample(item, description, sample(Role.BACKWARD, 0, shown))
         if made.passes is not None:
             outcome = Outcome.PASS if index < made.passes else Outcome.FAIL
             store.add_verdict(code, Verdict(outcome, 0.1, (), "", "", "s"))
-    baseline = store.add_sample(item, None, sample(Role.BASELINE, 0))
+    baseline = store.add_sample(item, None, sample(Role.BASELINE, 0, shown))
     store.add_verdict(baseline, Verdict(Outcome.PASS if made.baseline else Outcome.FAIL, 0.1, (), "", "", "s"))
 
 
@@ -202,6 +204,18 @@ def test_ten_runs_need_a_clearer_difference_than_two(store: Store) -> None:
     runs = [store_run(store, weak), store_run(store, strong), *(store_run(store, weak) for _ in range(8))]
     assert compared(store, *runs[:2])[0].decided
     assert not compared(store, *runs)[0].decided
+
+
+def test_runs_that_saw_other_excerpts_are_not_comparable(store: Store) -> None:
+    weak = store_run(store, {f"a.py:{n}": Outcomes(0) for n in range(20)}, shown=0.4)
+    strong = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)})
+    (found,) = compared(store, weak, strong)
+    assert found.rtc.decided and not found.decided and not found.lift_decided
+    assert words.verdict(found).startswith("Not comparable: of 20 of 20 regions the models saw different parts")
+    assert "Prompts cut: 100% in run 1, 0% in run 2." in words.cautions(found)
+    other = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, shown=0.4)
+    (alike,) = compared(store, weak, other)
+    assert alike.decided, "cut in the same way in both"
 
 
 def test_lift_is_judged_once_rtc_is_decided(store: Store) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from core.store.rows import RunRow
+from core.kinds import CONDITIONS, task
+from core.store.rows import NOTHING, RunRow
 from ui.listed_rows import Index, ListedRows
 from ui.region_state import number
 from ui.shell.status_line import score
@@ -67,6 +68,11 @@ class RunModel(ListedRows):
         if role == Qt.ItemDataRole.DisplayRole:
             return _cells(run)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            made = f"seed {run.seed} · {run.sandbox} · version {run.app_version}"
+            made = " · ".join(
+                f"{measure.title} {run.scores[measure.name].value or 0.0:.0%}"
+                for measure in task(run.task).averaged
+                if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
+            )
+            made += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
             return "\n".join((_cells(run)[index.column()], run.project_root, made, run.notes)).strip()
         return None
