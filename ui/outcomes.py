@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.store.rows import SampleRow, VerdictRow
+from core.store.rows import VerdictRow
 from ui.theme import Theme
 
 
@@ -89,19 +89,3 @@ def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
 def verdict_colour(theme: Theme, verdict: VerdictRow | None) -> str:
     """The colour of a verdict's badge."""
     return theme.neutral if verdict is None else theme.outcome(verdict.outcome)
-
-
-def role_name(role: str, index: int = 0) -> str:
-    """What a sample is, with the paper's sign for it in brackets."""
-    names = {
-        "forward": f"Description {index + 1} (y{index + 1})",
-        "backward": "Reconstruction (x^)",
-        "baseline": "Without a description (eps)",
-    }
-    return names.get(role, role)
-
-
-def sample_name(sample: SampleRow, place: int | None = None) -> str:
-    """The same of a stored one. `place`: which of several it is."""
-    name = role_name(sample.role, sample.index)
-    return f"{name} {place}" if place is not None else name

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from core.store.rows import ItemRow
-from core.types import OLD_LINE
 from ui.gateway import Gateway
+from ui.presenters import COMMIT, MARK, past_name, presenter
 
-COMMIT = "commit"
-"""Under this name of its origin an edit out of a history has its commit."""
-MARK = "^:"
-"""As git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent."""
 KEPT = 30
 """Files whose text is kept."""
 
@@ -33,26 +28,17 @@ class PastFiles(QObject):
         self._texts: dict[str, str] = {}
 
     def shown(self, item: ItemRow) -> ItemRow:
-        """The item as it is; of an edit the old code, at its place in the past file."""
-        if item.old_text is None:
-            return item
-        name, line = past_name(item), int(item.origin.get(OLD_LINE) or 0)
-        text = self._texts.get(name)
-        start = _offset(text, line) if text is not None and line else 0
-        last = (line or item.start_line) + item.old_text.count("\n")
-        return replace(
-            item, path=name, text=item.old_text, start=start, end=start + len(item.old_text),
-            start_line=line or item.start_line, end_line=last,
-        )  # fmt: skip
+        """The item where its code stands: of an edit the old code, in the past file."""
+        return presenter(item).code_shown(item, self._texts)
 
     def all_shown(self, items: Sequence[ItemRow]) -> Sequence[ItemRow]:
-        """Every item of a run that way; a run has edits alone or none."""
-        return [self.shown(item) for item in items] if items and items[0].old_text is not None else items
+        """Every item of a run that way; a run has items of one kind."""
+        return [self.shown(item) for item in items] if items and presenter(items[0]).past else items
 
     def want(self, item: ItemRow, project: Path) -> None:
         """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""
         commit, name = item.origin.get(COMMIT), past_name(item)
-        if item.old_text is None or not commit or name in self._texts:
+        if not presenter(item).past or not commit or name in self._texts:
             return
         work = partial(_read, project, commit, item.path)
         self._gateway.submit("past file", work, partial(self._take, name), _absent)
@@ -64,25 +50,9 @@ class PastFiles(QObject):
         self.came.emit(name, text)
 
 
-def past_name(item: ItemRow) -> str:
-    """How the file is called in which an edit's old code stands; an edit out of a file of edits stands alone."""
-    commit = item.origin.get(COMMIT, "")
-    return f"{commit[:10]}{MARK}{item.path}" if commit else item.key
-
-
 def present_path(name: str) -> str:
     """The path in the project that a name stands for."""
     return name.partition(MARK)[2] or name
-
-
-def _offset(text: str, line: int) -> int:
-    """Characters before a line, counted from 1."""
-    at = 0
-    for _ in range(line - 1):
-        at = text.find("\n", at) + 1
-        if not at:
-            return len(text)
-    return at
 
 
 def _read(project: Path, commit: str, path: str) -> str:

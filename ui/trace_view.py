@@ -10,6 +10,7 @@ from core.events import Event, SampleReady, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
 from ui.inspection import Inspection, Trace
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
+from ui.presenters import describes, diff_title, rebuilt, sample_name
 
 
 class TraceView(QObject):
@@ -112,14 +113,15 @@ class TraceView(QObject):
 
     def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
         """The code a sample stands for: itself, or the first reconstruction from a description."""
-        if sample is None or sample.role != "forward":
+        if sample is None or not describes(sample):
             return sample
         children = (each for each in self._samples.values() if each.parent_id == sample.id)
         return next(children, None)
 
     def _show_diff(self, code: SampleRow | None) -> None:
         parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
-        self._diff.show_code(self._item, code, _title(code) if code else "", parent.text if parent else "")
+        title = diff_title(self._item.task, code) if self._item is not None and code is not None else ""
+        self._diff.show_code(self._item, code, title, parent.text if parent is not None and describes(parent) else "")
 
     def _show_tests(self, code: SampleRow | None) -> None:
         item, verdict = self._item, code.verdict if code else None
@@ -137,11 +139,13 @@ class TraceView(QObject):
     def _show_prompt(self, sample: SampleRow | None) -> None:
         if sample is None:
             self._inspection.forget("prompt")
-            self._prompt.set_sample(None, "")
+            self._prompt.set_sample(None, "", "")
             return
 
+        task = self._item.task if self._item is not None else ""
+
         def show(prompt: str) -> None:
-            self._prompt.set_sample(sample, prompt)
+            self._prompt.set_sample(sample, prompt, sample_name(task, sample))
 
         self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
 
@@ -149,11 +153,4 @@ class TraceView(QObject):
 def _failed(sample: SampleRow) -> bool:
     """Whether a reconstruction was judged and did not pass; what could not be judged is no failure."""
     outcome = sample.verdict.outcome if sample.verdict is not None else "pass"
-    return sample.role == "backward" and outcome not in ("pass", "infrastructure")
-
-
-def _title(sample: SampleRow) -> str:
-    """What the right side of the diff is."""
-    if sample.role == "baseline":
-        return "baseline, without a description"
-    return f"reconstruction {sample.index + 1}" if sample.index else "reconstruction"
+    return rebuilt(sample) and outcome not in ("pass", "infrastructure")

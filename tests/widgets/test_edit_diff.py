@@ -139,7 +139,7 @@ def test_who_labels_an_edit_sees_old_new_and_predicted_code(qapp: QApplication, 
     assert not subject.columns.isVisible() and not subject.original.isVisible()
     subject.show_subject(item, described, "")
     assert [pane.isVisible() for pane in subject.edit.sides] == [True, True, False]
-    subject.show_subject(replace(item, old_text=None), made, described.text)
+    subject.show_subject(replace(item, kind="region", old_text=None), made, described.text)
     assert subject.columns.isVisible() and not subject.edit.isVisible()
 
 

@@ -164,13 +164,15 @@ def test_scores_by_kind_stand_in_the_run_panel(window: MainWindow, case: StoredE
     window.parts.tabs.setCurrentWidget(window.parts.metrics)
     window.browsing.choose(case.items()[0].id)
     wait_until(lambda: window.parts.metrics.table.isVisible())
-    assert window.parts.metrics.as_text().startswith("Reconstruction\tVerdict\tExact\tEDIT-SIM\tBLEU\tchrF\tOld code\n")
+    assert window.parts.metrics.as_text().startswith(
+        "Sample\tVerdict\tExact\tExact, strict\tEDIT-SIM\tBLEU\tchrF\tOld code\n"
+    )
 
 
 def test_the_report_is_about_edits(case: StoredEdits) -> None:
     with open_reader(case.database) as reader:
         page = render(reader, case.run_id)
-    assert "Each edit was described" in page and "judged against the edit that people made" in page
+    assert "Describe an edit of the project" in page and "judged against the edit that people made" in page
     assert "<th>old code</th>" in page and "<th>predicted</th>" in page
     assert "<td>language</td><td>JavaScript</td>" in page and "tests judged" not in page
 

@@ -183,12 +183,15 @@ def test_scores_of_code_samples_are_listed_with_bars(metrics_panel: MetricsPanel
     metrics_panel.set_samples(item, samples)
     rows = cells(metrics_panel.table)
     assert [row[0] for row in rows] == [
-        *(f"Description {n} (y{n}) → Reconstruction (x^)" for n in (1, 2, 3)),
-        "Without a description (eps)",
+        *(f"Description {n} (y{n}) → Reconstruction (x̂)" for n in (1, 2, 3)),
+        "Baseline (ε)",
     ]
     first = samples[1]
-    assert rows[0][4] == f"{first.scores['edit_sim']:.3f}"
-    assert metrics_panel.table.model().index(0, 4).data(FRACTION) == pytest.approx(first.scores["edit_sim"])
+    model = metrics_panel.table.model()
+    heads = [model.headerData(at, Qt.Orientation.Horizontal) for at in range(model.columnCount())]
+    place = heads.index("EDIT-SIM")
+    assert rows[0][place] == f"{first.scores['edit_sim']:.3f}"
+    assert model.index(0, place).data(FRACTION) == pytest.approx(first.scores["edit_sim"])
     assert rows[0][2] == ("✓ yes" if first.scores["exact_match"] else "✗ no")
 
 

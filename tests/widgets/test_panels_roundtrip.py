@@ -153,8 +153,8 @@ def test_text_being_written_shows_at_once_and_gives_way_to_its_sample(panel: Rou
     wait_until(lambda: writing(panel) == ["If the value lies outside "], what="for the caret to blink")
     panel.set_trace(item, samples[:1])
     assert writing(panel) == []
-    panel.append_text(item.id, "backward", 0, "if value", parent=0)
-    panel.append_text(item.id, "backward", 0, "return", parent=1)
+    panel.append_text(item.id, "backward", 0, "if value", parent=samples[0].id)
+    panel.append_text(item.id, "backward", 0, "return", parent=samples[0].id + 1000)
     assert writing(panel) == ["if value" + CARET, "return" + CARET]
     panel.set_trace(item, samples[:2])
     assert writing(panel) == ["return" + CARET]
@@ -177,7 +177,8 @@ def test_dropped_and_waiting_regions_say_why_there_is_nothing(panel: RoundTripPa
 
 
 def test_the_header_names_place_scores_and_tests(panel: RoundTripPanel, stored: StoredRun) -> None:
-    item = replace(stored.admitted(), rtc=1 / 3, lift=-0.25)
+    item = stored.admitted()
+    item = replace(item, measures={**item.measures, "rtc": 1 / 3, "lift": -0.25})
     panel.set_trace(item, stored.samples(item))
     header = panel._header
     assert header._place.text() == f"{item.path}:{item.start_line}–{item.end_line}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.store.rows import ItemRow
 from ui.code.anchors import anchors
 from ui.code.source_text import SourceText
+from ui.presenters import presenter
 from ui.region_state import RegionState, region_state
 
 TAB = 4
@@ -49,7 +50,7 @@ class Placed:
     @property
     def past(self) -> bool:
         """Whether they are the old code of edits."""
-        return any(item.old_text is not None for item in self._items())
+        return any(presenter(item).past for item in self._items())
 
     def _items(self) -> tuple[ItemRow, ...]:
         return (*(block.item for block in self.blocks), *self.gone)
@@ -71,7 +72,7 @@ def place(items: Iterable[ItemRow], source: SourceText) -> Placed:
 
 def _block(item: ItemRow, at: int, source: SourceText) -> Block:
     start, end = source.place(at), source.place(at + max(len(item.text) - 1, 0))
-    last = start.line if item.old_text is None else end.line  # an edit may begin deeper than it goes on
+    last = end.line if presenter(item).past else start.line  # an edit may begin deeper than it goes on
     lines = [line for number in range(start.line, last + 1) if (line := source.line(number)).strip()]
     indent = min((len(line[: len(line) - len(line.lstrip())].expandtabs(TAB)) for line in lines), default=0)
     return Block(item, start.line, end.line, indent, region_state(item), _tag(item), at != item.start)

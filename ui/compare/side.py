@@ -13,6 +13,7 @@ from ui.diff.controls import button, column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
+from ui.presenters import describes, diff_title, rebuilt
 from ui.theme import SPACE, Theme
 
 
@@ -86,14 +87,14 @@ class TraceSide(QWidget):
         if self._below.isActive():
             return
         item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None
-        if sample is not None and sample.role == "forward":
+        if sample is not None and describes(sample):
             sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
-        title = "" if sample is None else "baseline" if sample.role == "baseline" else "reconstruction"
+        title = diff_title(item.task, sample) if item is not None and sample is not None else ""
         self.diff.show_code(item, sample, title)
 
     def _choose(self, passing: bool) -> None:
         """The first reconstruction that tells why the runs disagree."""
-        judged = ((each.id, each.verdict) for each in self._samples.values() if each.role == "backward")
+        judged = ((each.id, each.verdict) for each in self._samples.values() if rebuilt(each))
         fitting = (number for number, verdict in judged if verdict and (verdict.outcome == "pass") == passing)
         first = next(fitting, None)
         if first is not None:

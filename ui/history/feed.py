@@ -14,7 +14,7 @@ from core.store.rows import ItemRow, RunRow
 from ui.gateway import Gateway
 from ui.history.model import searched
 from ui.history.panel import NOTHING, HistoryPanel
-from ui.past import COMMIT
+from ui.presenters import COMMIT, presenter
 
 if TYPE_CHECKING:
     from core.source.commits import CommitList
@@ -49,8 +49,8 @@ class HistoryFeed(QObject):
     def set_items(self, items: Sequence[ItemRow], run: RunRow | None) -> None:
         """Mark the edits of the run that is shown."""
         edits: dict[str, list[ItemRow]] = {}
-        for item in items if items and items[0].old_text is not None else ():
-            if COMMIT in item.origin and item.admitted:
+        for item in items:
+            if item.admitted and presenter(item).past and COMMIT in item.origin:
                 edits.setdefault(item.origin[COMMIT], []).append(item)
         self._run = run if edits else None
         self._panel.set_edits(edits)

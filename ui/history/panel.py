@@ -14,7 +14,7 @@ from ui.diff.controls import BAR, column, label, row, switch
 from ui.figures.tables import table
 from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
-from ui.past import COMMIT
+from ui.presenters import COMMIT
 from ui.text_size import grown
 from ui.theme import Theme
 

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.controls import column
-from ui.diff.edit_view import EditView, ShownEdit, shown_edit
+from ui.diff.edit_view import EditView, ShownEdit
 from ui.diff.equivalence import MOST_CHARACTERS
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.view import DiffView
 from ui.panels.empty import EmptyState
+from ui.presenters import presenter
 from ui.theme import Theme
 
 
@@ -42,13 +43,10 @@ class DiffPanel(QWidget):
 
     def show_code(self, item: ItemRow | None, code: SampleRow | None, title: str, description: str = "") -> None:
         """Compare what was made of an item with the original; an edit is shown before anything was made of it."""
-        if item is not None and item.old_text is not None:
-            self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
-        elif item is None or code is None:
+        if item is None:
             self.clear()
         else:
-            line = item.start_line
-            self.set_pair(item.text, code.text, title, item.path, first_line=line, description=description)
+            presenter(item).compare(self, item, code, title, description)
 
     def set_pair(
         self,

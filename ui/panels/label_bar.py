@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QWidget
 from core.store.rows import SampleRow
 from ui.diff.controls import BAR, button, row
 from ui.diff.elided import ElidedLabel
-from ui.outcomes import sample_name, verdict_colour, verdict_text
+from ui.outcomes import verdict_colour, verdict_text
 from ui.panels.badge import Badge
 from ui.panels.label_actions import LabelActions, keys_of
+from ui.presenters import describes
 from ui.theme import SPACE, Theme
 
 Act = Callable[[], object]
@@ -37,11 +38,11 @@ class LabelBar(QWidget):
         parts = (self.name, self.badge, self.about, self.progress)
         row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self).setStretch(2, 1)
 
-    def show_sample(self, sample: SampleRow, about: str, *, blind: bool) -> None:
+    def show_sample(self, sample: SampleRow, name: str, about: str, *, blind: bool) -> None:
         """Name a sample and its verdict; `blind` leaves the verdict out."""
-        self.name.setText(sample_name(sample))
+        self.name.setText(name)
         self.about.setText(about)
-        text = verdict_text(sample.verdict) if sample.role != "forward" and not blind else ""
+        text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
         self.badge.show_text(text, verdict_colour(self._theme, sample.verdict))
 
     def refresh_keys(self, actions: LabelActions) -> None:

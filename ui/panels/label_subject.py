@@ -16,6 +16,7 @@ from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import compare
 from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
+from ui.presenters import describes, presenter
 from ui.theme import SPACE, Theme
 
 MOST_WORDS, LEAST_WORDS = 0.35, 40
@@ -42,20 +43,20 @@ class LabelSubject(QWidget):
 
     def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
         """Show a sample of an item; `description` is the one a reconstruction was made from."""
-        describes = sample.role == "forward"
-        self.description.setText(breakable(sample.text if describes else description))
+        words = describes(sample)
+        self.description.setText(breakable(sample.text if words else description))
         self._words.setVisible(bool(self.description.text()))
         self._make_room()
-        self.original.setVisible(describes)
-        self.columns.setVisible(not describes)
-        if item.old_text is not None:
-            self._show_edit(item, None if describes else sample.text)
+        self.original.setVisible(words)
+        self.columns.setVisible(not words)
+        if presenter(item).past:
+            self._show_edit(item, None if words else sample.text)
             return
         if "edit" in self.__dict__:
             self.edit.hide()
         before = item.text
         indent = lost_indentation(before)
-        if describes:
+        if words:
             self.original.show_text(restored(before, indent))
             return
         python = item.path.endswith((".py", ".pyi"))

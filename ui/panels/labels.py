@@ -20,6 +20,7 @@ from ui.panels.label_history import decision, held_labels, opinions, own_label, 
 from ui.panels.label_side import LabelSide
 from ui.panels.label_subject import LabelSubject
 from ui.panels.opinions import Opinions
+from ui.presenters import sample_name
 from ui.theme import Theme
 
 TOLD = 6
@@ -51,6 +52,7 @@ class LabelsPanel(QWidget):
         self._theme = theme
         self._sample: SampleRow | None = None
         self._labels: Sequence[LabelRow] = ()
+        self._task = ""
         self._given = Given()
         self._names: Mapping[str, str] = {}
         self._slots: dict[int, ErrorMode] = {}
@@ -182,6 +184,7 @@ class LabelsPanel(QWidget):
         """
         fresh = sample is None or self._sample is None or sample.id != self._sample.id
         self._sample, self._labels = sample, labels
+        self._task = item.task if item is not None else self._task
         self._empty.setVisible(sample is None)
         self._body.setVisible(sample is not None)
         if sample is None:
@@ -308,7 +311,7 @@ class LabelsPanel(QWidget):
 
     def _show_sample(self, sample: SampleRow) -> None:
         about = "" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split())
-        self.bar.show_sample(sample, about, blind=self.blind.isChecked())
+        self.bar.show_sample(sample, sample_name(self._task, sample), about, blind=self.blind.isChecked())
         self.undo.setEnabled(bool(self._given))
 
     def _show_labels(self) -> None:

@@ -13,8 +13,9 @@ from core.store.rows import ItemRow, SampleRow
 from core.types import Form
 from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
-from ui.outcomes import sample_name, verdict_colour, verdict_text
+from ui.outcomes import verdict_colour, verdict_text
 from ui.panels.empty import EmptyState
+from ui.presenters import sample_name
 from ui.theme import Theme
 
 FIRST = 2
@@ -66,7 +67,7 @@ class MetricsPanel(QWidget):
         codes = [sample for sample in samples if _compared(sample)]
         usual = {each.name for each in self._columns if each.usual}
         self._choose_columns({name for sample in codes for name in _scores(sample)} or usual)
-        names = _names(samples)
+        names = _names(item.task if item else "", samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
         for part in (self.table, self._head):
             part.setVisible(bool(codes))
@@ -135,13 +136,13 @@ def _scores(sample: SampleRow) -> dict[str, float]:
     return {**sample.scores, **{name: value for name, _, value in sample.pairs}}
 
 
-def _names(samples: Sequence[SampleRow]) -> dict[int, str]:
-    """`Description 2 (y2) → Reconstruction (x^)` for each code sample."""
+def _names(task: str, samples: Sequence[SampleRow]) -> dict[int, str]:
+    """`Description 2 (y2) → Reconstruction (x̂)` for each code sample."""
     by_id = {sample.id: sample for sample in samples}
     names = {}
     for sample in samples:
         parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
-        before = f"{sample_name(parent)} → " if parent else ""
+        before = f"{sample_name(task, parent)} → " if parent else ""
         author = f" (by {parent.author})" if parent and parent.author != "model" else ""
-        names[sample.id] = f"{before}{sample_name(sample)}{author}"
+        names[sample.id] = f"{before}{sample_name(task, sample)}{author}"
     return names

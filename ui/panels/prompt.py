@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QSplitter, QWidget
 from core.store.rows import SampleRow
 from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.diff.elided import ElidedLabel
-from ui.outcomes import sample_name
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
@@ -32,7 +31,7 @@ class PromptPanel(QWidget):
         self.human, self.short = Badge(theme), Badge(theme)
         self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
         self._lay_out()
-        self.set_sample(None, "")
+        self.set_sample(None, "", "")
 
     def _lay_out(self) -> None:
         self._body = QSplitter(Qt.Orientation.Horizontal)
@@ -47,14 +46,14 @@ class PromptPanel(QWidget):
         self._head.setLayout(row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR))
         column(self._head, self._empty, self._body, owner=self)
 
-    def set_sample(self, sample: SampleRow | None, prompt: str) -> None:
-        """Show a sample with its exact prompt."""
+    def set_sample(self, sample: SampleRow | None, prompt: str, name: str = "") -> None:
+        """Show a sample with its exact prompt; `name` is what its method calls it."""
         self._sample, self._prompt = sample, prompt
         for part, shown in ((self._empty, sample is None), (self._body, sample), (self._head, sample)):
             part.setVisible(bool(shown))
         if sample is None:
             return
-        self.name.setText(sample_name(sample))
+        self.name.setText(name)
         self.figures.setText(_figures(sample))
         self._show_badges(sample)
         self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")

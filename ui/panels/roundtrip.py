@@ -9,8 +9,10 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.generation import Role
 from core.kinds import article
 from core.store.rows import ItemRow, SampleRow
+from core.types import Form
 from ui.diff.controls import button, column, label
 from ui.panels.card import CardScroll
 from ui.panels.describe_card import DescribeCard
@@ -18,6 +20,7 @@ from ui.panels.empty import EmptyState
 from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import SampleCard, WritingCard
 from ui.panels.streams import Place, Streams
+from ui.presenters import Node, rebuilt, role_name, trace
 from ui.theme import SPACE, Theme
 
 BLINK = 530
@@ -198,24 +201,24 @@ class RoundTripPanel(QWidget):
         for number in gone:
             self._put_away(self._cards.pop(number))
         ordered = {}
-        for place, sample in enumerate(samples, 1):
-            card = self._cards.get(sample.id)
+        for place, node in enumerate(trace(item, samples), 1):
+            card = self._cards.get(node.sample.id)
             if card is None:
-                card = self._new_card(sample, item, place)
+                card = self._new_card(node, item, place)
             else:
-                card.show_sample(sample, item)
-            ordered[sample.id] = card
+                card.show_node(node, item)
+            ordered[node.sample.id] = card
         self._cards = ordered
 
-    def _new_card(self, sample: SampleRow, item: ItemRow, place: int) -> SampleCard:
+    def _new_card(self, node: Node, item: ItemRow, place: int) -> SampleCard:
         """A card put away before, else a new one: making one takes ten times as long."""
-        card = next((each for each in self._spare if each.fits(sample)), None)
+        card = next((each for each in self._spare if each.fits(node)), None)
         if card is None:
-            card = SampleCard(self._theme, sample, item)
+            card = SampleCard(self._theme, node, item)
             card.chosen.connect(partial(self._choose_card, card))
         else:
             self._spare.remove(card)
-            card.show_sample(sample, item)
+            card.show_node(node, item)
         self._layout.insertWidget(place, card)
         card.show()  # at once, so that it can take the focus
         return card
@@ -237,12 +240,19 @@ class RoundTripPanel(QWidget):
             _remove(self._layout, self._writing.pop(place))
         for place, text in texts.items():
             if place not in self._writing:
-                self._writing[place] = WritingCard(self._theme, place.role, place.index)
+                self._writing[place] = self._new_writing(place)
                 self._layout.insertWidget(self._layout.count() - 1, self._writing[place])
                 self._writing[place].show()
             self._writing[place].show_text(text)
         if bool(self._writing) != self._blinking.isActive():
             self._blinking.start() if self._writing else self._blinking.stop()
+
+    def _new_writing(self, place: Place) -> WritingCard:
+        """Below the sample it is made from, if that was told."""
+        above = self._cards.get(place.parent) if place.parent is not None else None
+        task = self._item.task if self._item is not None else ""
+        name, code = role_name(task, place.role, place.index), Role(place.role).form != Form.TEXT
+        return WritingCard(self._theme, name, above.node.depth + 1 if above is not None else 0, code=code)
 
     def _blink(self) -> None:
         self._lit = not self._lit
@@ -270,7 +280,7 @@ class RoundTripPanel(QWidget):
 
     def _choose_first(self, samples: Sequence[SampleRow]) -> None:
         """The first reconstruction, else the first sample."""
-        made = [sample for sample in samples if sample.role == "backward"]
+        made = [sample for sample in samples if rebuilt(sample)]
         for sample in (made or list(samples))[:1]:
             self.select(sample.id)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from core.kinds import counted
 from core.store.rows import ItemRow
 from ui.diff.controls import column, row
 from ui.diff.elided import ElidedLabel
 from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
+from ui.presenters import presenter
 from ui.region_state import UNFINISHED
 from ui.theme import SPACE, Theme
 
@@ -41,9 +41,7 @@ class RoundTripHeader(QWidget):
     def show_item(self, item: ItemRow) -> None:
         """Show one item as it stands."""
         self._item = item
-        several = item.end_line != item.start_line
-        lines = f"{item.start_line}–{item.end_line}" if several else str(item.start_line)
-        self._place.setText(f"{item.path}:{lines}")
+        self._place.setText(presenter(item).heading(item))
         self._peek.show_code(item.text, item.path)
         self._show_scores(item)
 
@@ -63,9 +61,8 @@ class RoundTripHeader(QWidget):
         tip = f"{item.passes} of {item.judged} judged reconstructions pass"
         self._rtc.show_text(rtc, colour, tip)
         self._lift.show_text("" if item.lift is None else f"lift {item.lift:+.2f}", theme.neutral, _LIFT)
-        count = len(item.tests)
-        tests = counted(count, "test") if count else _JUDGED_BY[item.old_text is not None]
-        self._tests.show_text(tests, theme.neutral, _tests_tip(item))
+        judged, by = presenter(item).judged(item)
+        self._tests.show_text(judged, theme.neutral, by)
         self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
 
@@ -75,18 +72,4 @@ _LIFT = (
     "So few outcomes of one item prove nothing: the lift of the run has an interval."
 )
 
-
-_JUDGED_BY = {False: "whole suite", True: "exact match"}
-"""What judges where no covering test is named: code that runs at import, and edits."""
-
 _EXTRA = "You selected this code; it stands beside the run's sampled regions and is left out of its scores"
-
-
-def _tests_tip(item: ItemRow) -> str:
-    """The covering tests by name, a dozen at most."""
-    names = list(item.tests[:12])
-    if len(item.tests) > 12:
-        names.append(f"and {len(item.tests) - 12} more")
-    if item.old_text is not None and not names:
-        return "Passes when the new code comes back, white space at line ends aside."
-    return "\n".join(["Covered by:", *names]) if names else "These lines run at import: the whole suite judges them."

@@ -11,10 +11,11 @@ from ui.diff.controls import Margins, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.figures.flow import Flow
 from ui.fonts import write_fixed
-from ui.outcomes import role_name, sample_name, verdict_colour, verdict_detail, verdict_text
+from ui.outcomes import verdict_colour, verdict_detail, verdict_text
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
+from ui.presenters import Node, describes
 from ui.theme import SPACE, Theme
 
 RECITES_FROM = 0.3
@@ -22,7 +23,9 @@ RECITES_FROM = 0.3
 
 CARET = "▍"
 INDENT = 20
-"""Pixels by which code stands right of the description it was made from."""
+"""Pixels by which a sample stands right of the one it was made from."""
+DEEPEST = 4
+"""Levels up to which cards are indented; in a longer chain the names say the round."""
 
 _SHORTENED = "The file did not fit the context window: whole statements of it were left out of the prompt."
 _ENDS = {
@@ -34,40 +37,50 @@ _ENDS = {
 
 
 class SampleCard(Card):
-    """One stored sample. Descriptions show their text, code samples their verdict and first lines."""
+    """One stored sample. Words show their text, code its verdict and first lines; both their scores against others."""
 
-    def __init__(self, theme: Theme, sample: SampleRow, item: ItemRow) -> None:
-        """Show `sample` of `item`."""
-        super().__init__(theme, INDENT if sample.role == "backward" else 0)
-        self.sample, self._item = sample, item
+    def __init__(self, theme: Theme, node: Node, item: ItemRow) -> None:
+        """Show a sample in the tree of `item`."""
+        super().__init__(theme, inset_of(node.depth))
+        self.node, self._item = node, item
         self._name = label(role="heading")
         self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
         self._cost = ElidedLabel("caption")
         self._cost.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._text = label(wrap=True)
+        self._against = label(role="caption", wrap=True)
         self._code = CodePeek(theme, 3)
         self._badges = (self._main, self._author, self._end, self._short)
         head = row(spacing=SPACE // 2 + 2)
         head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
         head.addWidget(self._cost, 0, Qt.AlignmentFlag.AlignTop)
-        column(head, self._text, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
-        self.show_sample(sample, item)
+        column(
+            head, self._text, self._against, self._code, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self
+        )
+        self.show_node(node, item)
+
+    @property
+    def sample(self) -> SampleRow:
+        """What it shows."""
+        return self.node.sample
 
     @property
     def describes(self) -> bool:
-        """Whether this is a description rather than code."""
-        return self.sample.role == "forward"
+        """Whether these are words rather than code."""
+        return describes(self.sample)
 
-    def fits(self, sample: SampleRow) -> bool:
-        """Whether this card can show a sample of that role."""
-        return (sample.role == "backward") == (self.inset > 0)
+    def fits(self, node: Node) -> bool:
+        """Whether this card can show a sample at that depth."""
+        return inset_of(node.depth) == self.inset
 
-    def show_sample(self, sample: SampleRow, item: ItemRow) -> None:
+    def show_node(self, node: Node, item: ItemRow) -> None:
         """Show a sample as it stands now; what is shown of it already is left alone."""
-        if (sample, item.id, item.state) == (self.sample, self._item.id, self._item.state) and self._name.text():
+        if (node, item.id, item.state) == (self.node, self._item.id, self._item.state) and self._name.text():
             return
-        self.sample, self._item = sample, item
-        self._name.setText(sample_name(sample))
+        self.node, self._item, sample = node, item, node.sample
+        self._name.setText(node.name)
+        self._against.setText(" · ".join(node.against))
+        self._against.setVisible(bool(node.against))
         self._cost.setText(_figures(sample))
         self._text.setVisible(self.describes or bool(sample.error))
         self._text.setText(breakable(sample.error or sample.text or "(empty)"))
@@ -89,11 +102,9 @@ class SampleCard(Card):
 
     def spoken(self) -> str:
         """What a screen reader says."""
-        sample = self.sample
-        names = {"forward": f"Description {sample.index + 1}", "baseline": "Baseline reconstruction"}
-        parts = [names.get(sample.role, "Reconstruction")]
-        parts += [badge.text for badge in self._badges if badge.text]
-        return f"{', '.join(parts)}: {sample.text}" if self.describes else ", ".join(parts)
+        spoken = self.node.name.rpartition(" (")[0] or self.node.name  # without the paper's sign
+        parts = [spoken, *(badge.text for badge in self._badges if badge.text), *self.node.against]
+        return f"{', '.join(parts)}: {self.sample.text}" if self.describes else ", ".join(parts)
 
     def _show_badges(self) -> None:
         sample, theme = self.sample, self.theme
@@ -116,16 +127,15 @@ class SampleCard(Card):
 class WritingCard(Card):
     """A text still being written, with a caret."""
 
-    def __init__(self, theme: Theme, role: str, index: int) -> None:
+    def __init__(self, theme: Theme, name: str, depth: int, *, code: bool) -> None:
         """Empty until `show_text`."""
-        super().__init__(theme, INDENT if role == "backward" else 0)
+        super().__init__(theme, inset_of(depth))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        name = role_name(role, index)
         self._state = Badge(theme, "… writing", theme.accent)
         self._text = label(wrap=True)
         self._so_far, self._lit = "", True
-        if role != "forward":
+        if code:
             write_fixed(self._text, 8.5)
         head = row(label(name, "heading"), self._state, None, spacing=SPACE // 2 + 2)
         column(head, self._text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
@@ -149,6 +159,11 @@ class WritingCard(Card):
         """Draw in other colours."""
         super().set_theme(theme)
         self._state.set_theme(theme, theme.accent)
+
+
+def inset_of(depth: int) -> int:
+    """Pixels for a sample with so many above it."""
+    return INDENT * min(depth, DEEPEST)
 
 
 def inside(inset: int) -> Margins:

@@ -14,6 +14,7 @@ from core.comparison.values import Comparison, Pair
 from core.kinds import task
 from core.store.reader import Reader
 from resources import text as resource
+from ui.presenters import presenter
 from ui.report.page import environment, small_enough, write_page
 from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips
@@ -59,5 +60,4 @@ def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> st
 
 def _shown(reader: Reader, pair: Pair) -> ShownPair:
     edit = edit_rows(pair.first)
-    heads = ("new code", "predicted") if edit else ("original", "reconstruction")
-    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit, *heads)
+    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit, *presenter(pair.first).sides)

@@ -22,6 +22,7 @@ from core.store.reader import Reader
 from core.store.rows import GROWING, ItemRow, RunRow
 from core.types import Score
 from resources import text as resource
+from ui.presenters import presenter
 from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips
 
@@ -43,8 +44,12 @@ class Shown:
     @property
     def place(self) -> str:
         """Where its code stands; an item without a file has its key."""
-        item = self.item
-        return f"{item.path}:{item.start_line}-{item.end_line}" if item.path else item.key
+        return presenter(self.item).heading(self.item)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What is compared."""
+        return presenter(self.item).sides
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from core.types import Form
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
 from ui.outcomes import sign
+from ui.presenters import presenter
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""
@@ -78,9 +79,9 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
 
 def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
     """Of an edit, what people changed; empty for a region."""
-    if item.old_text is None:
+    if not presenter(item).past:
         return []
-    return [_row(row) for row in compare(item.old_text, item.text, python=False).rows]
+    return [_row(row) for row in compare(item.old_text or "", item.text, python=False).rows]
 
 
 def _code(reader: Reader, item: ItemRow, sample: SampleRow) -> Code:

@@ -1,0 +1,87 @@
+"""Items of any kind in the window: headings without a file, traces of any depth, scores between samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from stored_run import StoredRun, shown, stored_run
+
+from core.kinds import task
+from ui.panels import RoundTripPanel
+from ui.presenters import diff_title, presenter, role_name, sample_name, trace
+from ui.theme import LIGHT
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredRun]:
+    with stored_run(Path(tmp_path_factory.mktemp("presenters")), items=8) as run:
+        yield run
+
+
+def test_samples_are_called_as_their_method_calls_them() -> None:
+    assert role_name("synthesis", "forward", 1) == "Description 2 (y2)"
+    assert role_name("synthesis", "backward") == "Reconstruction (x̂)"
+    assert role_name("synthesis", "backward", 1) == "Reconstruction 2 (x̂2)"
+    assert role_name("benchmark", "solve", 3) == "Solution 4 (s4)"
+    assert role_name("benchmark", "transform") == "transform", "a role the method does not have keeps its own name"
+    assert {role_name("editing", role).rpartition(" (")[2][:-1] for role in ("backward", "baseline")} == {
+        name.sign for role, name in task("editing").roles.items() if role != "forward"
+    }
+
+
+def test_an_item_without_a_file_is_called_by_its_key(stored: StoredRun) -> None:
+    item = stored.admitted()
+    assert presenter(item).heading(item).startswith(f"{item.path}:{item.start_line}")
+    bare = replace(item, path="", start_line=0, end_line=0, key="HumanEval/7", kind="problem")
+    assert presenter(bare).heading(bare) == "HumanEval/7"
+
+
+def test_what_judges_an_item_is_said_by_its_kind(stored: StoredRun) -> None:
+    item = replace(stored.admitted(), tests=())
+    assert presenter(item).judged(item)[0] == "whole suite"
+    edit = replace(item, kind="edit", old_text="a")
+    assert presenter(edit).judged(edit)[0] == "exact match"
+    many = replace(item, tests=tuple(f"t::{n}" for n in range(15)))
+    said, tip = presenter(many).judged(many)
+    assert said == "15 tests" and tip.splitlines()[0] == "Covered by:" and tip.endswith("and 3 more")
+
+
+def test_a_chain_of_any_length_is_shown_as_a_tree(qapp: QApplication, stored: StoredRun) -> None:
+    item = stored.admitted()
+    words, code = stored.samples(item)[:2]
+    chain = []
+    for round_ in range(4):
+        parent = chain[-1].id if chain else None
+        chain.append(replace(words, id=1000 + 2 * round_, parent_id=parent, step=round_, index=0))
+        pairs = (("cosine", chain[0].id, 0.75),) if round_ else ()
+        chain.append(replace(code, id=1001 + 2 * round_, parent_id=chain[-1].id, step=round_, index=0, pairs=pairs))
+    nodes = trace(item, chain)
+    assert [node.depth for node in nodes] == list(range(8))
+    assert [node.name for node in nodes][:4] == [
+        "Description 1 (y1)",
+        "Reconstruction (x̂)",
+        "Description 2 (y2)",
+        "Reconstruction 2 (x̂2)",
+    ]
+    assert nodes[3].against == ("cosine 0.75 to Description 1 (y1)",)
+    panel = RoundTripPanel(LIGHT)
+    shown(panel, 420, 900)
+    panel.set_trace(item, chain)
+    insets = [card.inset for card in panel.cards]
+    assert insets == sorted(insets) and insets[:3] == [0, 20, 40] and insets[-1] == insets[-2], "deep levels share one"
+    assert panel.cards[3]._against.text() == "cosine 0.75 to Description 1 (y1)"
+    assert "cosine 0.75 to Description 1 (y1)" in panel.cards[3].accessibleName()
+    assert panel.cards[0].describes and not panel.cards[1].describes
+    panel.close()
+    panel.deleteLater()
+
+
+def test_the_name_of_a_diff_has_no_sign(stored: StoredRun) -> None:
+    words, code = stored.samples(stored.admitted())[:2]
+    assert diff_title("synthesis", code) == "reconstruction"
+    assert diff_title("synthesis", replace(code, index=1)) == "reconstruction 2"
+    assert sample_name("no such method", words) == "forward"

@@ -1,0 +1,212 @@
+"""How items of each kind are shown: heading, where their code stands, what judges them, their trace and their diff.
+
+Views ask the presenter of an item and know no kind themselves. An item need not have a file or a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from core.kinds import TASKS, counted
+from core.metrics.registry import metric
+from core.store.rows import ItemRow, SampleRow
+from core.types import OLD_LINE, Form
+from ui.diff.edit_view import ShownEdit, shown_edit
+
+COMMIT = "commit"
+"""Under this name of its origin an edit out of a history has its commit."""
+MARK = "^:"
+"""As git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent."""
+
+
+class Diff(Protocol):
+    """What shows a comparison of code."""
+
+    def clear(self) -> None:
+        """Nothing to compare."""
+
+    def set_pair(
+        self,
+        original: str,
+        candidate: str,
+        title: str,
+        path: str,
+        *,
+        first_line: int = 1,
+        description: str = "",
+    ) -> None:
+        """Two texts side by side."""
+
+    def set_edit(self, edit: ShownEdit) -> None:
+        """Old, new and predicted code."""
+
+
+class Presenter:
+    """An item whose text is the code to come back: a region, a problem.
+
+    Attributes:
+        past: whether its code stands in a file as it was before a commit.
+        sides: what the left and the right side of a comparison are.
+    """
+
+    past = False
+    sides = "original", "reconstruction"
+
+    def heading(self, item: ItemRow) -> str:
+        """`file:first–last`, or the item's key where it stands in no file."""
+        if not item.path:
+            return item.key
+        several = item.end_line != item.start_line
+        lines = f"{item.start_line}–{item.end_line}" if several else str(item.start_line)
+        return f"{item.path}:{lines}"
+
+    def judged(self, item: ItemRow) -> tuple[str, str]:
+        """What judges its code, and which tests those are: a dozen at most."""
+        if not item.tests:
+            return "whole suite", "These lines run at import: the whole suite judges them."
+        names = ["Covered by:", *item.tests[:12]]
+        if len(item.tests) > 12:
+            names.append(f"and {len(item.tests) - 12} more")
+        return counted(len(item.tests), "test"), "\n".join(names)
+
+    def code_shown(self, item: ItemRow, texts: Mapping[str, str]) -> ItemRow:
+        """The item where the code view shows it. `texts`: past files that were read, by name."""
+        return item
+
+    def compare(
+        self, diff: Diff, item: ItemRow, code: SampleRow | None, title: str = "", description: str = ""
+    ) -> None:
+        """Show what was made of the item beside what should have come back."""
+        if code is None:
+            diff.clear()
+        else:
+            diff.set_pair(
+                item.text, code.text, title, item.path, first_line=max(1, item.start_line), description=description
+            )
+
+
+class EditPresenter(Presenter):
+    """An edit: old code became new code, and the new code is to come back."""
+
+    past = True
+    sides = "new code", "predicted"
+
+    def judged(self, item: ItemRow) -> tuple[str, str]:
+        """Tests where the change has some, else the exact text."""
+        if item.tests:
+            return super().judged(item)
+        return "exact match", "Passes when the new code comes back, white space at line ends aside."
+
+    def code_shown(self, item: ItemRow, texts: Mapping[str, str]) -> ItemRow:
+        """The old code, at its place in the past file."""
+        old = item.old_text or ""
+        name, line = past_name(item), int(item.origin.get(OLD_LINE) or 0)
+        text = texts.get(name)
+        start = _offset(text, line) if text is not None and line else 0
+        last = (line or item.start_line) + old.count("\n")
+        return replace(
+            item, path=name, text=old, start=start, end=start + len(old),
+            start_line=line or item.start_line, end_line=last,
+        )  # fmt: skip
+
+    def compare(
+        self, diff: Diff, item: ItemRow, code: SampleRow | None, title: str = "", description: str = ""
+    ) -> None:
+        """An edit is shown before anything was made of it."""
+        diff.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
+
+
+_PRESENTERS: Mapping[str, Presenter] = {"edit": EditPresenter()}
+_PLAIN = Presenter()
+
+
+def presenter(item: ItemRow) -> Presenter:
+    """How an item is shown."""
+    return _PRESENTERS.get(item.kind, _PLAIN)
+
+
+def past_name(item: ItemRow) -> str:
+    """How the file is called in which an edit's old code stands; an edit out of a file of edits stands alone."""
+    commit = item.origin.get(COMMIT, "")
+    return f"{commit[:10]}{MARK}{item.path}" if commit else item.key
+
+
+def _offset(text: str, line: int) -> int:
+    """Characters before a line, counted from 1."""
+    at = 0
+    for _ in range(line - 1):
+        at = text.find("\n", at) + 1
+        if not at:
+            return len(text)
+    return at
+
+
+# ---- the trace
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One sample in the tree of an item.
+
+    Attributes:
+        depth: how many samples are above it.
+        name: what the kind calls it, with the paper's sign in brackets: `Description 2 (y2)`.
+        against: its scores against other samples, in words.
+    """
+
+    sample: SampleRow
+    depth: int
+    name: str
+    against: tuple[str, ...] = ()
+
+
+def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
+    """The samples of an item as a tree, in the order they are shown."""
+    by_id = {sample.id: sample for sample in samples}
+
+    def depth(sample: SampleRow) -> int:
+        parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
+        return 0 if parent is None else depth(parent) + 1
+
+    def against(sample: SampleRow) -> tuple[str, ...]:
+        return tuple(
+            f"{metric(name).short} {value:.2f} to {sample_name(item.task, by_id[other])}"
+            for name, other, value in sample.pairs
+            if other in by_id
+        )
+
+    return [Node(each, depth(each), sample_name(item.task, each), against(each)) for each in samples]
+
+
+def sample_name(task: str, sample: SampleRow) -> str:
+    """What a sample is in its method."""
+    return role_name(task, sample.role, sample.step or sample.index)
+
+
+def role_name(task: str, role: str, number: int = 0) -> str:
+    """`Description 2 (y2)`, by the words of the method. `number`: which of several it is, or the round of a chain."""
+    roles = TASKS[task].roles if task in TASKS else {}
+    known = next((name for each, name in roles.items() if each == role), None)
+    if known is None:
+        return role
+    numbered = number > 0 or next(each for each in roles if each == role).form == Form.TEXT
+    title = known.title[:1].upper() + known.title[1:]
+    return f"{title} {number + 1} ({known.sign}{number + 1})" if numbered else f"{title} ({known.sign})"
+
+
+def diff_title(task: str, sample: SampleRow) -> str:
+    """What the right side of a diff is: `reconstruction`, `reconstruction 2`."""
+    name = role_name(task, sample.role, sample.step or sample.index).rpartition(" (")[0] or sample.role
+    return name[:1].lower() + name[1:]
+
+
+def describes(sample: SampleRow) -> bool:
+    """Whether a sample is words, not code."""
+    return sample.form == Form.TEXT
+
+
+def rebuilt(sample: SampleRow) -> bool:
+    """Whether a sample is code made from another sample; a baseline and a first solution are made from the item."""
+    return sample.form != Form.TEXT and sample.parent_id is not None
