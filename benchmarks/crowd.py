@@ -194,7 +194,11 @@ class Crowd:
         ]
         for listener in listeners:
             listener.start()
-        first = said.get(timeout=60)  # it is at work
+        try:
+            first = said.get(timeout=120)  # it is at work
+        except queue.Empty:
+            writer.kill()
+            raise RuntimeError(f"The {kind} did not begin: {''.join(errors)[-2000:]}") from None
         visitors = threading.Thread(target=self._visit, args=(number, self._choose.randrange(1, 4)))
         visitors.start()
         time.sleep(self._choose.uniform(0.1, 1.5))
