@@ -10,6 +10,7 @@ from core.errors import UserError
 from core.kinds import TASKS, configured
 from core.settings import BenchmarkSettings, EditSettings, OracleSettings, RegionSettings, RunSettings
 from core.source.benchmark import is_benchmark
+from core.source.notebook import is_notebook
 
 SANDBOXES = ("auto", "docker", "bubblewrap", "none")
 
@@ -235,9 +236,10 @@ def temperature(text: str) -> float:
 
 
 def benchmark_settings(options: argparse.Namespace) -> BenchmarkSettings:
-    """The settings those options stand for; a project that is a benchmark file is the benchmark."""
+    """The settings those options stand for; a project that is a file of problems or cells is what they come from."""
     file, project = options.benchmark, options.project
-    if file is None and project is not None and (options.task == "benchmark" or _holds_problems(project)):
+    wanted = TASKS[options.task].draws_from if options.task else ""
+    if file is None and project is not None and (wanted in ("benchmark", "cells") or _file_drawn(project)):
         file = project
     if file is not None and str(file) != "humaneval":
         file = Path(file).resolve()
@@ -249,8 +251,11 @@ def benchmark_settings(options: argparse.Namespace) -> BenchmarkSettings:
     )
 
 
-def _holds_problems(project: Path) -> bool:
-    return is_benchmark(project) and not project.is_dir()
+def _file_drawn(project: Path) -> str:
+    """What a file in the place of a project says of the items that are drawn; empty for a folder."""
+    if project.is_dir():
+        return ""
+    return "benchmark" if is_benchmark(project) else "cells" if is_notebook(project) else ""
 
 
 def edit_settings(options: argparse.Namespace) -> EditSettings:
@@ -287,9 +292,15 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
 
 def _task_name(options: argparse.Namespace) -> str:
     """Without a name it is that of the file that is named, else synthesis. Raises UserError."""
-    benchmark = options.benchmark or (options.project is not None and _holds_problems(options.project))
-    for option, given, drawn in (("--edits", options.edits, "edit"), ("A benchmark file", benchmark, "benchmark")):
-        takes = [kind.name for kind in TASKS.values() if kind.draws_from == drawn]
+    drawn = _file_drawn(options.project) if options.project is not None else ""
+    named = (
+        ("--edits", options.edits, "edit"),
+        ("--benchmark", options.benchmark, "benchmark"),
+        ("A benchmark file", drawn == "benchmark", drawn),
+        ("A notebook", drawn == "cells", drawn),
+    )
+    for option, given, part in named:
+        takes = [kind.name for kind in TASKS.values() if kind.draws_from == part]
         if given and options.task and options.task not in takes:
             raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
         if given:

@@ -174,8 +174,10 @@ def _project(options: argparse.Namespace) -> Path:
 
 def demo_command(options: argparse.Namespace) -> int:
     """The bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
-    if options.task == "benchmark" and options.benchmark is None:
-        options.benchmark = resource("benchmark", "pocket.jsonl")
+    drawn = TASKS[options.task].draws_from if options.task else ""
+    bundled = {"benchmark": "pocket.jsonl", "cells": "tour.ipynb"}.get(drawn)
+    if bundled and options.benchmark is None:
+        options.project = resource("benchmark", bundled)
     settings = run_settings(options)
     project = resource("demo")
     if not options.headless and not options.json and has_screen():

@@ -15,11 +15,12 @@ from app import options as shared
 from app.paths import default_database
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import is_benchmark
+from core.source.notebook import is_notebook
 
 
 def add_commands(commands: Any) -> None:
     """Add `open`."""
-    opening = commands.add_parser("open", help="the window on a project, or on a benchmark file")
+    opening = commands.add_parser("open", help="the window on a project, a benchmark file or a notebook")
     shared.add_project(opening)
     shared.add_database(opening)
     opening.set_defaults(command=open_project)
@@ -31,12 +32,16 @@ def open_last(options: argparse.Namespace) -> int:
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """The window on a named project; a benchmark file stands for the project that is generated from it."""
+    """The window on a named project; a benchmark file or a notebook stands for the project generated from it."""
     project: Path = options.project
     if is_benchmark(project) and project.is_file():
         from core.trips.benchmark import written_benchmark
 
         project = written_benchmark(BenchmarkSettings(str(project.resolve()))).root
+    elif is_notebook(project) and project.is_file():
+        from core.trips.notebook import written_notebook
+
+        project = written_notebook(str(project.resolve())).root
     return show(project, options.db or default_database(), None)
 
 

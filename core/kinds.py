@@ -122,6 +122,10 @@ def _solved_round_trip(settings: RunSettings) -> Mapping[Role, int]:
     return {Role.SOLVE: settings.benchmark.solve_samples, **_round_trip(settings)}
 
 
+def _without_baseline(settings: RunSettings) -> Mapping[Role, int]:
+    return {role: each for role, each in _round_trip(settings).items() if role is not Role.BASELINE}
+
+
 _ROUND_TRIP_ROLES = MappingProxyType(
     {
         Role.FORWARD: RoleName("description", "y"),
@@ -223,6 +227,30 @@ _KINDS: dict[str, Kind] = {
             backward_max_tokens=384,
             fills_gaps=True,
         ),
+        Kind(
+            name="notebook",
+            title="Notebook",
+            tip="Describe a cell of a notebook, then write it again behind the cells before it",
+            noun="cell",
+            draws_from="cells",
+            needs_python=False,
+            judged="it was run behind the cells before it, as the original was",
+            baseline="",
+            roles=MappingProxyType({role: _ROUND_TRIP_ROLES[role] for role in (Role.FORWARD, Role.BACKWARD)}),
+            measures=(
+                *(each for each in _ROUND_TRIP_MEASURES if each.name not in ("baseline", "lift")),
+                Measure("from_reference", "from people's words", "Share that passes when written from those"),
+            ),
+            headline="rtc",
+            tally=("passes", "judged"),
+            samples=_without_baseline,
+            opens="core.trips.notebook:open_notebook",
+            analyses=("scores",),
+            forward_temperature=0.8,
+            backward_temperature=0.1,
+            backward_max_tokens=384,
+            fills_gaps=True,
+        ),
     )
 }
 TASKS: Mapping[str, Kind] = MappingProxyType(_KINDS)
@@ -283,5 +311,5 @@ def for_selected_code(settings: RunSettings) -> RunSettings:
 def project_of(settings: RunSettings, project: Path | None) -> Path | None:
     """Where a run takes its items from: a file of items stands for its own folder where no project is named."""
     drawn = task(settings.task).draws_from
-    file = {"edit": settings.edit.file, "benchmark": settings.benchmark.file}.get(drawn)
+    file = {"region": None, "edit": settings.edit.file}.get(drawn, settings.benchmark.file)
     return project or (Path(file).resolve().parent if file else None)

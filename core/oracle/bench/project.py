@@ -16,21 +16,22 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from core.oracle.bench import splitting
 from core.oracle.bench.splitting import CANDIDATE, split
-from core.types import Problem
+from core.types import Problem, Span
 
 VERSION = 1
 """Of what the tests of a problem are; a run is resumed on the same only."""
 KEPT = 20
 """Generated projects that stay; the oldest go first."""
-_RECORDING = Path(__file__).parent / "inside" / "rtc_recording.py"
+_INSIDE = Path(__file__).parent / "inside"
+_RECORDING = _INSIDE / "rtc_recording.py"
+_CELLS = _INSIDE / "rtc_cells.py"
 _DONE = "complete"
 _SOURCE = "rtc-benchmark-file"
 _PYTEST = """\
@@ -102,7 +103,14 @@ def write_project(problems: Sequence[Problem], name: str, folder: Path | None = 
 
     `name`: for people. `source`: the benchmark's file, for `source_of`.
     """
-    project = _written(problems, name, folder or project_folder())
+    files = {f"tests/test_{module_name(problem)}.py": file_of_tests(problem) for problem in problems}
+    files |= {program_path(problem): program_file(problem, problem.program) for problem in problems}
+    return write_files(files, name, folder or project_folder(), source)
+
+
+def write_files(files: Mapping[str, str], name: str, folder: Path, source: str) -> Path:
+    """A generated project of these files, by path; written when it is not there. Raises OSError."""
+    project = _written({**files, "pytest.ini": _PYTEST, "problems/__init__.py": ""}, name, folder)
     if source_of(project) != source:
         (project / _SOURCE).write_text(source, encoding="utf-8")
     return project
@@ -116,15 +124,21 @@ def source_of(project: Path) -> str:
         return ""
 
 
-def _written(problems: Sequence[Problem], name: str, folder: Path) -> Path:
-    project = folder / _digest(name, problems)[:32]
+def _written(files: Mapping[str, str], name: str, folder: Path) -> Path:
+    texts = {**files, "pyproject.toml": f"[project]\nname = {json.dumps(name)}\n"}
+    texts |= {file.name: file.read_text(encoding="utf-8") for file in (_RECORDING, _CELLS)}
+    digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+    project = folder / digest[:32]
     if (project / _DONE).is_file():
         os.utime(project / _DONE)
         return project
     folder.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix="part-", dir=folder))
     try:
-        _write(made, name, problems)
+        for path, text in {**texts, _DONE: ""}.items():
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_text(text, encoding="utf-8")
+        made.chmod(0o755)
         shutil.rmtree(project, ignore_errors=True)
         made.rename(project)
     except OSError:
@@ -136,32 +150,68 @@ def _written(problems: Sequence[Problem], name: str, folder: Path) -> Path:
     return project
 
 
-def _write(made: Path, project_name: str, problems: Sequence[Problem]) -> None:
-    for name in ("problems", "tests"):
-        (made / name).mkdir()
-    (made / "problems" / "__init__.py").write_text("", encoding="utf-8")
-    (made / "pytest.ini").write_text(_PYTEST, encoding="utf-8")
-    (made / "pyproject.toml").write_text(f"[project]\nname = {json.dumps(project_name)}\n", encoding="utf-8")
-    shutil.copyfile(_RECORDING, made / _RECORDING.name)
-    for problem in problems:
-        (made / program_path(problem)).write_text(program_file(problem, problem.program), encoding="utf-8")
-        tests = made / "tests" / f"test_{module_name(problem)}.py"
-        tests.write_text(file_of_tests(problem), encoding="utf-8")
-    (made / _DONE).write_text("", encoding="utf-8")
-    made.chmod(0o755)
-
-
-def _digest(name: str, problems: Sequence[Problem]) -> str:
-    """Of all that the project is written from."""
-    digest = hashlib.sha256(f"{VERSION} {name}\n".encode())
-    for file in (Path(__file__), Path(splitting.__file__), _RECORDING):
-        digest.update(file.read_bytes())
-    for problem in problems:
-        digest.update(json.dumps(asdict(problem), sort_keys=True).encode())
-    return digest.hexdigest()
-
-
 def _trim(folder: Path) -> None:
     kept = sorted(folder.glob(f"*/{_DONE}"), key=lambda file: file.stat().st_mtime, reverse=True)
     for file in kept[KEPT:]:
         shutil.rmtree(file.parent, ignore_errors=True)
+
+
+# --------------------------------------------------------------------------- notebook cells
+
+_CELL_TESTS = """\
+import rtc_cells
+
+CONTEXT = {context!r}
+ORIGINAL = {code!r}
+
+
+def ran():
+    return rtc_cells.both({module!r}, CONTEXT, ORIGINAL)
+
+
+def test_000_printed(record_property):
+    rtc_cells.check_printed(ran(), record_property)
+
+
+def test_001_value(record_property):
+    rtc_cells.check_value(ran(), record_property)
+"""
+_NAME_TEST = """
+
+def test_{number:03}_{name}(record_property):
+    rtc_cells.check_name(ran(), {name!r}, {later!r}, record_property)
+"""
+CELL_MARK = "\n\n\n# %%\n"
+"""Between the cells before and the cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellFiles:
+    """A cell in the generated project: its file with the cells before it, and its tests."""
+
+    path: str
+    text: str
+    span: Span
+    tests_path: str
+    tests_text: str
+    tests: tuple[str, ...]
+
+
+def cell_files(number: int, context: str, code: str, names: Sequence[tuple[str, str]]) -> CellFiles:
+    """What a cell becomes; `names` are those that later cells read, with the cells up to the first that does."""
+    module = f"c_{number:04}"
+    before = context + CELL_MARK if context else ""
+    tests = _CELL_TESTS.format(context=before, code=code, module=f"problems.{module}")
+    ids = ["test_000_printed", "test_001_value"]
+    for at, (name, later) in enumerate(names, start=2):
+        tests += _NAME_TEST.format(number=at, name=name, later=later)
+        ids.append(f"test_{at:03}_{name}")
+    tests_path = f"tests/test_p_{module}.py"
+    return CellFiles(
+        path=f"problems/{module}.py",
+        text=before + code,
+        span=Span(len(before), len(before) + len(code)),
+        tests_path=tests_path,
+        tests_text=tests,
+        tests=tuple(f"{tests_path}::{each}" for each in ids),
+    )

@@ -1,0 +1,100 @@
+"""Tests of a notebook cell: it does what the original does. Copied into each generated project.
+
+The cells before it and the original run first, then the same cells and the candidate; the values that either shows, the
+names that later cells read, and what is printed are compared.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import importlib.util
+import io
+import random
+from typing import Any
+
+from rtc_recording import canon, near, shortened  # type: ignore[import-not-found]  # stands beside it there
+
+
+class Ran:
+    """What code came to in a namespace: `value` of a last expression, `names` it left, `printed` text."""
+
+    def __init__(self, space: dict[str, Any], code: str, path: str) -> None:
+        """Run it; what is drawn at random is the same each time."""
+        random.seed(0)
+        tree = ast.parse(code)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        printed = io.StringIO()
+        self.value = None
+        with contextlib.redirect_stdout(printed):
+            exec(compile(tree, path, "exec"), space)
+            if isinstance(last, ast.Expr):
+                self.value = eval(compile(ast.Expression(last.value), path, "eval"), space)
+        self.names = space
+        self.printed = printed.getvalue()
+
+
+def behind(context: str, code: str, path: str) -> Ran:
+    """The code run behind the cells before it."""
+    return Ran(Ran({"__name__": "__main__"}, context, path).names, code, path)
+
+
+def candidate_of(module: str, context: str) -> str:
+    """The cell as it is to be judged: what stands behind the context in the module's file."""
+    spec = importlib.util.find_spec(module)
+    loader: Any = spec.loader if spec is not None else None
+    text = str(loader.get_data(spec.origin).decode("utf-8") if spec is not None else "")
+    if not text.startswith(context):
+        exec(compile(text, module, "exec"), {})  # an error that was put there to see whether it is noticed
+        raise AssertionError("the cells before this one were changed")
+    return text[len(context) :]
+
+
+@functools.lru_cache(maxsize=None)
+def both(module: str, context: str, original: str) -> tuple[Ran, Ran]:
+    """The original and the candidate, each behind cells of its own."""
+    return behind(context, original, module), behind(context, candidate_of(module, context), module)
+
+
+def text_of(value: Any) -> str:
+    """For the record."""
+    return str(canon(value))
+
+
+def same(first: Any, second: Any) -> bool:
+    """Equal as far as can be shown; numbers to a millionth, also in frames, whose columns may stand in any order."""
+    if canon(first) == canon(second):
+        return True
+    first, second = plain(first), plain(second)
+    return bool(canon(near(second, first, 1e-6)) == canon(first))
+
+
+def plain(value: Any) -> Any:
+    """Frames and arrays as lists."""
+    if hasattr(type(value), "columns") and hasattr(value, "to_dict"):
+        return [[str(name), list(value[name].tolist())] for name in sorted(value.columns, key=str)]
+    return value.tolist() if hasattr(type(value), "dtype") and hasattr(value, "tolist") else value
+
+
+def check_value(ran: tuple[Ran, Ran], record: Any) -> None:
+    """The value that the last expression shows."""
+    record("rtc_signature", "value " + text_of(ran[1].value))
+    assert same(ran[0].value, ran[1].value), "the cell showed " + text_of(ran[1].value)
+
+
+def check_name(ran: tuple[Ran, Ran], name: str, later: str, record: Any) -> None:
+    """A name that later cells read. Functions and classes are known by what those cells make of them."""
+    assert name in ran[1].names, "the cell did not bind " + name
+    values = [each.names[name] for each in ran]
+    if all(callable(value) for value in values):
+        first, second = (Ran(dict(each.names), later, "later") for each in ran)
+        values = [(each.value, each.printed) for each in (first, second)]
+    record("rtc_signature", "value " + text_of(values[1]))
+    assert same(values[0], values[1]), name + " is " + text_of(values[1])
+
+
+def check_printed(ran: tuple[Ran, Ran], record: Any) -> None:
+    """What was printed, where the original prints."""
+    record("rtc_signature", "value " + shortened(repr(ran[1].printed)))
+    assert not ran[0].printed or ran[0].printed == ran[1].printed, "the cell printed " + repr(ran[1].printed[:500])

@@ -1,0 +1,184 @@
+"""Notebooks read for round trips: each code cell with the cells before it and the words of a person about it."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.errors import ProjectError
+
+ENDING = ".ipynb"
+LARGEST = 64 << 20
+_REMEDY = "Name a notebook (.ipynb) of Python, format 4 or later, or a folder of them."
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One code cell.
+
+    Attributes:
+        key: file and number of the cell among all cells of its notebook, from 1, e.g. `tour.ipynb:7`.
+        context: the code of the cells before it that can run, one after the other.
+        code: without its leading comments.
+        words: markdown since the code cell before, and the leading comments: what a person asked for.
+        names: what it binds that a later cell reads, each with the code from the next cell to the first that reads it.
+        reason: why it cannot be judged; empty where it can.
+    """
+
+    key: str
+    context: str
+    code: str
+    words: str
+    names: tuple[tuple[str, str], ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notebooks:
+    """The cells of one or more notebooks; `fingerprint` is the SHA-256 of their bytes."""
+
+    fingerprint: str
+    cells: tuple[Cell, ...]
+
+
+def is_notebook(path: Path) -> bool:
+    """Whether a path is named as notebooks are; the content is not looked at."""
+    return path.name.lower().endswith(ENDING)
+
+
+def read_notebooks(path: Path) -> Notebooks:
+    """Of one notebook, or of all directly in a folder. Raises ProjectError that names each bad file."""
+    files = sorted(file for file in path.iterdir() if is_notebook(file)) if path.is_dir() else [path]
+    if not files:
+        raise ProjectError(f"{path} holds no notebook.", _REMEDY)
+    digest, cells, bad = hashlib.sha256(), list[Cell](), list[str]()
+    for file in files:
+        try:
+            data = _read(file)
+            digest.update(hashlib.sha256(data).digest())
+            cells += _cells(file.name, _sources(data))
+        except ValueError as error:
+            bad.append(f"{file.name} {error}.")
+    if bad:
+        raise ProjectError("\n".join(bad[:20]), _REMEDY)
+    if not cells:
+        raise ProjectError(f"{path} holds no code cell.", _REMEDY)
+    return Notebooks(digest.hexdigest(), tuple(cells))
+
+
+def _read(file: Path) -> bytes:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise ValueError(f"is larger than {LARGEST >> 20} MiB")
+        return file.read_bytes()
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+
+
+def _sources(data: bytes) -> list[tuple[str, str]]:
+    """Kind and text of each cell. Raises ValueError that says what is wrong."""
+    try:
+        values: Any = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+    if not isinstance(values, dict) or not isinstance(values.get("cells"), list) or values.get("nbformat", 0) < 4:
+        raise ValueError("is no notebook of format 4 or later: it has no list of `cells`")
+    spec = (values.get("metadata") or {}).get("kernelspec") or {}
+    if str(spec.get("language") or "python").lower() != "python":
+        raise ValueError(f"is a notebook of {spec['language']}, not of Python")
+    found = []
+    for number, cell in enumerate(values["cells"], start=1):
+        source = cell.get("source") if isinstance(cell, dict) else None
+        lines = source if isinstance(source, list) else [source]
+        texts = [line for line in lines if isinstance(line, str)]
+        if len(texts) < len(lines):
+            raise ValueError(f"has no text in cell {number}")
+        found.append((str(cell.get("cell_type")), "".join(texts).replace("\r\n", "\n")))
+    return found
+
+
+def _cells(name: str, sources: Sequence[tuple[str, str]]) -> Iterator[Cell]:
+    before: list[str] = []
+    asked: list[str] = []
+    for number, (kind, source) in enumerate(sources, start=1):
+        if kind == "markdown":
+            asked.append(source.strip())
+        if kind != "code" or not source.strip():
+            continue
+        comments, code = _leading_comments(source)
+        reason = _reason(code)
+        names = (
+            () if reason else tuple(_read_later(code, [text for other, text in sources[number:] if other == "code"]))
+        )
+        words = "\n\n".join(part for part in [*asked, comments] if part)
+        yield Cell(f"{name}:{number}", "\n\n".join(before), code, words, names, reason)
+        runs = _blanked(source)
+        if _tree(runs) is not None:
+            before.append(runs.strip("\n"))
+        asked = []
+
+
+def _leading_comments(source: str) -> tuple[str, str]:
+    """The comment lines that a cell begins with, without their sign, and the rest."""
+    lines = source.strip("\n").split("\n")
+    count = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
+    said = (line.lstrip("#").strip() for line in lines[:count])
+    return "\n".join(line for line in said if line), "\n".join(lines[count:]).strip("\n").rstrip()
+
+
+def _reason(code: str) -> str:
+    if not code:
+        return "it holds comments only"
+    if any(line.lstrip().startswith(("%", "!")) for line in code.split("\n")):
+        return "it holds commands of the notebook (% or !), which never run here"
+    return "" if _tree(code) is not None else "it is not Python that can be read"
+
+
+def _blanked(source: str) -> str:
+    """Without commands of the notebook; a line for a line, so that errors name the right one."""
+    lines = source.split("\n")
+    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines)
+
+
+def _tree(code: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _bound(code: str) -> set[str]:
+    """Names that a cell binds at its top level, wherever in its statements that happens."""
+    names: set[str] = set()
+    waiting: list[ast.AST] = [_tree(code) or ast.Module([], [])]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        if not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            waiting += ast.iter_child_nodes(node)
+    return names - {"_", "*"}
+
+
+def _read_later(code: str, later: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each name that the cell binds and a later one reads, with the cells up to that one."""
+    runs = [source for source in map(_blanked, later) if _tree(source) is not None]
+    for name in sorted(_bound(code)):
+        for count, source in enumerate(runs, start=1):
+            nodes = ast.walk(_tree(source) or ast.Module([], []))
+            if any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in nodes):
+                yield name, "\n\n".join(runs[:count])
+                break

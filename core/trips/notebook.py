@@ -1,0 +1,199 @@
+"""Round trips on the code cells of notebooks (RTC paper, Sec. 5.1, on ARCADE).
+
+x is a cell, its context the cells before it. What a person wrote about the cell, in markdown or in its first comments,
+is hidden from both passes. There is no baseline: without a word nobody knows which cell comes next, and the paper
+leaves the lift open too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.errors import ProjectError, UserError
+from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.metrics.recitation import recitation
+from core.metrics.similarity import code_scores
+from core.models.extraction import extract_code, extract_description
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from core.oracle.bench.project import VERSION, CellFiles, cell_files, project_folder, write_files
+from core.settings import RunSettings
+from core.source.edits import rank
+from core.source.notebook import Cell, read_notebooks
+from core.store.rows import SampleRow
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Report, Step, Tree
+from core.trips.roundtrip import Reference, RoundTrip
+from core.types import Candidate, Item, Outcome, Verdict
+
+NOTHING = "pass"
+"""A cell that does nothing."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """Notebooks and the generated project they were written as; a cell that can be judged has its files."""
+
+    fingerprint: str
+    cells: tuple[tuple[Cell, CellFiles | None], ...]
+    root: Path
+
+
+def written_notebook(file: str) -> Written:
+    """Read a notebook, or a folder of them, and write its project. Raises ProjectError."""
+    path = Path(file)
+    read = read_notebooks(path)
+    cells = tuple(
+        (cell, None if cell.reason else cell_files(number, cell.context, cell.code, cell.names))
+        for number, cell in enumerate(read.cells, start=1)
+    )
+    texts: dict[str, str] = {}
+    for _, each in cells:
+        if each is not None:
+            texts |= {each.path: each.text, each.tests_path: each.tests_text}
+    if not texts:
+        raise ProjectError(
+            f"No cell of {path.name} can be judged: {read.cells[0].key}: {read.cells[0].reason}.",
+            "Name another notebook.",
+        )
+    try:
+        return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), file))
+    except OSError as error:
+        raise ProjectError(
+            f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",
+            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
+        ) from error
+
+
+class NotebookTrip(RoundTrip):
+    """x is a cell, y its description, sim is that it shows, leaves and prints what the original does."""
+
+    uninformative = UNINFORMATIVE
+
+    def __init__(self, written: Written, judged: Judged, settings: RunSettings) -> None:
+        """Nothing is asked or judged yet."""
+        super().__init__(settings)
+        self._cells = {cell.key: (cell, files) for cell, files in written.cells}
+        self._judged = judged
+        self._files = {file.path: file for file in judged.codebase.files}
+        self._trusted = frozenset(test.node_id for test in judged.suite.tests)
+        self._reasons: list[str] = []
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """The cells whose work can be seen, in an order that the seed decides."""
+        admitted = 0
+        for key in sorted(self._cells, key=lambda key: rank(seed, key)):
+            if admitted >= wanted:
+                return
+            item = known.get(key) or self._admit(*self._cells[key])
+            admitted += item.admitted
+            if not item.admitted:
+                self._reasons.append(f"{key}: {item.reason}")
+            report("admitting cells", admitted, wanted)
+            yield item
+
+    def _admit(self, cell: Cell, files: CellFiles | None) -> Item:
+        place = files or cell_files(0, cell.context, cell.code, ())
+        item = Item(
+            key=cell.key,
+            kind="cell",
+            path=place.path,
+            span=place.span,
+            start_line=place.text.count("\n", 0, place.span.start) + 1,
+            end_line=place.text.count("\n") + 1,
+            text=cell.code,
+            tests=place.tests if files is not None else (),
+            facets={"file": cell.key.rpartition(":")[0]},
+            directive=cell.words or None,
+        )
+        reason = cell.reason or self._reason(item)
+        return replace(item, admitted=not reason, reason=reason)
+
+    def _reason(self, item: Item) -> str:
+        """Why a cell is dropped: it fails, it is not the same twice, or nothing that it does is looked at."""
+        excluded = self._judged.suite.excluded
+        for test in item.tests:
+            if test not in self._trusted:
+                return f"it cannot be judged by running it twice: {excluded.get(test, 'its tests are missing')}"
+        empty = self._judged.oracle.judge(Candidate(self._files[item.path], item.span, NOTHING), item.tests)
+        unseen = empty.outcome is Outcome.PASS
+        return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """Say when there are fewer cells than were asked for, and which were dropped."""
+        if not admitted:
+            why = self._reasons[0] if self._reasons else "it holds none"
+            raise ProjectError(f"No cell can be used: {why}.", "Name another notebook.")
+        dropped = [f"Dropped {reason}." for reason in self._reasons]
+        return dropped if admitted >= wanted else [*dropped, f"There are {admitted} cells to use."]
+
+    def references(self, item: Item) -> Sequence[Reference]:
+        """What a person wrote above the cell."""
+        return [Reference("markdown", item.directive)] if item.directive else []
+
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        """A round trip without a baseline."""
+        return [step for step in super().steps(item, tree) if step.role is not Role.BASELINE]
+
+    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the cells in order, this one marked."""
+        return forward_prompt(self._text(item), item.span, fits, model.prompt_style)
+
+    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the cells before, and a TODO comment with the description in the place of this one."""
+        style = model.backward_style or model.prompt_style
+        return backward_prompt(self._text(item), item.span, description, fits, style, model.prompt_layout)
+
+    def read_description(self, raw: str) -> Extraction:
+        """Drop labels and fences around the description."""
+        return extract_description(raw)
+
+    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
+        """Take the code of the cell."""
+        return extract_code(raw, item, self._text(item), prompt.prefill)
+
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
+        """Run the cells before it, then the code, and compare with what the original does there."""
+        return self._judged.oracle.judge(Candidate(self._files[item.path], item.span, sample.text), item.tests)
+
+    def recitation(self, item: Item, text: str) -> float:
+        """Share of the cell quoted in its description (the limit named in Sec. 2)."""
+        return recitation(text, item.text)
+
+    def code_scores(self, item: Item, text: str) -> dict[str, float]:
+        """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
+        return code_scores(text, item.text)
+
+    def _text(self, item: Item) -> str:
+        return self._files[item.path].text
+
+
+def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """Read the notebooks, write them as a project and run their cells. Raises UserError.
+
+    `project` is passed over: the settings name the file, and the project is written from it.
+    """
+    report("reading cells", 0, 1)
+    if settings.benchmark.file is None:
+        raise UserError("No notebook was named.", "Name its file: `rtc-inspector run NOTEBOOK.ipynb`.")
+    written = written_notebook(settings.benchmark.file)
+    oracle = replace(settings.oracle, confirm_whole_suite=False)
+    try:
+        judged = open_judged(stack, written.root, oracle, notify, report)
+    except ProjectError as error:
+        problem = f"The cells of {Path(settings.benchmark.file).name} cannot be judged: {error.problem}"
+        raise ProjectError(problem, "Name a notebook that runs without network and without writing files.") from error
+    return Opened(
+        trip=NotebookTrip(written, judged, settings),
+        settings=replace(settings, prompt_version=wording().version),
+        root=judged.codebase.root,
+        revision=None,
+        dirty=False,
+        fingerprint=f"{written.fingerprint}-{VERSION}",
+        oracle=judged.oracle.name,
+        suite=judged.suite,
+        image_digest=judged.oracle.image_digest,
+    )

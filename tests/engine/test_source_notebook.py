@@ -1,0 +1,74 @@
+"""Notebooks: cells, what a person wrote about them, and what cannot be judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from notebooks import notebook
+
+from core.errors import ProjectError
+from core.source.notebook import is_notebook, read_notebooks
+from resources import path as resource
+
+
+def test_cells_come_with_their_words_and_the_cells_before_them(tmp_path: Path) -> None:
+    file = notebook(
+        tmp_path / "a.ipynb",
+        ("markdown", "Start."),
+        ("code", ["# Numbers\n", "\n", "x = [1, 2]\n", "y = 3\n"]),
+        ("code", "%matplotlib inline\n!ls\nz = sum(x)"),
+        ("code", "def f(n): return n + y\nw = 1"),
+        ("markdown", "Now\nuse it."),
+        ("code", "print(f(z))"),
+    )
+    first, magic, function, last = read_notebooks(file).cells
+    assert (first.key, first.words, first.code) == ("a.ipynb:2", "Start.\n\nNumbers", "x = [1, 2]\ny = 3")
+    assert [name for name, _ in first.names] == ["x", "y"] and first.context == ""
+    assert "never run here" in magic.reason
+    assert function.names == (("f", "print(f(z))"),)
+    assert function.context == "# Numbers\n\nx = [1, 2]\ny = 3\n\nz = sum(x)"
+    assert (last.words, last.names) == ("Now\nuse it.", ())
+
+
+def test_a_cell_that_cannot_run_is_left_out_of_what_comes_before(tmp_path: Path) -> None:
+    broken, comment, last = read_notebooks(
+        notebook(tmp_path / "a.ipynb", ("code", "x = ("), ("code", "# nothing"), ("code", "1"))
+    ).cells
+    assert (broken.reason, comment.reason) == ("it is not Python that can be read", "it holds comments only")
+    assert last.context == "# nothing"
+
+
+def test_a_folder_and_the_bundled_notebook(tmp_path: Path) -> None:
+    for name in ("b.ipynb", "a.ipynb"):
+        notebook(tmp_path / name, ("code", "1"))
+    assert [cell.key for cell in read_notebooks(tmp_path).cells] == ["a.ipynb:1", "b.ipynb:1"]
+    cells = read_notebooks(resource("benchmark", "tour.ipynb")).cells
+    assert len(cells) == 8 and all(cell.words and not cell.reason for cell in cells)
+    assert is_notebook(Path("A.IPYNB")) and not is_notebook(Path("a.py"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "is not JSON"),
+        ("{}", "no notebook of format 4"),
+        ('{"nbformat": 3, "cells": []}', "no notebook of format 4"),
+        ('{"nbformat": 4, "cells": []}', "holds no code cell"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "has no text in cell 1"),
+        ('{"nbformat": 4, "cells": [], "metadata": {"kernelspec": {"language": "R"}}}', "is a notebook of R"),
+    ],
+)
+def test_what_is_no_notebook_ends_in_a_sentence(tmp_path: Path, text: str, said: str) -> None:
+    file = tmp_path / "a.ipynb"
+    file.write_text(text)
+    with pytest.raises(ProjectError) as refused:
+        read_notebooks(file)
+    assert said in refused.value.problem
+
+
+def test_no_notebook_at_all(tmp_path: Path) -> None:
+    with pytest.raises(ProjectError, match="holds no notebook"):
+        read_notebooks(tmp_path)
+    with pytest.raises(ProjectError, match="cannot be read"):
+        read_notebooks(tmp_path / "absent.ipynb")
