@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import stat
 import sysconfig
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,6 +12,7 @@ from typing import Any
 
 from core.oracle.interpreter import Interpreter
 from core.oracle.pytest_options import PytestOptions
+from core.oracle.sandbox.openings import copied
 from core.oracle.sandbox.protocol import Launch, Limits
 from core.settings import OracleSettings
 
@@ -44,8 +47,10 @@ class SessionPlan:
         return replace(self, config={**self.config, **changes})
 
     def with_writable(self, folders: Iterable[Path]) -> SessionPlan:
-        """With folders of the project in which tests may make files."""
-        return replace(self, launch=replace(self.launch, writable=tuple(folders)))
+        """With folders of the project in which tests may make files and change data, which is sent along."""
+        opened = tuple(folders)
+        copies = [_copy(path) for folder in opened for path in copied(folder)]
+        return replace(self, launch=replace(self.launch, writable=opened)).with_config(copies=copies)
 
     def placed(self, scratch: str) -> SessionPlan:
         """For a sandbox whose writable folder is `scratch`."""
@@ -53,6 +58,10 @@ class SessionPlan:
         wiped = [scratch, "/dev/shm"] if scratch == "/tmp" else [scratch]
         wiped += map(str, self.launch.writable)
         return replace(self, launch=replace(self.launch, environment=environment)).with_config(wipe=wiped)
+
+
+def _copy(path: Path) -> tuple[str, int, str]:
+    return str(path), stat.S_IMODE(path.stat().st_mode), base64.b64encode(path.read_bytes()).decode()
 
 
 def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, settings: OracleSettings) -> SessionPlan:

@@ -74,16 +74,16 @@ def test_what_the_tests_user_cannot_read_is_said(tmp_path: Path, opening: Open) 
         tmp_path,
         {
             "thing.py": "def one():\n    return 1\n",
-            "data.txt": "1",
+            "data.cfg": "1",
             ".hypothesis/examples": "",
             "test_thing.py": (
                 "import pathlib, thing\ndef test_one(): assert thing.one() == 1\n"
-                "def test_data(): pathlib.Path(__file__).with_name('data.txt').read_text()\n"
+                "def test_data(): pathlib.Path(__file__).with_name('data.cfg').read_text()\n"
             ),
         },
     )
     tmp_path.chmod(0o755)
-    (tmp_path / "data.txt").chmod(0o600)
+    (tmp_path / "data.cfg").chmod(0o600)
     (tmp_path / ".hypothesis").chmod(0o700)
     project = opening(tmp_path)
     (said,) = (notice for notice in project.notices if "cannot be read" in notice)
@@ -380,3 +380,38 @@ def test_tests_make_files_in_the_project_that_nobody_else_sees(
     assert (tmp_path / "thing.py").read_text() == text
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["test_write.py", "thing.py"]
     assert any("Tests make files in ., tests" in notice for notice in project.notices)
+
+
+CHANGER = """import os, pathlib, pytest, thing
+DATA = pathlib.Path(__file__).with_name("data.txt")
+
+
+def test_changes():
+    with DATA.open("r+") as file:
+        assert file.read() == "data"
+        file.write(str(thing.one()))
+    DATA.chmod(0o600)
+    os.link(DATA, DATA.with_name("linked"))
+    assert DATA.with_name("linked").read_text() == "data1"
+
+
+def test_reads():
+    assert thing.one() == 1 and DATA.read_text().startswith("data")
+
+
+def test_code_stays():
+    with pytest.raises(OSError):
+        pathlib.Path(__file__).open("r+")
+    assert thing.one() == 1
+"""
+
+
+def test_tests_change_data_of_the_project_that_nobody_else_sees(tmp_path: Path, opening: Open) -> None:
+    text = "def one():\n    return 1\n"
+    write(tmp_path, {"thing.py": text, "tests/test_change.py": CHANGER, "tests/data.txt": "data"})
+    project = opening(tmp_path)
+    assert len(project.tests) == 3, project.suite.excluded
+    spoils = "open('tests/data.txt', 'w').close(); return 1"
+    for new, outcome in ((spoils, Outcome.FAIL), ("return 2", Outcome.FAIL), ("return 3 - 2", Outcome.PASS)):
+        assert judged(project, "thing.py", "return 1", new) is outcome
+    assert (tmp_path / "tests/data.txt").read_text() == "data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import contextlib
 import gc
 import importlib
@@ -60,6 +61,7 @@ def main() -> None:
     if config is None:
         return
     os.chdir(config["root"])
+    _write(config.get("copies", []))
     sys.path[:0] = config["paths"]
     sys.argv = ["pytest"]
     missing = _missing_pytest()
@@ -67,6 +69,14 @@ def main() -> None:
         wire.send({"ready": False, "missing": missing, "python": platform.python_version()})
         return
     Zygote(wire, config).serve()
+
+
+def _write(copies: list[tuple[str, int, str]]) -> None:
+    """Data of the project that its tests may change, in folders that are ours."""
+    for path, mode, data in copies:
+        with open(path, "wb") as file:
+            file.write(binascii.a2b_base64(data))
+        os.chmod(path, mode)
 
 
 def _missing_pytest() -> str:

@@ -60,7 +60,7 @@ def closed_to_tests(project: Path) -> str:
     several = "1 file or folder" if len(closed) == 1 else f"{len(closed)} files and folders"
     return (
         f"{several} of the project cannot be read by the user that tests run as (number {user.uid}), first "
-        f"{closed[0].relative_to(project)}: tests that need them fail. `chmod -R go+rX {project}` opens them."
+        f"{closed[0].relative_to(project)}: tests that need them may fail. `chmod -R go+rX {project}` opens them."
     )
 
 

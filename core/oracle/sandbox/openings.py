@@ -1,11 +1,16 @@
-"""Folders of a read-only project in which new files can be made; what they hold stays as it is, a mount each."""
+"""Folders of a read-only project that tests may write into: code in them stays, a mount each, and data is a copy."""
 
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 MOST_ENTRIES = 200
+MOST_BYTES = 1 << 20
+"""Of the files of a folder that are copied."""
+CODE = frozenset([".py", ".pyi", ".pyc", ".pyd", ".so", ".pth", ".cfg", ".ini", ".toml"])
+"""Endings of files that decide what runs: those are never a copy that can be changed."""
 
 
 def can_be_opened(folder: Path) -> bool:
@@ -17,6 +22,26 @@ def can_be_opened(folder: Path) -> bool:
     return len(modes) <= MOST_ENTRIES and all(stat.S_ISREG(mode) or stat.S_ISDIR(mode) for mode in modes)
 
 
+def copied(folder: Path) -> list[Path]:
+    """Data files that tests find as copies of their own, the smallest first, as many as fit."""
+    return list(_fitting(folder))
+
+
+def _fitting(folder: Path) -> Iterator[Path]:
+    left = MOST_BYTES
+    data = [entry for entry in folder.iterdir() if is_data(entry)]
+    for entry in sorted(data, key=lambda entry: (entry.stat().st_size, entry.name)):
+        left -= entry.stat().st_size
+        if left < 0:
+            return
+        yield entry
+
+
+def is_data(path: Path) -> bool:
+    """Whether it is a plain file that runs nothing."""
+    return path.suffix not in CODE and path.is_file() and not path.is_symlink()
+
+
 def entries(folder: Path) -> list[Path]:
-    """What is in it now."""
-    return sorted(folder.iterdir())
+    """What is in it now and is mounted there."""
+    return sorted(set(folder.iterdir()) - set(copied(folder)))

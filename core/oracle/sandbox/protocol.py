@@ -37,7 +37,7 @@ class Launch:
         readonly: host files and folders visible read-only at the same path inside.
         environment: the whole environment inside; nothing of the host's is added.
         limits: bounds on memory, processes and scratch space.
-        writable: folders inside readonly ones in which new files can be made; what they hold cannot be changed.
+        writable: folders inside readonly ones in which new files can be made; code that they hold cannot be changed.
     """
 
     argv: tuple[str, ...]
