@@ -1,64 +1,64 @@
 """A party: names, letters and seats."""
 
 
-def full_name(first_name_of_guest: str, last_name_of_guest: str) -> str:
-    """Return the whole name of a guest."""
-    if last_name_of_guest == "":
+def full_name(first: str, last: str) -> str:
+    """Return the full name of a guest."""
+    if last == "":
         raise ValueError("everybody has a last name")
-    return first_name_of_guest + " " + last_name_of_guest
+    name = first + " " + last
+    return name
 
 
-def initials(first_name_of_guest: str, last_name_of_guest: str) -> str:
-    """Return the two letters with which the name of a guest begins."""
-    if last_name_of_guest == "":
+def initials(first: str, last: str) -> str:
+    """Return the initials of a guest."""
+    if last == "":
         raise ValueError("everybody has a last name")
-    return first_name_of_guest[0] + last_name_of_guest[0]
+    letters = first[0] + last[0]
+    return letters
 
 
-def opening(name_of_the_guest: str) -> str:
-    """Return the words with which a letter to a guest begins."""
-    if name_of_the_guest == "":
+def greeting(name: str) -> str:
+    """Return the greeting for a guest."""
+    if name == "":
         raise ValueError("everybody has a name")
-    return "Dear " + name_of_the_guest + ","
+    words = "Hello, " + name + "!"
+    return words
 
 
-def door_list(names_of_guests: list[str]) -> list[str]:
+def door_list(names: list[str]) -> list[str]:
     """Return the names as they stand on the list at the door."""
-    if names_of_guests == []:
+    if names == []:
         raise ValueError("a party has guests")
-    return sorted(names_of_guests, reverse=True)
+    ordered = sorted(names)
+    return ordered
 
 
-def one_line(names_of_guests: list[str]) -> str:
+def name_line(names: list[str]) -> str:
     """Return the names of all guests in one line."""
-    if names_of_guests == []:
+    if names == []:
         raise ValueError("a party has guests")
-    return ", ".join(names_of_guests)
+    line = ", ".join(names)
+    return line
 
 
-def longest_name(names_of_guests: list[str]) -> str:
-    """Return the longest of all names."""
-    if names_of_guests == []:
+def longest_name(names: list[str]) -> str:
+    """Return the longest name."""
+    if names == []:
         raise ValueError("a party has guests")
-    return max(names_of_guests, key=len)
+    longest = max(names, key=len)
+    return longest
 
 
-def number_of_tables(number_of_guests: int, seats_at_a_table: int) -> int:
-    """Return how many tables are full when the guests sit down."""
-    if seats_at_a_table <= 0:
-        raise ValueError("a table has seats")
-    return number_of_guests // seats_at_a_table
+def number_of_guests(names: list[str]) -> int:
+    """Return the number of guests."""
+    if names == []:
+        raise ValueError("a party has guests")
+    number = len(names)
+    return number
 
 
-def guests_without_table(number_of_guests: int, seats_at_a_table: int) -> int:
-    """Return how many guests are left when all other tables are full."""
-    if seats_at_a_table <= 0:
-        raise ValueError("a table has seats")
-    return number_of_guests % seats_at_a_table
-
-
-def short_names(names_of_guests: list[str]) -> list[str]:
+def short_names(names: list[str]) -> list[str]:
     """Return the names that fit on a small card."""
-    if names_of_guests == []:
+    if names == []:
         raise ValueError("a party has guests")
-    return [name for name in names_of_guests if len(name) < 6]
+    return [name for name in names if len(name) < 6]

@@ -1,64 +1,71 @@
 """Points of a game, round by round."""
 
 
-def total_points(points_of_each_round: list[int]) -> int:
-    """Return all points of a player together."""
-    if points_of_each_round == []:
+def total_points(points: list[int]) -> int:
+    """Return the sum of all points."""
+    if points == []:
         raise ValueError("nothing was played yet")
-    return sum(points_of_each_round)
+    total = sum(points)
+    return total
 
 
-def average_points(points_of_each_round: list[int]) -> float:
-    """Return the average number of points in a round."""
-    if points_of_each_round == []:
+def average_points(points: list[int]) -> float:
+    """Return the average of the points."""
+    if points == []:
         raise ValueError("nothing was played yet")
-    return sum(points_of_each_round) / len(points_of_each_round)
+    average = sum(points) / len(points)
+    return average
 
 
-def best_round(points_of_each_round: list[int]) -> int:
-    """Return the points of the best round."""
-    if points_of_each_round == []:
+def best_round(points: list[int]) -> int:
+    """Return the highest number of points."""
+    if points == []:
         raise ValueError("nothing was played yet")
-    return max(points_of_each_round)
+    best = max(points)
+    return best  # of all rounds
 
 
-def spread_of_points(points_of_each_round: list[int]) -> int:
-    """Return how far the best and the worst round lie apart."""
-    if points_of_each_round == []:
+def worst_round(points: list[int]) -> int:
+    """Return the lowest number of points."""
+    if points == []:
         raise ValueError("nothing was played yet")
-    return max(points_of_each_round) - min(points_of_each_round)
+    worst = min(points)
+    return worst  # of all rounds
 
 
-def good_rounds(points_of_each_round: list[int]) -> list[int]:
+def spread(points: list[int]) -> int:
+    """Return the difference between the best and the worst round."""
+    if points == []:
+        raise ValueError("nothing was played yet")
+    difference = max(points) - min(points)
+    return difference
+
+
+def good_rounds(points: list[int]) -> list[int]:
     """Return the points of the good rounds."""
-    if points_of_each_round == []:
+    if points == []:
         raise ValueError("nothing was played yet")
-    return [points for points in points_of_each_round if points >= 10]
+    return [number for number in points if number >= 10]
 
 
-def doubled_points(points_of_each_round: list[int]) -> list[int]:
-    """Return the points of a player who holds the joker."""
-    if points_of_each_round == []:
+def squared_points(points: list[int]) -> list[int]:
+    """Return the square of each number of points."""
+    if points == []:
         raise ValueError("nothing was played yet")
-    return [points * 2 for points in points_of_each_round]
+    return [number * number for number in points]
 
 
-def last_round(points_of_each_round: list[int]) -> int:
-    """Return the points of the round that was played last."""
-    if points_of_each_round == []:
-        raise ValueError("nothing was played yet")
-    return points_of_each_round[len(points_of_each_round) - 1]
-
-
-def number_of_rounds(points_of_each_round: list[int]) -> int:
-    """Return how many rounds were played."""
-    if points_of_each_round == []:
-        raise ValueError("nothing was played yet")
-    return len(points_of_each_round)
-
-
-def ranking(points_of_each_player: list[int]) -> list[int]:
+def ranking(points: list[int]) -> list[int]:
     """Return the points of all players, the winner first."""
-    if points_of_each_player == []:
+    if points == []:
         raise ValueError("nobody played")
-    return sorted(points_of_each_player, reverse=True)
+    ordered = sorted(points, reverse=True)
+    return ordered
+
+
+def is_even_score(points: int) -> bool:
+    """Tell whether the number of points is even."""
+    if points < 0:
+        raise ValueError("points are not negative")
+    even = points % 2 == 0
+    return even

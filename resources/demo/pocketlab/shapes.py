@@ -1,50 +1,57 @@
 """Areas, lengths and volumes."""
 
 
-def rectangle_area(width_in_metres: float, height_in_metres: float) -> float:
-    """Return the area of a rectangle in square metres."""
-    if width_in_metres < 0 or height_in_metres < 0:
+def rectangle_area(width: float, height: float) -> float:
+    """Return the area of a rectangle."""
+    if width < 0 or height < 0:
         raise ValueError("a side is not negative")
-    return width_in_metres * height_in_metres
+    area = width * height
+    return area
 
 
-def rectangle_perimeter(width_in_metres: float, height_in_metres: float) -> float:
-    """Return the way all around a rectangle in metres."""
-    if width_in_metres < 0 or height_in_metres < 0:
+def rectangle_perimeter(width: float, height: float) -> float:
+    """Return the perimeter of a rectangle."""
+    if width < 0 or height < 0:
         raise ValueError("a side is not negative")
-    return 2 * (width_in_metres + height_in_metres)
+    perimeter = 2 * (width + height)
+    return perimeter
 
 
-def box_volume(width_in_metres: float, height_in_metres: float, depth_in_metres: float) -> float:
-    """Return the volume of a box in cubic metres."""
-    if width_in_metres < 0:
+def box_volume(width: float, height: float, depth: float) -> float:
+    """Return the volume of a box."""
+    if width < 0:
         raise ValueError("a side is not negative")
-    return width_in_metres * height_in_metres * depth_in_metres
+    volume = width * height * depth
+    return volume
 
 
-def is_square(width_in_metres: float, height_in_metres: float) -> bool:
+def is_square(width: float, height: float) -> bool:
     """Tell whether a rectangle is a square."""
-    if width_in_metres < 0 or height_in_metres < 0:
+    if width < 0 or height < 0:
         raise ValueError("a side is not negative")
-    return width_in_metres == height_in_metres
+    equal = width == height
+    return equal
 
 
-def longer_side(width_in_metres: float, height_in_metres: float) -> float:
-    """Return the longer of the two sides of a rectangle."""
-    if width_in_metres < 0 or height_in_metres < 0:
+def longer_side(width: float, height: float) -> float:
+    """Return the longer side of a rectangle."""
+    if width < 0 or height < 0:
         raise ValueError("a side is not negative")
-    return max(width_in_metres, height_in_metres)
+    longer = max(width, height)
+    return longer
 
 
-def paint_for_wall(width_in_metres: float, height_in_metres: float) -> float:
-    """Return how many litres of paint a wall takes."""
-    if width_in_metres < 0 or height_in_metres < 0:
+def square_area(side: float) -> float:
+    """Return the area of a square."""
+    if side < 0:
         raise ValueError("a side is not negative")
-    return width_in_metres * height_in_metres / 6
+    area = side * side
+    return area  # in square metres
 
 
-def fence_price(metres_of_fence: float) -> float:
-    """Return what a fence costs."""
-    if metres_of_fence < 0:
-        raise ValueError("a fence is not shorter than nothing")
-    return metres_of_fence * 12 + 50
+def triangle_area(base: float, height: float) -> float:
+    """Return the area of a triangle."""
+    if base < 0 or height < 0:
+        raise ValueError("a side is not negative")
+    area = base * height / 2
+    return area

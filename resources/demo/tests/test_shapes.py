@@ -25,10 +25,11 @@ def test_longer_side():
     assert shapes.longer_side(5, 4) == 5
 
 
-def test_paint_for_wall():
-    assert shapes.paint_for_wall(3, 4) == 2.0
+def test_square_area():
+    assert shapes.square_area(4) == 16
+    assert shapes.square_area(0) == 0
 
 
-def test_fence_price():
-    assert shapes.fence_price(10) == 170
-    assert shapes.fence_price(0) == 50
+def test_triangle_area():
+    assert shapes.triangle_area(4, 3) == 6
+    assert shapes.triangle_area(1, 2) == 1

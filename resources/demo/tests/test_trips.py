@@ -6,13 +6,12 @@ def test_average_speed():
     assert trips.average_speed(90, 1) == 90
 
 
+def test_distance():
+    assert trips.distance(50, 2) == 100
+
+
 def test_fuel_price():
     assert trips.fuel_price(10, 2) == 20
-
-
-def test_arrival_hour():
-    assert trips.arrival_hour(8, 3) == 11
-    assert trips.arrival_hour(22, 5) == 3
 
 
 def test_taxi_fare():
@@ -28,10 +27,9 @@ def test_total_distance():
     assert trips.total_distance([3, 9, 4]) == 16
 
 
-def test_stages_worth_a_rest():
-    assert trips.stages_worth_a_rest([80, 120, 100, 300]) == [120, 300]
+def test_tiring_stages():
+    assert trips.tiring_stages([80, 120, 100, 300]) == [120, 300]
 
 
-def test_luggage_fits():
-    assert trips.luggage_fits(20, 20) is True
-    assert trips.luggage_fits(21, 20) is False
+def test_hours_left():
+    assert trips.hours_left(8, 3) == 5
