@@ -80,8 +80,11 @@ def _work(run: Run) -> None:
 def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:
     """The first admitted item, seen through before others are drawn: whoever waits for a verdict need not wait for all.
 
-    Its samples are the same in any company, so nothing depends on it but when they come.
+    Its samples are the same in any company, so nothing depends on it but when they come. A server is asked for as many
+    samples at a time as it takes, which a single item would not give.
     """
+    if run.settings.endpoint is not None or run.settings.backward_endpoint is not None:
+        return
     for work in items:
         stored = stored_samples(run.store.reader.samples(work.item_id))
         Growing(run, Pace(run.parts.trip.expected(work.item), stored)).grow([work])
