@@ -29,7 +29,7 @@ from core.figures import (
     Series,
     Table,
 )
-from core.kinds import Kind, Measure, article, counted, task
+from core.kinds import Kind, Measure, article, counted, few, task
 from core.metrics.registry import Metric, metric
 from core.metrics.statistics import auc, interval, point_biserial
 from core.store.reader import Reader
@@ -95,11 +95,13 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]]) -> Lines:
             dashed = measure.name != kind.headline
             series.append(Series(measure.title + of, tuple(dots), dashed=dashed, form=form_of(measure)))
     shown = " and ".join(dict.fromkeys(measure.title for measure in kind.averaged if measure.name in names))
+    seen = max((points[-1].items for points in by_run.values() if points), default=0)
+    scarce = few(seen, kind.nouns)
     return Lines(
         name="running",
         title=f"{shown or kind.measure(kind.headline).title} as {kind.nouns} are completed",
         short="Running",
-        note=f"Provisional until the run is done. {_order(kind)} the bands are their 95 % intervals.",
+        note=f"{scarce} Provisional until the run is done. {_order(kind)} the bands are their 95 % intervals.".strip(),
         x=Axis(f"{kind.nouns} completed", 0, form="count"),
         y=Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(kind.headline))),
         series=tuple(series),

@@ -89,7 +89,9 @@ def critical_value(level: float, groups: int) -> float:
     return math.inf if groups <= 1 else float(stdtrit(groups - 1, (1 + level) / 2)) ** 2 * groups / (groups - 1)
 
 
-def mean_bounds(support: Floats, shares: Floats, size: float, critical: float) -> tuple[Floats, Floats]:
+def mean_bounds(
+    support: Floats, shares: Floats, size: float, critical: float, halvings: int = _HALVINGS
+) -> tuple[Floats, Floats]:
     """Where means stop being plausible, below and above, for many data sets at once: found by halving.
 
     `support` (K) holds every value from the lowest to the highest of the scale, `shares` (data sets, K) how often each
@@ -102,7 +104,7 @@ def mean_bounds(support: Floats, shares: Floats, size: float, critical: float) -
     if math.isinf(critical):
         inside = ends
     else:
-        for _ in range(_HALVINGS):
+        for _ in range(halvings):
             middle = (inside + outside) / 2
             holds = _plausible(support, both, size, middle, critical)
             inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
