@@ -165,6 +165,26 @@ def cover(draws: int) -> dict[str, object]:
     return figures
 
 
+def of_files(draws: int) -> dict[str, object]:
+    """Coverage of other files like those drawn, where items of one file resemble each other."""
+    print("\nCoverage of the rate in other files, items counted as drawn alone and as drawn by file")
+    print("\n| files | items a file | rate | resemblance in a file | alone | by file |\n|---|---|---|---|---|---|")
+    rng = np.random.default_rng(3)
+    least = 1.0
+    for (files, items), rate, alike in product(((20, 4), (10, 8), (5, 8)), (0.05, 0.3), (0.1, 0.5)):
+        names = np.repeat(np.arange(files), items)
+        held = [0, 0]
+        for _ in range(draws):
+            chance = rng.choice(chances(rate, alike), files)[names]
+            values = (rng.binomial(3, chance) / 3).tolist()
+            for place, clusters in enumerate((None, names.tolist())):
+                _, low, high = interval(values, clusters=clusters)
+                held[place] += low <= rate <= high
+        least = min(least, held[1] / draws)
+        print(f"| {files} | {items} | {rate} | {alike} | {held[0] / draws:.3f} | {held[1] / draws:.3f} |")
+    return {"coverage_min_by_file": round(least, 4)}
+
+
 RUNS = (2, 3, 10)
 WINNER_SIZES = (10, 20, 80)
 WINNER_RATES = (0.05, 0.3)
@@ -263,7 +283,7 @@ def main() -> None:
     options = parser.parse_args()
     figures: dict[str, object] = {}
     if options.only != "winners":
-        figures |= cover(options.draws)
+        figures |= cover(options.draws) | of_files(max(options.draws // 4, 100))
     if options.only != "coverage":
         figures |= crown(max(options.draws // 5, 400)) | forecast(max(options.draws // 50, 60))
     print()
