@@ -27,6 +27,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         print(f"prepare_seconds={bench._prepare(folder, options.samples, options.files):.1f}", flush=True)
+        bench._copy(folder)
         for name, value in _measure(folder, options.labels).items():
             print(f"{name}={value}")
     return 0

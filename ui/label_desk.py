@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, QTimer
 
 from core.errors import UserError
 from core.store.labels import mode_names
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ui.main_window import MainWindow
     from ui.shell.taxonomy_dialog import TaxonomyDialog
 
+REST = 150
+"""Milliseconds without a further sample after which code and round trip follow."""
 WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
 """What the window still does while an annotator is blind; all else could show the run, its model or a verdict."""
 
@@ -36,7 +38,10 @@ class LabelDesk(QObject):
         self._file = TaxonomyFile(window.remembered.folder)
         parts = window.parts
         window.labelling.blind_changed.connect(self._set_blind)
-        window.labelling.shown.connect(self._show_with_it)
+        self._wanted: tuple[int, int] | None = None
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._show_with_it)
+        window.labelling.shown.connect(self._follow)
         parts.labels.large.toggled.connect(self._set_large)
         parts.queue.export_asked.connect(window.label_files.ask_export)
         parts.queue.import_asked.connect(window.label_files.ask_import)
@@ -97,9 +102,17 @@ class LabelDesk(QObject):
         dialog.deleteLater()
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_with_it(self, item_id: int, sample_id: int) -> None:
+    def _follow(self, item_id: int, sample_id: int) -> None:
+        """Show the sample's region, too, once the hand rests: to draw it must not hold up the next key."""
+        self._wanted = item_id, sample_id
+        self._rest.start()
+
+    def _show_with_it(self) -> None:
         """Code and round trip beside the sample that is labelled, where it is of the run on show."""
-        if not self._window.labelling.blind and self._window.inspection.knows(item_id):
+        if self._wanted is None or self._window.labelling.blind or not self._parts.labels.isVisible():
+            return
+        item_id, sample_id = self._wanted
+        if self._window.inspection.knows(item_id):
             self._window.browsing.trace.await_sample(sample_id)
             self._window.browsing.choose(item_id)
 
