@@ -283,6 +283,7 @@ def test_the_reference_gets_copies() -> None:
 
 def test_a_project_is_written_once_and_anew_when_its_problems_change(tmp_path: Path) -> None:
     first = write_project([problem(test=CHECK)], "own", tmp_path)
+    assert first.name.startswith("own-")
     stamp = (first / "tests" / "test_p_0001.py").stat().st_mtime_ns
     assert write_project([problem(test=CHECK)], "own", tmp_path) == first
     assert (first / "tests" / "test_p_0001.py").stat().st_mtime_ns == stamp

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -128,7 +129,8 @@ def _written(files: Mapping[str, str], name: str, folder: Path) -> Path:
     texts = {**files, "pyproject.toml": f"[project]\nname = {json.dumps(name)}\n"}
     texts |= {file.name: file.read_text(encoding="utf-8") for file in (_RECORDING, _CELLS)}
     digest = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
-    project = folder / digest[:32]
+    # The window calls a project by its folder.
+    project = folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name)[:40]}-{digest[:12]}"
     if (project / _DONE).is_file():
         os.utime(project / _DONE)
         return project
