@@ -54,7 +54,13 @@ class SessionPlan:
 
     def placed(self, scratch: str) -> SessionPlan:
         """For a sandbox whose writable folder is `scratch`."""
-        environment = {**self.launch.environment, "HOME": f"{scratch}/home", "TMPDIR": scratch}
+        # hypothesis warns where it cannot write into the project, which fails tests that make warnings errors.
+        places = {
+            "HOME": f"{scratch}/home",
+            "TMPDIR": scratch,
+            "HYPOTHESIS_STORAGE_DIRECTORY": f"{scratch}/.hypothesis",
+        }
+        environment = {**self.launch.environment, **places}
         wiped = [scratch, "/dev/shm"] if scratch == "/tmp" else [scratch]
         wiped += map(str, self.launch.writable)
         return replace(self, launch=replace(self.launch, environment=environment)).with_config(wipe=wiped)

@@ -75,6 +75,7 @@ def test_what_the_tests_user_cannot_read_is_said(tmp_path: Path, opening: Open) 
         {
             "thing.py": "def one():\n    return 1\n",
             "data.cfg": "1",
+            "closed/examples": "",
             ".hypothesis/examples": "",
             "test_thing.py": (
                 "import pathlib, thing\ndef test_one(): assert thing.one() == 1\n"
@@ -84,11 +85,22 @@ def test_what_the_tests_user_cannot_read_is_said(tmp_path: Path, opening: Open) 
     )
     tmp_path.chmod(0o755)
     (tmp_path / "data.cfg").chmod(0o600)
+    (tmp_path / "closed").chmod(0o700)
     (tmp_path / ".hypothesis").chmod(0o700)
     project = opening(tmp_path)
     (said,) = (notice for notice in project.notices if "cannot be read" in notice)
-    assert said.startswith("2 files and folders") and ".hypothesis" in said and f"chmod -R go+rX {tmp_path}" in said
+    assert said.startswith("2 files and folders") and "first closed" in said and f"chmod -R go+rX {tmp_path}" in said
     assert "Permission denied" in project.suite.excluded["test_thing.py::test_data"]
+
+
+def test_hypothesis_keeps_its_examples_where_it_may(tmp_path: Path, opening: Open) -> None:
+    tests = (
+        "import os, pathlib, thing\ndef test_one():\n    assert thing.one() == 1\n"
+        "    folder = pathlib.Path(os.environ['HYPOTHESIS_STORAGE_DIRECTORY'])\n"
+        "    folder.mkdir()\n    (folder / 'examples').write_text('kept')\n"
+    )
+    project = opening(write(tmp_path, {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests}))
+    assert project.tests == ["test_thing.py::test_one"]
 
 
 def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, opening: Open) -> None:

@@ -44,13 +44,13 @@ def inside_user(project: Path) -> User:
 def closed_to_tests(project: Path) -> str:
     """One sentence about what the tests' user cannot read in the project, only root has that trouble; empty if nothing.
 
-    Root's own files may be closed to all others: hypothesis writes its examples that way. Raises SandboxError.
+    Root's own files may be closed to all others. What hypothesis keeps so is not needed. Raises SandboxError.
     """
     if os.geteuid() != 0:
         return ""
     user, closed = inside_user(project), list[Path]()
     for folder, names, files in os.walk(project):
-        names[:] = sorted(name for name in names if name != ".git")
+        names[:] = sorted(name for name in names if name not in (".git", ".hypothesis"))
         entries = [path for path in (Path(folder, name) for name in [*names, *sorted(files)]) if path.exists()]
         shut = [path for path in entries if not user.may_read(path)]
         names[:] = [name for name in names if Path(folder, name) not in shut]
