@@ -40,6 +40,11 @@ class Measure:
     count: bool = False
     less: tuple[str, str] | None = None
 
+    def goodness(self, value: float) -> float:
+        """Where a value stands between the worst, 0, and the best, 1."""
+        share = (value - self.lowest) / (self.highest - self.lowest)
+        return 1.0 - share if self.higher_is_better is False else share
+
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
@@ -107,6 +112,11 @@ class Kind:
     def averaged(self) -> tuple[Measure, ...]:
         """The measures whose mean over items says something."""
         return tuple(measure for measure in self.measures if not measure.count)
+
+    @property
+    def difference(self) -> Measure | None:
+        """What stands beside the headline: the first measure that can lie on both sides of 0."""
+        return next((measure for measure in self.averaged if measure.lowest < 0), None)
 
     def measure(self, name: str) -> Measure:
         """The measure of that name. Raises KeyError."""
@@ -254,6 +264,9 @@ _KINDS: dict[str, Kind] = {
     )
 }
 TASKS: Mapping[str, Kind] = MappingProxyType(_KINDS)
+
+FIRST_KIND = _KINDS["synthesis"]
+"""Whose words the window uses before there is a run."""
 
 
 def task(name: str) -> Kind:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.figures import Link
-from core.kinds import TASKS, noun, task
+from core.kinds import TASKS, task
 from core.settings import RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.types import Codebase
@@ -174,7 +174,7 @@ class Browsing(QObject):
         parts.status.show_run(overview.run)
         parts.roundtrip.expect(bool(overview.items))
         if overview.run is not None:
-            parts.set_noun(noun(overview.run.task))
+            parts.set_kind(task(overview.run.task))
             parts.show_views(True)  # the list gets the focus, and so its first region is chosen
 
     def _show_code(self, overview: Overview) -> None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
 from core.events import Event
-from core.kinds import noun, task
+from core.kinds import task
 from core.oracle.bench.project import source_of
 from core.settings import RunSettings
 from core.store.rows import RunRow
@@ -234,7 +234,7 @@ class MainWindow(QMainWindow):
     def _show_task(self, settings: RunSettings) -> None:
         self.parts.bar.task.choose(settings.task)
         if self.inspection.run is None:
-            self.parts.set_noun(noun(settings.task))
+            self.parts.set_kind(task(settings.task))
 
     def _set_follow(self, follow: bool) -> None:
         self.browsing.follow = follow

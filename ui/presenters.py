@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from core.kinds import TASKS, counted
+from core.kinds import TASKS, counted, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import OLD_LINE, Form
@@ -61,6 +61,25 @@ class Presenter:
         several = item.end_line != item.start_line
         lines = f"{item.start_line}–{item.end_line}" if several else str(item.start_line)
         return f"{item.path}:{lines}"
+
+    def headline(self, item: ItemRow) -> tuple[str, str]:
+        """The headline measure with its value, and what it rests on."""
+        kind = task(item.task)
+        measure, value = kind.measure(kind.headline), item.headline
+        tip = measure.tip
+        if kind.tally is not None:
+            good, every = (int(item.measures.get(name, 0)) for name in kind.tally)
+            tip = f"{good} of {every} judged reconstructions pass"
+        return f"{measure.title} {'–' if value is None else f'{value:.2f}'}", tip
+
+    def beside(self, item: ItemRow) -> tuple[str, str]:
+        """What stands beside the headline; nothing while it is not defined."""
+        measure = task(item.task).difference
+        value = item.measures.get(measure.name) if measure is not None else None
+        if measure is None or value is None:
+            return "", ""
+        few = f"So few outcomes of one item prove nothing: the {measure.title} of the run has an interval."
+        return f"{measure.title} {value:+.2f}", f"{measure.tip}. {few}"
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
         """What judges its code, and which tests those are: a dozen at most."""

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
+from core.kinds import Kind
 from core.store.rows import FileRow
 from ui.icons import icon
 from ui.project_nodes import ListedFile, Node, build, fill
@@ -91,10 +92,10 @@ class ProjectModel(QAbstractItemModel):
             if child.folder:
                 self._changed(self.createIndex(child.row, 0, child.ident))
 
-    def set_noun(self, noun: str) -> None:
+    def set_kind(self, kind: Kind) -> None:
         """Call what a run samples by its name."""
-        if noun != self._noun:
-            self._noun = noun
+        if kind.noun != self._noun:
+            self._noun = kind.noun
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, REGIONS, REGIONS)
 
     def index(self, row: int, column: int, parent: Index = NONE) -> QModelIndex:

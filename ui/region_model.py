@@ -10,21 +10,23 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QIcon
 
+from core.kinds import Kind, task
 from core.store.rows import ItemRow
 from ui.listed_rows import RIGHT, Index, ListedRows
 from ui.marks import mark_icon
+from ui.presenters import presenter
 from ui.project_model import HEAT_ROLE
-from ui.region_state import ORDER, RegionState, number, region_state, state_words
+from ui.region_state import ORDER, RegionState, goodness, number, region_state, state_words
 from ui.theme import Theme
 
-STATE, FILE, LINE, RTC, LIFT, PASSES, RECITATION, TESTS = range(8)
-HEADINGS = ("", "File", "Line", "RTC", "Lift", "Passes", "Recites", "Tests")
+STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
+HEADINGS = ("", "File", "Line", "", "", "Passes", "Recites", "Tests")
 TIPS = (
     "State",
     "File",
     "First line",
-    "Share of reconstructions that pass",
-    "RTC minus the baseline without a description",
+    "",
+    "",
     "Passing of judged reconstructions",
     "Largest share of the code that a description repeats verbatim",
     "Covering tests",
@@ -37,8 +39,8 @@ _KEYS: tuple[Callable[[ItemRow], Any], ...] = (
     lambda item: _RANK[region_state(item)],
     _PLACE,
     attrgetter("start_line"),
-    lambda item: _LOW if item.rtc is None else item.rtc,
-    lambda item: _LOW if item.lift is None else item.lift,
+    lambda item: _LOW if item.headline is None else item.headline,
+    lambda item: _LOW if (value := _difference(item)) is None else value,
     attrgetter("passes", "judged"),
     lambda item: _LOW if item.recitation is None else item.recitation,
     lambda item: len(item.tests),
@@ -83,14 +85,16 @@ class _Texts(dict[int, str]):
 
     def __missing__(self, item_id: int) -> str:
         item = self._items[item_id]
-        self[item_id] = f"{item.path}:{item.start_line}\n{item.text}".lower()
+        self[item_id] = f"{item.path or item.key}:{item.start_line}\n{item.text}".lower()
         return self[item_id]
 
 
 class RegionModel(ListedRows):
     """The regions that pass the filter, in the chosen order."""
 
-    heads, tips, figures = HEADINGS, TIPS, LINE
+    heads: Sequence[str] = HEADINGS
+    tips: Sequence[str] = TIPS
+    figures = LINE
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         """Start empty, in source order."""
@@ -110,6 +114,16 @@ class RegionModel(ListedRows):
     def all_items(self) -> Sequence[ItemRow]:
         """Every region, as the store gave them."""
         return self._items
+
+    def set_kind(self, kind: Kind) -> None:
+        """Call the measures as the method calls them."""
+        named = {SCORE: kind.measure(kind.headline), DIFFERENCE: kind.difference}
+        heads, tips = list(HEADINGS), list(TIPS)
+        for column, measure in named.items():
+            heads[column] = measure.title[:1].upper() + measure.title[1:] if measure is not None else ""
+            tips[column] = measure.tip if measure is not None else ""
+        self.heads, self.tips = tuple(heads), tuple(tips)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw marks and muted cells in this theme."""
@@ -163,13 +177,13 @@ class RegionModel(ListedRows):
         item, column = self.shown[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(item, column)
-        if role == HEAT_ROLE and column == RTC:
-            return item.rtc
+        if role == HEAT_ROLE and column == SCORE:
+            return goodness(item)
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
             return self._icons[region_state(item)]
         if role == Qt.ItemDataRole.ToolTipRole:
             tried = "\ntried by hand, not counted" if item.extra else ""
-            return f"{item.path}:{item.start_line}–{item.end_line}\n{state_words(item)}{tried}"
+            return f"{presenter(item).heading(item)}\n{state_words(item)}{tried}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return state_words(item) if column == STATE else _text(item, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:
@@ -179,16 +193,22 @@ class RegionModel(ListedRows):
         return None
 
 
+def _difference(item: ItemRow) -> float | None:
+    """What stands beside the headline."""
+    measure = task(item.task).difference
+    return None if measure is None else item.measures.get(measure.name)
+
+
 def _text(item: ItemRow, column: int) -> str:
     match column:
         case 1:
-            return item.path
+            return item.path or item.key
         case 2:
-            return str(item.start_line)
+            return str(item.start_line) if item.path else ""
         case 3:
-            return "" if item.rtc is None else number(item.rtc)
+            return "" if item.headline is None else number(item.headline)
         case 4:
-            return "" if item.lift is None else number(item.lift, sign=True)
+            return "" if (value := _difference(item)) is None else number(value, sign=True)
         case 5:
             return f"{item.passes}/{item.judged}" if item.judged else ""
         case 6:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from core.kinds import task
 from core.store.rows import ItemRow
 from ui.theme import Theme
 
@@ -39,11 +40,20 @@ def region_state(item: ItemRow) -> RegionState:
         return RegionState.UNJUDGED
     if item.state != "done":
         return RegionState(item.state)
-    if item.rtc is None:
+    good = goodness(item)
+    if good is None:
         return RegionState.UNJUDGED
-    if item.rtc >= 1.0:
+    if good >= 1.0:
         return RegionState.PASS
-    return RegionState.PARTIAL if item.rtc > 0.0 else RegionState.FAIL
+    return RegionState.PARTIAL if good > 0.0 else RegionState.FAIL
+
+
+def goodness(item: ItemRow) -> float | None:
+    """Where the item's headline stands between the worst, 0, and the best, 1."""
+    if item.headline is None:
+        return None
+    kind = task(item.task)
+    return kind.measure(kind.headline).goodness(item.headline)
 
 
 def state_colour(theme: Theme, state: RegionState) -> str:

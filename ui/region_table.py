@@ -18,9 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.kinds import FIRST_KIND, Kind
 from core.store.rows import ItemRow
 from ui.heat_delegate import HeatDelegate
-from ui.region_model import FILE, LIFT, LINE, PASSES, RECITATION, RTC, STATE, TESTS, RegionFilter, RegionModel
+from ui.region_model import DIFFERENCE, FILE, LINE, PASSES, RECITATION, SCORE, STATE, TESTS, RegionFilter, RegionModel
 from ui.region_state import RegionState
 from ui.text_size import TextSize, grown, growth
 from ui.theme import SPACE, Theme
@@ -35,7 +36,7 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("Dropped", frozenset({S.DROPPED})),
     ("By hand", frozenset(S)),
 )
-WIDTHS = {STATE: 28, LINE: 50, RTC: 62, LIFT: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
+WIDTHS = {STATE: 28, LINE: 50, SCORE: 62, DIFFERENCE: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
 ROW, NARROWEST_FILE = 26, 124
 BAR, NO_BAR = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
 TYPING_PAUSE = 120
@@ -62,7 +63,7 @@ class RegionTable(QWidget):
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build_filter()
         self._build_table()
-        self.set_noun("region")
+        self.set_kind(FIRST_KIND)
         self._lay_out()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -85,8 +86,10 @@ class RegionTable(QWidget):
         self.regions.set_theme(theme)
         self.table.viewport().update()
 
-    def set_noun(self, noun: str) -> None:
-        """Call what is listed by its name."""
+    def set_kind(self, kind: Kind) -> None:
+        """Call what is listed, and its measures, by their names."""
+        noun = kind.noun
+        self.regions.set_kind(kind)
         self.table.setAccessibleName(f"{noun}s".capitalize())
         self._noun = noun
         self._count()
@@ -128,7 +131,7 @@ class RegionTable(QWidget):
     def _build_table(self) -> None:
         table = self.table
         table.setModel(self.regions)
-        table.setItemDelegateForColumn(RTC, self._heat)
+        table.setItemDelegateForColumn(SCORE, self._heat)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setTextElideMode(Qt.TextElideMode.ElideLeft)
@@ -197,7 +200,7 @@ class RegionTable(QWidget):
 def _room_for_file(width: int, growth: float) -> int:
     """What the whole columns that fit beside it leave: none is cut, and the others are scrolled to."""
     room, least = width - round(WIDTHS[STATE] * growth), round(NARROWEST_FILE * growth)
-    for each in (LINE, RTC, LIFT, PASSES, RECITATION, TESTS):
+    for each in (LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS):
         if room - round(WIDTHS[each] * growth) < least:
             break
         room -= round(WIDTHS[each] * growth)

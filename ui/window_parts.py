@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
+from core.kinds import Kind
 from ui.code.view import CodeView
 from ui.diff.controls import column
 from ui.gateway import Gateway
@@ -131,11 +132,11 @@ class WindowParts(QWidget):
         for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
             part.set_theme(theme)
 
-    def set_noun(self, noun: str) -> None:
-        """Call what a run samples by its name."""
-        self._items.heading.setText(f"{noun}s".upper())
+    def set_kind(self, kind: Kind) -> None:
+        """Call what a run samples and measures by its names."""
+        self._items.heading.setText(kind.nouns.upper())
         for part in (self.tree.files, self.regions, self.metrics, self.roundtrip):
-            part.set_noun(noun)
+            part.set_kind(kind)
 
     def show_labels_alone(self, alone: bool) -> None:
         """Hide all that tells the run, its model or a verdict, or show it again."""

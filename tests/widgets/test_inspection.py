@@ -173,7 +173,7 @@ def test_opening_another_database_forgets_the_first(inspection: Inspection, tmp_
 def test_files_of_the_window_are_those_of_the_store(tmp_path: Path) -> None:
     case = filled(tmp_path, items=90)
     assert list(by_file(case.items())) == [
-        replace(row, rtc=pytest.approx(row.rtc), lift=pytest.approx(row.lift)) for row in case.files()
+        replace(row, measures=pytest.approx(dict(row.measures))) for row in case.files()
     ]
 
 

@@ -14,7 +14,7 @@ from waiting import wait_until
 
 from ui.appearance import Appearance
 from ui.main_window import MainWindow
-from ui.region_model import RTC
+from ui.region_model import SCORE
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import Now, SettingsDialog
 from ui.theme import DARK
@@ -51,7 +51,7 @@ def sizes(window: MainWindow) -> list[int]:
     """Of rows and columns, whose text grows."""
     regions, files = window.parts.regions.table, window.parts.metrics.table
     rows = [view.verticalHeader().defaultSectionSize() for view in (regions, files)]
-    return [*rows, regions.columnWidth(RTC), files.columnWidth(1), window.parts.tree.columnWidth(1)]
+    return [*rows, regions.columnWidth(SCORE), files.columnWidth(1), window.parts.tree.columnWidth(1)]
 
 
 def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, remembered: Remembered) -> None:

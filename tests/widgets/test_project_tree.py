@@ -48,7 +48,11 @@ def test_files_show_rtc_and_counts(qapp: QApplication, run: Filled) -> None:
 def test_a_folder_has_the_mean_over_its_regions(qapp: QApplication) -> None:
     model = ProjectModel(LIGHT)
     model.set_rows(
-        [FileRow("a/x.py", 3, 3, 1.0, 0.5), FileRow("a/b/y.py", 2, 1, 0.0, -0.5), FileRow("z.py", 1, 0, None, None)]
+        [
+            FileRow("a/x.py", 3, 3, {"rtc": 1.0, "lift": 0.5}),
+            FileRow("a/b/y.py", 2, 1, {"rtc": 0.0, "lift": -0.5}),
+            FileRow("z.py", 1, 0, {}),
+        ]
     )
     assert model.index_of("a").siblingAtColumn(RTC).data() == "0.75"
     assert model.index_of("a").siblingAtColumn(REGIONS).data() == "4/5"
@@ -89,7 +93,7 @@ def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QAppl
     tree.set_files(listed_files(run.codebase()))
     tree.set_rows(run.files())
     assert tree.isExpanded(tree.files.index_of("shop"))
-    tree.set_rows([*run.files(), FileRow("new/file.py", 1, 0, None, None)])
+    tree.set_rows([*run.files(), FileRow("new/file.py", 1, 0, {})])
     assert tree.isExpanded(tree.files.index_of("shop"))
 
 
@@ -104,7 +108,7 @@ def test_both_themes_paint(qapp: QApplication, run: Filled) -> None:
 
 def test_five_thousand_files_open_quickly(qapp: QApplication, tmp_path: Path) -> None:
     files = [ListedFile(f"package_{n % 50}/part_{n % 7}/module_{n}.py") for n in range(5000)]
-    rows = [FileRow(each.path, 3, 2, 0.5, 0.1) for each in files]
+    rows = [FileRow(each.path, 3, 2, {"rtc": 0.5, "lift": 0.1}) for each in files]
     tree = ProjectTree(LIGHT)
     tree.resize(300, 600)
     tree.show()

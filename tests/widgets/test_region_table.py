@@ -14,7 +14,7 @@ from store_cases import Filled, filled
 from waiting import wait_until
 
 from ui.project_model import HEAT_ROLE
-from ui.region_model import FILE, LIFT, LINE, PASSES, RTC, STATE, RegionFilter, RegionModel
+from ui.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
 from ui.region_state import RegionState, region_state, state_words
 from ui.region_table import STATES, RegionTable
 from ui.theme import DARK, LIGHT
@@ -38,7 +38,7 @@ def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
     model = RegionModel(LIGHT)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
     model.set_items(run.items())
-    model.sort(RTC, Qt.SortOrder.DescendingOrder)
+    model.sort(SCORE, Qt.SortOrder.DescendingOrder)
     model.set_filter(RegionFilter("module_001"))
     model.set_items([])
     assert tester.model() is model
@@ -61,9 +61,9 @@ def test_cells_say_what_the_store_says(table: RegionTable) -> None:
         return table.regions.index(row, column).data()
 
     assert (cell(FILE), cell(LINE)) == (item.path, str(item.start_line))
-    assert (cell(RTC), cell(LIFT)) == (f"{item.rtc:.2f}", f"{item.lift:+.2f}")
+    assert (cell(SCORE), cell(DIFFERENCE)) == (f"{item.rtc:.2f}", f"{item.lift:+.2f}")
     assert cell(PASSES) == f"{item.passes}/{item.judged}"
-    assert table.regions.index(row, RTC).data(HEAT_ROLE) == item.rtc
+    assert table.regions.index(row, SCORE).data(HEAT_ROLE) == item.rtc
     assert table.regions.index(row, STATE).data(Qt.ItemDataRole.AccessibleTextRole) == state_words(item)
 
 
@@ -76,7 +76,7 @@ def test_every_column_sorts_both_ways(table: RegionTable, column: int) -> None:
 
 
 def test_rtc_sorts_as_numbers_with_unjudged_lowest(table: RegionTable) -> None:
-    table.table.sortByColumn(RTC, Qt.SortOrder.AscendingOrder)
+    table.table.sortByColumn(SCORE, Qt.SortOrder.AscendingOrder)
     values = [-1.0 if item.rtc is None else item.rtc for item in table.regions.shown]
     assert values == sorted(values)
 
@@ -105,8 +105,8 @@ def test_selection_survives_sorting_filtering_and_fresh_rows(table: RegionTable,
     chosen = table.regions.shown[20]
     table.select(chosen.id)
     table.item_chosen.connect(heard.append)
-    table.table.sortByColumn(RTC, Qt.SortOrder.DescendingOrder)
-    table.set_items([replace(item, passes=item.passes) for item in run.items()][::-1])
+    table.table.sortByColumn(SCORE, Qt.SortOrder.DescendingOrder)
+    table.set_items([replace(item, state=item.state) for item in run.items()][::-1])
     assert table.regions.shown[table.table.currentIndex().row()].id == chosen.id
     assert heard == []
 
@@ -130,7 +130,15 @@ def test_both_themes_paint(table: RegionTable) -> None:
 def test_a_hundred_thousand_rows_sort_and_filter_quickly(qapp: QApplication, run: Filled) -> None:
     base = run.items()[0]
     items = [
-        replace(base, id=n, path=f"p/module_{n % 997}.py", start=n, admitted=True, state="done", rtc=(n % 4) / 3)
+        replace(
+            base,
+            id=n,
+            path=f"p/module_{n % 997}.py",
+            start=n,
+            admitted=True,
+            state="done",
+            measures={"rtc": (n % 4) / 3},
+        )
         for n in range(100_000)
     ]
     table = RegionTable(LIGHT)

@@ -353,7 +353,7 @@ def _rows(figure: Table | Grid, theme: Theme) -> list[list[Cell]]:
             if isinstance(value, str):
                 cells.append(Cell(words, colour=colour, tip=words))
                 continue
-            signed = colour_of(theme, "good" if (value or 0) > 0 else "bad" if (value or 0) < 0 else "muted", 0)
+            signed = _signed_colour(cell if isinstance(cell, Estimate) else Estimate(value), theme)
             cells.append(
                 Cell(
                     words,
@@ -365,6 +365,12 @@ def _rows(figure: Table | Grid, theme: Theme) -> list[list[Cell]]:
             )
         made.append(cells)
     return made
+
+
+def _signed_colour(cell: Estimate, theme: Theme) -> str:
+    """Good or bad where that is decided: not while the interval holds 0."""
+    low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
+    return theme.good if (low or 0) > 0 else theme.bad if (high or 0) < 0 else theme.muted
 
 
 def _grid_rows(figure: Grid, theme: Theme) -> list[list[Cell]]:

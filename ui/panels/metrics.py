@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from core.kinds import FIRST_KIND, Kind
 from core.metrics.registry import METRICS, Metric, metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import Form
@@ -36,7 +37,7 @@ class MetricsPanel(QWidget):
         self._empty = EmptyState("", "")
         self._columns: list[Metric] = list(METRICS.values())
         self._metrics: list[Metric] = []
-        self.set_noun("region")
+        self.set_kind(FIRST_KIND)
         self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self.model)
@@ -83,9 +84,9 @@ class MetricsPanel(QWidget):
         for place, each in enumerate(self._columns, start=FIRST):
             self.table.setColumnHidden(place, each not in self._metrics)
 
-    def set_noun(self, noun: str) -> None:
+    def set_kind(self, kind: Kind) -> None:
         """Call what is picked by its name."""
-        self._empty.say("No scores yet", f"Pick one of the {noun}s whose reconstructions have been written.")
+        self._empty.say("No scores yet", f"Pick one of the {kind.nouns} whose reconstructions have been written.")
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.generation import Role
-from core.kinds import article
+from core.kinds import FIRST_KIND, Kind, article
 from core.store.rows import ItemRow, SampleRow
 from core.types import Form
 from ui.diff.controls import button, column, label
@@ -59,7 +59,7 @@ class RoundTripPanel(QWidget):
         self.own.left.connect(self._back_to_cards)
         self._header = RoundTripHeader(theme, self.describe)
         self._empty = EmptyState("", "")
-        self.set_noun("region")
+        self.set_kind(FIRST_KIND)
         self._state = label(role="muted", wrap=True)
         self._lay_out()
         self._blinking = QTimer(self)
@@ -259,9 +259,9 @@ class RoundTripPanel(QWidget):
         for card in self._writing.values():
             card.blink(self._lit)
 
-    def set_noun(self, noun: str) -> None:
+    def set_kind(self, kind: Kind) -> None:
         """Call what is picked by its name."""
-        self._noun = noun
+        self._noun = kind.noun
         self.expect(self._any)
 
     def expect(self, any_items: bool) -> None:

@@ -12,14 +12,14 @@ from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
 from ui.presenters import presenter
-from ui.region_state import UNFINISHED
+from ui.region_state import UNFINISHED, goodness
 from ui.theme import SPACE, Theme
 
 _STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
 
 
 class RoundTripHeader(QWidget):
-    """`file:lines`, RTC, lift and tests of one item."""
+    """`file:lines`, the headline, what stands beside it, and tests of one item."""
 
     def __init__(self, theme: Theme, action: QWidget) -> None:
         """`action` stands at the right of the name."""
@@ -29,8 +29,8 @@ class RoundTripHeader(QWidget):
         self._theme = theme
         self._item: ItemRow | None = None
         self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
-        self._rtc, self._lift, self._tests, self._state, self._extra = (Badge(theme) for _ in range(5))
-        self._badges = (self._rtc, self._lift, self._tests, self._state, self._extra)
+        self._headline, self._beside, self._tests, self._state, self._extra = (Badge(theme) for _ in range(5))
+        self._badges = (self._headline, self._beside, self._tests, self._state, self._extra)
         self._peek = CodePeek(theme, 4)
         top = row(self._place, action)
         top.setStretch(0, 1)
@@ -56,20 +56,16 @@ class RoundTripHeader(QWidget):
 
     def _show_scores(self, item: ItemRow) -> None:
         theme = self._theme
-        rtc = "RTC –" if item.rtc is None else f"RTC {item.rtc:.2f}"
-        colour = {None: theme.neutral, 0.0: theme.bad, 1.0: theme.good}.get(item.rtc, theme.warn)
-        tip = f"{item.passes} of {item.judged} judged reconstructions pass"
-        self._rtc.show_text(rtc, colour, tip)
-        self._lift.show_text("" if item.lift is None else f"lift {item.lift:+.2f}", theme.neutral, _LIFT)
-        judged, by = presenter(item).judged(item)
+        shown = presenter(item)
+        text, tip = shown.headline(item)
+        colour = {None: theme.neutral, 0.0: theme.bad, 1.0: theme.good}.get(goodness(item), theme.warn)
+        self._headline.show_text(text, colour, tip)
+        text, tip = shown.beside(item)
+        self._beside.show_text(text, theme.neutral, tip)
+        judged, by = shown.judged(item)
         self._tests.show_text(judged, theme.neutral, by)
         self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
 
-
-_LIFT = (
-    "How much better the model writes the code with its description than without (eps). "
-    "So few outcomes of one item prove nothing: the lift of the run has an interval."
-)
 
 _EXTRA = "You selected this code; it stands beside the run's sampled regions and is left out of its scores"

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from core.events import Progress
-from core.kinds import noun
+from core.kinds import noun, task
 from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
 from ui.coordinator import RunState
@@ -27,11 +27,13 @@ def run_summary(run: RunRow | None) -> str:
         f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
         f"{run.items_complete}/{run.items_admitted or run.regions_wanted} {noun(run.task)}s",
         model_words(run),
-        f"RTC {score(run.rtc)}",
-        f"lift {score(run.lift, sign=True)}",
     ]
-    if run.lift.value is not None:
-        parts[-1] += f" over baseline {score(run.scores.get('baseline', NOTHING))}"
+    kind = task(run.task)
+    shown = [each for each in (kind.measure(kind.headline), kind.difference) if each is not None]
+    parts += [f"{each.title} {score(run.scores.get(each.name, NOTHING), sign=each.lowest < 0)}" for each in shown]
+    if kind.difference is not None and kind.difference.less is not None and parts[-1][-1] != "–":
+        less = kind.measure(kind.difference.less[1])
+        parts[-1] += f" over {less.title} {score(run.scores.get(less.name, NOTHING))}"
     if run.headline.few:
         parts.append(f"few {noun(run.task)}s")
     if run.status in GROWING and run.headline.value is not None:
