@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from factories import fill_store, model_info, settle_item, suite
 
+from app.events import score_json
 from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
 from core.settings import RunSettings
@@ -260,3 +261,8 @@ def test_a_metric_stands_beside_the_verdict_of_each_reconstruction(tmp_path: Pat
         ]
         assert [(row.sample_id, row.item_id, row.value, row.passed) for row in rows] == expected
         assert store.reader.scored(run, "absent") == []
+
+
+def test_below_twenty_items_a_figure_says_that_they_are_few() -> None:
+    assert [Score(0.5, 0.4, 0.6, n).few for n in (0, 1, 19, 20)] == [False, True, True, False]
+    assert score_json(Score(0.5, 0.4, 0.6, 19)) == {"value": 0.5, "low": 0.4, "high": 0.6, "n": 19, "few": True}

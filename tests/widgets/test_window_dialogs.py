@@ -16,6 +16,7 @@ from core.events import Progress
 from core.models.discovery import bundled_model
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import TRIAL, PaceRow
+from core.types import Score
 from ui.coordinator import RunState
 from ui.model_list import find_models
 from ui.places import Places
@@ -23,7 +24,7 @@ from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
-from ui.shell.status_line import StatusLine, duration
+from ui.shell.status_line import StatusLine, duration, score
 
 
 @pytest.fixture
@@ -310,3 +311,9 @@ def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:
         dialog.largest.setValue(600)
         next(button for button in dialog.buttons.buttons() if button.text() == name).click()
         assert (dialog.result(), dialog.starts) == (1, starts)
+
+
+def test_a_score_is_shown_with_its_interval_and_the_number_of_its_items() -> None:
+    assert score(Score(0.5, 0.25, 0.75, 7)) == "0.50 (0.25–0.75, n 7)"
+    assert score(Score(-0.1, -0.3, 0.1, 7), sign=True) == "-0.10 (-0.30 to +0.10, n 7)"
+    assert score(Score(None, None, None)) == "–"

@@ -23,7 +23,9 @@ class DescribeCard(QFrame):
         super().__init__()
         self.setProperty("role", "card")
         self.text = QPlainTextEdit()
-        self.text.setPlaceholderText("Say what the code does, so that it can be written again from your words alone.")
+        self.text.setPlaceholderText(
+            "Say what the code does: it is written again from your words and the code around it."
+        )
         self.text.setAccessibleName("Your description")
         self.text.setTabChangesFocus(True)
         self.text.setProperty("role", "field")
