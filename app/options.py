@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import UserError
 from core.kinds import TASKS, configured
-from core.settings import BenchmarkSettings, EditSettings, OracleSettings, RegionSettings, RunSettings
+from core.settings import BenchmarkSettings, ChainSettings, EditSettings, OracleSettings, RegionSettings, RunSettings
 from core.source.benchmark import is_benchmark
 from core.source.notebook import is_notebook
 
@@ -222,6 +222,23 @@ def _add_benchmark(parser: argparse.ArgumentParser) -> None:
         help="of those programs (default: 0 for one, 0.8 for several)",
     )
     group.add_argument("--mask-names", action="store_true", help="call the functions `func` in the round trip")
+    group = parser.add_argument_group("identity chains (--task chain)")
+    group.add_argument(
+        "--steps",
+        type=positive,
+        default=ChainSettings().steps,
+        metavar="N",
+        help=f"how often a program is described and written again (default: {ChainSettings().steps})",
+    )
+    group.add_argument(
+        "--start",
+        choices=("solve", "reference"),
+        default=ChainSettings().start,
+        help="begin with a program written from a person's words, or with the reference (default: solve)",
+    )
+    group.add_argument(
+        "--paper-shot", action="store_true", help="show the file's first problem as the example, and leave it out"
+    )
 
 
 def temperature(text: str) -> float:
@@ -285,6 +302,7 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
         region=region_settings(options),
         edit=edit_settings(options),
         benchmark=benchmark_settings(options),
+        chain=ChainSettings(options.steps, options.start, options.paper_shot),
         oracle=oracle_settings(options),
     )
     return configured(settings, _task_name(options))

@@ -136,6 +136,11 @@ def _without_baseline(settings: RunSettings) -> Mapping[Role, int]:
     return {role: each for role, each in _round_trip(settings).items() if role is not Role.BASELINE}
 
 
+def _chained(settings: RunSettings) -> Mapping[Role, int]:
+    first = 0 if settings.chain.start == "reference" else 1
+    return {Role.SOLVE: first, Role.FORWARD: settings.chain.steps, Role.BACKWARD: settings.chain.steps}
+
+
 _ROUND_TRIP_ROLES = MappingProxyType(
     {
         Role.FORWARD: RoleName("description", "y"),
@@ -260,6 +265,41 @@ _KINDS: dict[str, Kind] = {
             backward_temperature=0.1,
             backward_max_tokens=384,
             fills_gaps=True,
+        ),
+        Kind(
+            name="chain",
+            title="Chain",
+            tip="From words to code, to words, to code ...: does the program keep its meaning?",
+            noun="problem",
+            draws_from="benchmark",
+            needs_python=False,
+            judged="the outputs under the problem's tests were compared from program to program",
+            baseline="",
+            roles=MappingProxyType(
+                {
+                    Role.SOLVE: RoleName("first program", "pl₀"),
+                    Role.FORWARD: RoleName("description", "nl"),
+                    Role.BACKWARD: RoleName("program", "pl"),
+                }
+            ),
+            measures=(
+                Measure("sc", "SC", "Share of chains whose programs all behave alike (IdentityChain, Sec. 4)"),
+                Measure("ssc", "SSC", "Share of those whose first program passes its tests as well"),
+                Measure("pass@1", "pass@1", "Share of first programs that pass their tests"),
+                Measure("tom", "TOM", "Mean share of tests with the same output from one program to the next"),
+                Measure("pfm", "P/FM", "Mean share of steps that keep passing, or keep failing"),
+                Measure("kept", "steps kept", "Steps up to which the meaning was kept", count=True),
+                Measure("steps", "steps known", "Steps of which that is known", count=True),
+                Measure("fixed_after", "repeats from", "Step from which the chain repeats itself", count=True),
+            ),
+            headline="sc",
+            tally=("kept", "steps"),
+            samples=_chained,
+            opens="core.trips.chain:open_chain",
+            analyses=("chain", "scores"),
+            forward_temperature=0.0,
+            backward_temperature=0.0,
+            backward_max_tokens=512,
         ),
     )
 }

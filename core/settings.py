@@ -179,6 +179,21 @@ class BenchmarkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ChainSettings:
+    """How chains are made (IdentityChain).
+
+    Attributes:
+        steps: how often a program is described and written again.
+        start: `solve` begins with a program written from a person's words, `reference` with the one given with them.
+        paper_shot: the worked example of every prompt is the first problem of the file, which is then left out.
+    """
+
+    steps: int = 5
+    start: str = "solve"
+    paper_shot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
@@ -212,6 +227,7 @@ class RunSettings:
     region: RegionSettings = field(default_factory=RegionSettings)
     edit: EditSettings = field(default_factory=EditSettings)
     benchmark: BenchmarkSettings = field(default_factory=BenchmarkSettings)
+    chain: ChainSettings = field(default_factory=ChainSettings)
     oracle: OracleSettings = field(default_factory=OracleSettings)
     generation: ModelSettings = field(default_factory=ModelSettings)
     version: int = SETTINGS_VERSION
@@ -241,6 +257,7 @@ class RunSettings:
             "region": RegionSettings,
             "edit": EditSettings,
             "benchmark": BenchmarkSettings,
+            "chain": ChainSettings,
             "oracle": OracleSettings,
             "generation": ModelSettings,
         }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from core.analyses import benchmark, scores
+from core.analyses import benchmark, chain, scores
 from core.errors import UserError
 from core.figures import Figure
 from core.kinds import task
@@ -20,7 +20,9 @@ class Analysis(Protocol):
         """The figures of these runs, at least one. `chosen`: by the name of a `Choice`; absent takes its first."""
 
 
-ANALYSES: Mapping[str, Analysis] = MappingProxyType({"benchmark": benchmark.figures, "scores": scores.figures})
+ANALYSES: Mapping[str, Analysis] = MappingProxyType(
+    {"chain": chain.figures, "benchmark": benchmark.figures, "scores": scores.figures}
+)
 
 
 def analyse(

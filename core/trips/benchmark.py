@@ -9,7 +9,7 @@ independent readings of one model: the paper finds that they rank models alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -80,7 +80,7 @@ class BenchmarkTrip(RoundTrip):
 
     def _item(self, problem: Problem) -> Item:
         tests = node_ids(problem)
-        reason = self._reason(tests)
+        reason = unusable(tests, self._trusted, self._judged.suite.excluded)
         text = problem.program[problem.body.start : problem.body.end]
         first = problem.program.count("\n", 0, problem.body.start) + 1
         return Item(
@@ -102,17 +102,6 @@ class BenchmarkTrip(RoundTrip):
             origin={"problem": problem.key, "function": problem.entry},
             directive=problem.words or None,
         )
-
-    def _reason(self, tests: Sequence[str]) -> str:
-        """Why a problem is dropped; empty when it is admitted. Tests that are merely flaky are left out."""
-        if not tests:
-            return "no test calls its function"
-        excluded = self._judged.suite.excluded
-        failing = [excluded.get(test, "is missing") for test in tests if test not in self._trusted]
-        wrong = [reason for reason in failing if not reason.startswith(FLAKY)]
-        if wrong:
-            return f"its reference does not pass its tests: one {wrong[0]}"
-        return "all its tests are flaky" if len(failing) == len(tests) else ""
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer problems than were asked for, and which were dropped."""
@@ -213,6 +202,17 @@ class BenchmarkTrip(RoundTrip):
         return code_scores(text, item.text)
 
 
+def unusable(tests: Sequence[str], trusted: Collection[str], excluded: Mapping[str, str]) -> str:
+    """Why a problem is dropped; empty when it can be used. Tests that are merely flaky are left out."""
+    if not tests:
+        return "no test calls its function"
+    failing = [excluded.get(test, "is missing") for test in tests if test not in trusted]
+    wrong = [reason for reason in failing if not reason.startswith(FLAKY)]
+    if wrong:
+        return f"its reference does not pass its tests: one {wrong[0]}"
+    return "all its tests are flaky" if len(failing) == len(tests) else ""
+
+
 def _code_prompt(text: str, span: Span, words: str, model: ModelInfo, fits: Fits) -> Prompt:
     style = model.backward_style or model.prompt_style
     return backward_prompt(text, span, words, fits, style, model.prompt_layout)
@@ -226,7 +226,7 @@ def masked_problem(problem: Problem) -> Problem:
     """The problem with its function called `func` in program, docstring and words; its tests still find it."""
     if problem.entry == MASK:
         return problem
-    program, body = _masked(problem.program, problem.body, problem.entry)
+    program, body = masked_source(problem.program, problem.body, problem.entry)
     words = mask_words(problem.words, problem.entry)
     asked, asked_body = with_docstring(program, body, words) if words else (program, body)
     return replace(
@@ -241,7 +241,7 @@ def masked_problem(problem: Problem) -> Problem:
     )
 
 
-def _masked(source: str, span: Span, name: str) -> tuple[str, Span]:
+def masked_source(source: str, span: Span, name: str) -> tuple[str, Span]:
     """The source with the name masked, and where the span stands then."""
     places = name_places(source, name) or []
     longer = len(MASK) - len(name)

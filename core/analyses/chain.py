@@ -1,0 +1,273 @@
+"""IdentityChain: how long models keep the meaning of what they describe and write again (Min et al., Sec. 4, 5)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+from core.figures import (
+    Axis,
+    Bar,
+    Bars,
+    Categories,
+    Cell,
+    Column,
+    Estimate,
+    Figure,
+    Grid,
+    Lines,
+    Link,
+    Point,
+    Row,
+    Sentence,
+    Series,
+    Table,
+)
+from core.metrics.output_match import Class, class_of
+from core.metrics.paired import holm, mcnemar
+from core.metrics.statistics import interval
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunRow, SampleRow
+from core.types import Form, Outcome
+
+CLASSES = (Class.PASS_PASS, Class.PASS_FAIL, Class.FAIL_PASS, Class.FAIL_FAIL)
+TONES = {Class.PASS_PASS: "good", Class.PASS_FAIL: "bad", Class.FAIL_PASS: "warn", Class.FAIL_FAIL: "muted"}
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The chains of one run. `steps`: how many a chain may have."""
+
+    run: RunRow
+    items: tuple[ItemRow, ...]
+    steps: int
+
+    def shares(self, name: str) -> list[float]:
+        """A measure of every item that has it."""
+        return [item.measures[name] for item in self.items if name in item.measures]
+
+    def mean(self, name: str) -> Estimate:
+        """Its mean with the interval over items; nothing where no item has it."""
+        values = self.shares(name)
+        return Estimate(*interval(values), len(values)) if values else Estimate()
+
+
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+    """Of one run, or of several models beside each other."""
+    chains = [_chains(reader, run_id) for run_id in run_ids]
+    yield summary(chains)
+    yield by_step(chains)
+    for each in chains:
+        end, of = ("", "") if len(chains) == 1 else (f"-{each.run.id}", f", run {each.run.id}")
+        codes = {item.id: _programs(reader, item) for item in each.items}
+        yield classes(each, codes, end, of)
+        yield breaks(each, end, of)
+        yield grid(each, codes, end, of)
+    yield table(chains)
+    if len(chains) > 1:
+        yield between(chains)
+
+
+def _chains(reader: Reader, run_id: int) -> Chains:
+    items = tuple(item for item in reader.items(run_id) if item.admitted and not item.extra)
+    return Chains(reader.run(run_id), items, reader.settings(run_id).chain.steps)
+
+
+def _programs(reader: Reader, item: ItemRow) -> list[SampleRow]:
+    """The programs of a chain in their order."""
+    rows = [row for row in reader.samples(item.id) if row.form == Form.CODE and row.index == 0 and not row.error]
+    return sorted(rows, key=lambda row: row.step)
+
+
+def summary(chains: Sequence[Chains]) -> Sentence:
+    """What the chains come to, in a sentence a run."""
+    said = []
+    for each in chains:
+        first, sc, ssc = (each.mean(name) for name in ("pass@1", "sc", "ssc"))
+        name = each.run.model_name
+        if first.value is None:
+            said.append(f"Of {name} nothing is judged yet.")
+        elif sc.value is None or ssc.value is None:
+            said.append(f"{name} solves {_share(first)} of {first.n} problems; no chain has come to its end yet.")
+        else:
+            said.append(
+                f"{name} solves {_share(first)} of {first.n} problems, keeps the meaning of {_share(sc)} over "
+                f"{each.steps} steps, and does both in {_share(ssc)}."
+            )
+    return Sentence(name="summary", title="Self-consistency", text=" ".join(said))
+
+
+def _share(value: Estimate) -> str:
+    bounds = "" if value.low is None or value.high is None else f" ({value.low:.0%} to {value.high:.0%})"
+    return f"{value.value or 0.0:.0%}{bounds}".replace("%", " %")
+
+
+def by_step(chains: Sequence[Chains]) -> Lines:
+    """SC and SSC after each step; SSC after none is pass@1."""
+    series = []
+    for each in chains:
+        of = "" if len(chains) == 1 else f" {each.run.model_name}, run {each.run.id}"
+        for name, title, first in (("sc", "SC", 1), ("ssc", "SSC", 0)):
+            points = []
+            for step in range(first, each.steps + 1):
+                mean = each.mean(f"{name}_{step}" if step else "pass@1")
+                if mean.value is not None:
+                    points.append(Point(Estimate(step), mean, links=(Link(each.run.id),)))
+            series.append(Series(f"{title}{of}", tuple(points), dashed=name == "ssc"))
+    return Lines(
+        name="by-step",
+        title="Chains that kept their meaning",
+        short="By step",
+        note="SC: every program so far behaves like the one before it. SSC: the first one passes its tests as well; "
+        "after step 0 that is pass@1. Bands are 95 % intervals over problems.",
+        x=Axis("step", 0, max(each.steps for each in chains), form="count"),
+        y=Axis("share of problems", 0, 1, "up"),
+        series=tuple(series),
+    )
+
+
+def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = "", of: str = "") -> Bars:
+    """What became of passing all tests, by step."""
+    counts: dict[int, Counter[Class]] = {}
+    for rows in codes.values():
+        for one, other in pairwise(rows):
+            passes = [_passes(one), _passes(other)]
+            if None not in passes:
+                counts.setdefault(other.step, Counter())[class_of(bool(passes[0]), bool(passes[1]))] += 1
+    bars = [
+        Bar(f"step {step}", Estimate(counts[step][name]), name.value, TONES[name])  # type: ignore[arg-type]
+        for step in sorted(counts)
+        for name in CLASSES
+        if counts[step][name]
+    ]
+    return Bars(
+        name=f"classes{end}",
+        title=f"From one program to the next{of}",
+        short="Classes",
+        note="Whether all tests pass before and after a step. Chains that repeat themselves make no further programs.",
+        categories=Categories("step", tuple(f"step {step}" for step in sorted(counts))),
+        y=Axis("problems", 0, form="count"),
+        bars=tuple(bars),
+        stacked=True,
+    )
+
+
+def breaks(chains: Chains, end: str = "", of: str = "") -> Bars:
+    """At which step chains lost their meaning first."""
+    where = [(_first_break(item, chains.steps), item) for item in chains.items]
+    names = [f"step {step}" for step in range(1, chains.steps + 1)]
+    bars = []
+    for step, name in enumerate(names, start=1):
+        items = [item for at, item in where if at == step]
+        links = tuple(Link(item.run_id, item.id) for item in items)
+        bars.append(Bar(name, Estimate(len(items)), tone="bad", links=links))
+    kept = [item for item in chains.items if item.measures.get("sc") == 1.0]
+    links = tuple(Link(item.run_id, item.id) for item in kept)
+    bars.append(Bar("never", Estimate(len(kept)), tone="good", links=links))
+    return Bars(
+        name=f"breaks{end}",
+        title=f"Where the meaning was lost first{of}",
+        short="Breaks",
+        categories=Categories("first break", (*names, "never")),
+        y=Axis("problems", 0, form="count"),
+        bars=tuple(bars),
+    )
+
+
+def _first_break(item: ItemRow, steps: int) -> int | None:
+    return next((step for step in range(1, steps + 1) if item.measures.get(f"sc_{step}") == 0.0), None)
+
+
+def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = "", of: str = "") -> Grid:
+    """TOM of each step of each problem; a cell leads to the program after the step."""
+    names = [f"step {step}" for step in range(1, chains.steps + 1)]
+    cells = []
+    for item in chains.items:
+        for row in codes[item.id]:
+            value = next((value for name, _, value in row.pairs if name == "tom"), None)
+            if value is not None:
+                links = (Link(item.run_id, item.id, row.id),)
+                cells.append(Cell(item.key, f"step {row.step}", Estimate(value), links=links))
+    return Grid(
+        name=f"tom{end}",
+        title=f"Test output match by problem and step{of}",
+        short="TOM",
+        note="The share of tests under which a program behaves like the one before it.",
+        rows=Categories("problem", tuple(item.key for item in chains.items)),
+        columns=Categories("step", tuple(names)),
+        scale=Axis("TOM", 0, 1, "up"),
+        cells=tuple(cells),
+    )
+
+
+def table(chains: Sequence[Chains]) -> Table:
+    """The paper's Table 1, for one's own models."""
+    rows = []
+    for each in chains:
+        first, one, sc, ssc = (each.mean(name) for name in ("pass@1", "sc_1", "sc", "ssc"))
+        cells = (first, ssc, drop(first.value, ssc.value), one, sc, drop(one.value, sc.value))
+        rows.append(Row((each.run.model_name, len(each.items), *cells), links=(Link(each.run.id),)))
+    steps = max(each.steps for each in chains)
+    return Table(
+        name="table",
+        title="Accuracy and self-consistency",
+        short="Table",
+        note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0.",
+        columns=(
+            Column("Model"),
+            Column("Problems", "count"),
+            Column("pass@1", "number", "up"),
+            Column(f"SSC after {steps}", "number", "up"),
+            Column("Drop", "share", "down"),
+            Column("SC after 1", "number", "up"),
+            Column(f"SC after {steps}", "number", "up"),
+            Column("Drop", "share", "down"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def drop(first: float | None, last: float | None) -> float | None:
+    """How much of the first figure is lost at the last; None where the first is 0 or one of them is not known."""
+    return None if not first or last is None else 1 - last / first
+
+
+def between(chains: Sequence[Chains]) -> Table:
+    """Which of two models keeps the meaning of more problems: McNemar's exact test on the chains both have."""
+    found = []
+    for one, other in combinations(chains, 2):
+        first = {item.key: item.measures["sc"] for item in one.items if "sc" in item.measures}
+        second = {item.key: item.measures["sc"] for item in other.items if "sc" in item.measures}
+        keys = [key for key in first if key in second]
+        test = mcnemar([first[key] == 1.0 for key in keys], [second[key] == 1.0 for key in keys])
+        found.append((one.run, other.run, len(keys), test))
+    adjusted = holm([test.p for *_, test in found])
+    return Table(
+        name="between",
+        title="Who keeps the meaning of more problems",
+        short="Between models",
+        note="McNemar's exact test on self-consistency after the last step; p adjusted by Holm for all pairs shown.",
+        columns=(
+            Column("First"),
+            Column("Second"),
+            Column("Problems", "count"),
+            Column("Only the first", "count"),
+            Column("Only the second", "count"),
+            Column("p", "number"),
+        ),
+        rows=tuple(
+            Row(
+                (f"{a.model_name}, run {a.id}", f"{b.model_name}, run {b.id}", n, test.only_first, test.only_second, p),
+                links=(Link(a.id), Link(b.id)),
+            )
+            for (a, b, n, test), p in zip(found, adjusted, strict=True)
+        ),
+    )
+
+
+def _passes(row: SampleRow) -> bool | None:
+    if row.verdict is None or not Outcome(row.verdict.outcome).judged:
+        return None
+    return row.verdict.outcome == Outcome.PASS

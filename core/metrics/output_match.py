@@ -1,0 +1,68 @@
+"""Whether two programs behave alike under the same tests (IdentityChain, Sec. 4: TOM, P/FM and the classes).
+
+A test's output is its signature: `pass`, `value ...`, `error ...`, or why there is none. Two programs match on a test
+when both pass it, or when they fail it in the same way; what took too long, used too much memory or never ran matches
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+UNSTABLE = "unstable"
+"""Output of a test under which the same program behaved differently twice: it says nothing of two programs."""
+MATCHLESS = frozenset({"timeout", "memory", "crash", "missing"})
+
+
+class Class(StrEnum):
+    """What became of passing all tests from one program of a chain to the next."""
+
+    PASS_PASS = "pass-pass"
+    PASS_FAIL = "pass-fail"
+    FAIL_FAIL = "fail-fail"
+    FAIL_PASS = "fail-pass"
+
+
+def stable(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """Tests that say something about these two programs, in the order of `one`."""
+    return [test for test, output in one.items() if UNSTABLE not in (output, other.get(test, "missing"))]
+
+
+def match(one: str, other: str) -> bool:
+    """Whether two outputs of one test are alike; `one` and `other` are signatures."""
+    return one == other and one not in MATCHLESS
+
+
+def tom(one: Mapping[str, str], other: Mapping[str, str]) -> float | None:
+    """Test output match: the share of tests under which two programs behave alike, 0..1; None where no test is left."""
+    tests = stable(one, other)
+    return sum(match(one[test], other.get(test, "missing")) for test in tests) / len(tests) if tests else None
+
+
+def parted(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """The tests under which two programs differ."""
+    return [test for test in stable(one, other) if not match(one[test], other.get(test, "missing"))]
+
+
+def class_of(before: bool, after: bool) -> Class:
+    """The class of a step by whether the programs before and after it pass every test."""
+    names = {True: "pass", False: "fail"}
+    return Class(f"{names[before]}-{names[after]}")
+
+
+def kept(toms: Iterable[float | None], steps: int, fixed_after: int | None) -> list[bool | None]:
+    """sc_1 .. sc_steps of one chain: whether the meaning was kept up to each step; None where that is not known yet.
+
+    `toms` are TOM_0, TOM_1 ... as far as they are known. `fixed_after`: the step at which the chain began to repeat
+    itself, after which every further step keeps the meaning.
+    """
+    known = list(toms)
+    found: list[bool | None] = []
+    so_far: bool | None = True
+    for step in range(1, steps + 1):
+        if so_far and not (fixed_after is not None and step > fixed_after):
+            value = known[step - 1] if step <= len(known) else None
+            so_far = None if value is None else value == 1.0
+        found.append(so_far)
+    return found
