@@ -13,6 +13,7 @@ from core.trips.opening import opener
 ROOT = Path(__file__).parents[2]
 NAMING = {
     "core/kinds.py": "the registry",
+    "core/analyses/registry.py": "an analysis bears the name of its method",
     "core/settings.py": "a run is SynthesisRTC unless something else is asked for",
 }
 """Files that may hold the name of a method as a text, and why."""
