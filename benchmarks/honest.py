@@ -69,8 +69,8 @@ def identities(projects: Sequence[Path], python: str | None, wanted: int, times:
 
 
 def _tell(name: str, found: Counter[str]) -> None:
-    print(f"{name}={found.total()}", flush=True)
-    print(f"{name}_refused={found.total() - found[Outcome.PASS]}", flush=True)
+    judged = found.total() - found[Outcome.NOT_EXECUTED]  # what no test imports is refused for that
+    print(f"{name}={judged}\n{name}_refused={judged - found[Outcome.PASS]}", flush=True)
 
 
 def survey(folders: Sequence[Path], wanted: int, seed: int) -> None:

@@ -74,7 +74,7 @@ class Observation:
     def changes(self) -> set[str]:
         """What is otherwise than before in the framework, or goes on behind the tests."""
         found = {str(name) for values in self.all("evidence") for name in values[1]}
-        return found | ({OUTLIVES} if self.reply["outlived"] else set())
+        return found | ({OUTLIVES} if self.reply.get("outlived") else set())
 
     def new_events(self, allowed: Allowances) -> list[tuple[str, str]]:
         """What was heard and the unmodified project does not do."""

@@ -102,7 +102,7 @@ def install(send: Send, root: str, changed: list[str]) -> None:
         if event in OPENING:
             yield places.of_tests(text_of(arguments[0]))
             return
-        if ODD[event] == "subprocess" and NAMES_TESTS.search(" ".join(_words(arguments[:2]))):
+        if ODD[event] == "subprocess" and NAMES_TESTS.search(repr(arguments[:2])):
             yield READS + "tests by a program"
         yield ODD[event]
 
@@ -127,12 +127,3 @@ def install(send: Send, root: str, changed: list[str]) -> None:
             send("audit", told, file)
 
     sys.addaudithook(hook)
-
-
-def _words(value: object) -> Iterator[str]:
-    """All texts in the arguments of a program."""
-    if isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _words(part)
-    else:
-        yield text_of(value)

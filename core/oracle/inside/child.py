@@ -8,7 +8,7 @@ import os
 import resource
 import signal
 import sys
-from typing import Any
+from typing import Any, Callable
 
 from .channel import Send, open_channel
 
@@ -22,13 +22,6 @@ def control(option: int, value: int) -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def mapped() -> tuple[int, int]:
-    """Bytes of address space this process has mapped, and those of them that it alone can write."""
-    with open("/proc/self/statm", "rb") as file:
-        pages = file.read().split()
-    return int(pages[0]) * os.sysconf("SC_PAGE_SIZE"), int(pages[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send:
@@ -53,7 +46,9 @@ def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send
 
 
 def _limit(config: dict[str, Any]) -> None:
-    space, data = mapped()
+    with open("/proc/self/statm", "rb") as file:  # what is mapped by now, and what of that this process alone can write
+        pages = file.read().split()
+    space, data = (int(pages[place]) * os.sysconf("SC_PAGE_SIZE") for place in (0, 5))
     bounds = {
         resource.RLIMIT_AS: space + (int(config["address_space_mib"]) << 20),
         resource.RLIMIT_DATA: data + (int(config["memory_mib"]) << 20),
@@ -65,6 +60,18 @@ def _limit(config: dict[str, Any]) -> None:
             resource.setrlimit(kind, (bound, bound))
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
+
+
+def guarded(send: Send, body: Callable[[], None]) -> None:
+    """Call what this child is for, and end; never returns. All it needs then is taken before a candidate runs."""
+    leave, status = os._exit, 1
+    try:
+        body()
+        status = 0
+    except BaseException as error:
+        send("aborted", describe(error))
+    flush()
+    leave(status)
 
 
 def describe(error: BaseException) -> str:

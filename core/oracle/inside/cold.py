@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from _pytest.config import _prepareconfig
 
 from . import audit
 from .candidate import changed_paths, take_up
 from .channel import Send
-from .child import describe, flush
-from .configured import Configured
-from .evidence import hide, needs_proof, prove, snapshot
-from .imported import Imported
-from .lines import Collector, choose_collector
+from .child import flush
+from .evidence import close, hide, snapshot
+from .lines import choose_collector
 from .loading import LoadTests
 from .reporter import Reporter, Witness
-from .sources import install
+from .sources import CandidateFinder, install
 from .stages import Stages, files_of
+
+
+class Configured:
+    """pytest with its options read, its plugins loaded and the first conftests imported, and nothing collected yet.
+
+    In the zygote it is made once, and a child begins with its copy.
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        """Raises whatever pytest or a conftest raises."""
+        self.finder: CandidateFinder = install()
+        self.witness = Witness()
+        if tuple(int(part) for part in pytest.__version__.split(".")[:2]) >= (8, 2):  # as `pytest.main` does since then
+            os.environ["PYTEST_VERSION"] = pytest.__version__
+        arguments = [*config["pytest_args"], *config["targets"]]
+        self._pytest: Any = _prepareconfig(arguments, [LoadTests(), self.witness])
+        self.changes = snapshot()
+
+    def main(self, files: list[str] | None, plugins: list[Any]) -> int:
+        """Collect `files` (None: what the options say) and run; the exit status, as `pytest.main` has it."""
+        if files is not None:
+            self._pytest.args = files
+        for plugin in plugins:
+            self._pytest.pluginmanager.register(plugin)
+        return int(self._pytest.hook.pytest_cmdline_main(config=self._pytest))
 
 
 class Closing:
@@ -28,10 +53,7 @@ class Closing:
     def __init__(
         self, send: Send, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
     ) -> None:
-        """The request's `bits` say which canaries must fail; `identity`: nothing is changed, tests may fail.
-
-        `changes` tells what has changed in the framework.
-        """
+        """`identity` in the request: nothing is changed, tests may fail. `changes`: what has in the framework."""
         self._send = send
         self._reporter = reporter
         self._request = request
@@ -41,34 +63,73 @@ class Closing:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
         """Prove what needs proof; a judged session ends here, without pytest's slow farewell."""
-        if needs_proof(self._reporter.failed, self._reporter.items, self._request):
-            prove(self._send, session, self._request["bits"], self._changes() + self._reporter.changes())
-        else:
-            self._send("end", False)
+        close(self._send, session, self._reporter, self._request, self._changes)
         if not self._request.get("identity"):
             self._send("exit", int(exitstatus))
             flush()
             self._leave(0)
 
 
-def run(send: Send, request: dict[str, Any], config: dict[str, Any], configured: Configured | None) -> None:
-    """Run the request in this child; never returns. `configured`: what the zygote has made ready."""
-    leave = os._exit
-    status = 1
-    try:
-        status = _run(send, request, config, configured)
-    except BaseException as error:
-        send("aborted", describe(error))
-    flush()
-    leave(status)
+class Imported:
+    """A plugin that reports the project's files which are imported before any collection, and what tests import.
+
+    The latter are neither the project's nor a plugin's, for pytest rewrites those on import.
+    """
+
+    def __init__(self, send: Send, root: str) -> None:
+        """`root`: of the project. What is imported by now does not count as imported by tests."""
+        self._send = send
+        self._root = root + os.sep
+        self._known = set(sys.modules)
+        self._prepared = set(self._known)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_cmdline_main(self) -> None:
+        """By now pytest is configured by its options, plugins and first conftests."""
+        self._prepared = set(sys.modules)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self, session: Any) -> None:
+        """Look once for conftests and what they import.
+
+        What plugins have imported in between they may have changed (pytest changes pdb): that must not be there before.
+        """
+        self._known |= set(sys.modules) - self._prepared
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        below = (file for file in files if isinstance(file, str) and file.startswith(self._root))
+        self._send("early", sorted({os.path.relpath(file, self._root).replace(os.sep, "/") for file in below}))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Look once: what plugins import to say farewell serves no test."""
+        modules = list(sys.modules.items())
+        plugins = {name.split(".", 1)[0] for name, module in modules if _rewritten(module)}
+        found = [
+            name
+            for name, module in modules
+            if name not in self._known and name.split(".", 1)[0] not in plugins and self._is_foreign(name, module)
+        ]
+        self._send("modules", found)
+
+    def _is_foreign(self, name: str, module: Any) -> bool:
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or file.startswith(self._root):
+            return False
+        return "pytest" not in name and getattr(module, "__spec__", None) is not None
 
 
-def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Configured | None) -> int:
+def _rewritten(module: Any) -> bool:
+    return type(getattr(module, "__loader__", None)).__name__ == "AssertionRewritingHook"
+
+
+def run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Configured | None) -> None:
+    """Run the request in this child. `ready`: what the zygote has made before."""
     finder = ready.finder if ready is not None else install()
     if request.get("changes") and not take_up(send, request, config, finder):
-        return 0
+        return
     if request.get("trace"):
-        return _trace(send, request, config)
+        _trace(send, request, config)
+        return
     witness = ready.witness if ready is not None else Witness()
     reporter = Reporter(send, request, witness, config["root"])
     changes = ready.changes if ready is not None else snapshot()
@@ -82,21 +143,19 @@ def _run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Con
     audit.install(send, config["root"], changed_paths(request))
     status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)
-    return 0
 
 
-def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> int:
+def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> None:
     """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
     collector, witness = choose_collector(config), Witness()
     reporter = Reporter(send, request, witness, config["root"])
-    changes = snapshot()
-    # Ours is no change that a candidate may make too.
-    closing = Closing(send, reporter, request, lambda: [name for name in changes() if name != "sys.settrace"])
     collector.start()
-    status = _main(config, _files(request), [LoadTests(), witness, reporter, closing, collector])
-    _send_lines(send, collector)
+    status = _main(config, _files(request), [LoadTests(), witness, reporter, collector])
+    for path, lines in collector.import_lines().items():
+        send("import-lines", path, sorted(lines))
+    for path, by_test in collector.lines().items():
+        send("lines", path, [[test, sorted(lines)] for test, lines in by_test.items()])
     send("exit", status)
-    return 0
 
 
 def _main(config: dict[str, Any], files: list[str] | None, plugins: list[Any]) -> int:
@@ -108,10 +167,3 @@ def _files(request: dict[str, Any]) -> list[str] | None:
     if request.get("tests") is None or request.get("whole"):
         return None
     return files_of(request["tests"])
-
-
-def _send_lines(send: Send, collector: Collector) -> None:
-    for path, lines in collector.import_lines().items():
-        send("import-lines", path, sorted(lines))
-    for path, by_test in collector.lines().items():
-        send("lines", path, [[test, sorted(lines)] for test, lines in by_test.items()])

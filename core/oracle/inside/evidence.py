@@ -9,12 +9,15 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
 from .channel import Send
+
+if TYPE_CHECKING:
+    from .reporter import Reporter
 
 NOTES = ("_pytest_diamond_inheritance_warning_shown",)
 """What pytest notes on a class of its own at the first item, base or derived class first as the files come."""
@@ -42,16 +45,15 @@ class _Owner:
         self._held = dict(vars(owner))
         self._ids = [*map(id, self._held.values())]
         self._functions = [*_functions(self._held.values())]
-        self._codes = [*map(id, map(CODE_OF, self._functions))]
-        self._code = [*map(CODE_OF, self._functions)]  # kept alive: another object must not get its id
+        self._codes = [*map(CODE_OF, self._functions)]
 
     def changes(self) -> list[str]:
         """Names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
         name = str(getattr(self._owner, "__name__", self._owner))
-        found = []
-        if [*map(id, map(CODE_OF, self._functions))] != self._codes:
-            pairs = zip(self._functions, self._code)
-            found += [name + "." + f.__name__ + ".__code__" for f, code in pairs if CODE_OF(f) is not code]
+        pairs = zip(self._functions, self._codes)
+        found = [
+            name + "." + function.__name__ + ".__code__" for function, code in pairs if CODE_OF(function) is not code
+        ]
         now = vars(self._owner)
         if [*map(id, now.values())] == self._ids:
             return found
@@ -181,17 +183,19 @@ class Watch:
         return [name for owner in self._owners.values() for name in owner.changes()]
 
 
-def needs_proof(failed: bool, items: list[Any], request: dict[str, Any]) -> bool:
-    """A failed session proves itself; the unmodified project shows what is usual for it, or is not asked for proof."""
-    if not items or request.get("unproven"):
-        return False
-    return not failed or bool(request.get("identity"))
+def close(
+    send: Send, session: Any, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
+) -> None:
+    """Send the canaries' outcomes and what changed in the framework, where that is asked for; then the last frame.
 
-
-def prove(send: Send, session: Any, bits: list[int], changes: list[str]) -> None:
-    """Send the canaries' outcomes and what changed in the framework; the last frame of a whole session."""
-    send("evidence", sing(session, bits), changes)
-    send("end", True)
+    A failed session proves itself. The unmodified project shows what is usual for it, or is not asked for proof.
+    """
+    proven = (
+        bool(reporter.items) and not request.get("unproven") and (not reporter.failed or bool(request.get("identity")))
+    )
+    if proven:
+        send("evidence", sing(session, request["bits"]), changes() + reporter.watch.changes())
+    send("end", proven)
 
 
 class Canary(pytest.Item):

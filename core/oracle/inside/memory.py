@@ -6,16 +6,8 @@ import contextlib
 import importlib.machinery
 import os
 from pathlib import Path
-from types import CodeType
+from types import CodeType, SimpleNamespace
 from typing import Any
-
-
-class _NoOptions:
-    """Stands in for pytest's config, of which rewriting asks one option."""
-
-    def getini(self, name: str) -> bool:
-        """Off, as it is unless a project turns it on."""
-        return False
 
 
 def remember(paths: list[str]) -> None:
@@ -49,10 +41,10 @@ def _rewrite_from(paths: list[str]) -> None:
     usual: Any = getattr(rewrite, "_rewrite_test", None)
     if usual is None:
         return
-    rewritten = {}
+    rewritten, no_options = {}, SimpleNamespace(getini=lambda name: False)  # asked whether a hook is wanted
     for path in paths:
         with contextlib.suppress(Exception):
-            rewritten[path] = usual(Path(path), _NoOptions())
+            rewritten[path] = usual(Path(path), no_options)
 
     def rewrite_test(fn: Any, config: Any) -> Any:
         known = rewritten.get(str(fn))

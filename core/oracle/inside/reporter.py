@@ -48,6 +48,7 @@ class Reporter:
     Attributes:
         failed: whether any test or the collection failed so far.
         items: what was selected so far, in the order it runs.
+        watch: over their modules and classes.
     """
 
     def __init__(self, send: Send, request: dict[str, Any], witness: Witness, root: str) -> None:
@@ -67,7 +68,7 @@ class Reporter:
         self._printed = ""
         self._signature = ""
         self._others: dict[str, list[Any]] = {}
-        self._watch = Watch(root)
+        self.watch = Watch(root)
         self.failed = False
         self.items: list[Any] = []
 
@@ -81,10 +82,6 @@ class Reporter:
         """What the next selection is to leave."""
         self._tests = tests
 
-    def changes(self) -> list[str]:
-        """Names of what the tests' modules and classes no longer hold."""
-        return self._watch.changes()
-
     def select(self, items: list[Any]) -> None:
         """Reduce `items` in place and report what was found; those left out may be selected later."""
         if self._tests is not None:
@@ -96,7 +93,7 @@ class Reporter:
         elif self._shuffle is not None:
             random.Random(self._shuffle).shuffle(items)
         self.items += items
-        self._watch.add(items)
+        self.watch.add(items)
         self._send("collected", [item.nodeid for item in items])
 
     def pytest_collectreport(self, report: Any) -> None:

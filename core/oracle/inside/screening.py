@@ -118,20 +118,11 @@ def _is_fixed(function: Function) -> bool:
 
 def _compares_nothing(node: ast.ClassDef) -> bool:
     """Whether it is a dataclass of which `compare=False` stands at every field: all its objects are equal."""
-    if not any("dataclass" in _names(decorator) for decorator in _called(node.decorator_list)):
-        return False
+    decorators = [getattr(decorator, "func", decorator) for decorator in node.decorator_list]
     fields = [part.value for part in node.body if isinstance(part, ast.AnnAssign)]
-    left_out = [
-        isinstance(value, ast.Call)
-        and any(key.arg == "compare" and getattr(key.value, "value", None) is False for key in value.keywords)
-        for value in fields
-    ]
-    return bool(left_out) and all(left_out)
-
-
-def _called(nodes: list[ast.expr]) -> Iterator[ast.expr]:
-    """`a.b` for both `a.b` and `a.b(c)`."""
-    return (node.func if isinstance(node, ast.Call) else node for node in nodes)
+    keywords = [key for value in fields for key in getattr(value, "keywords", ()) if key.arg == "compare"]
+    left_out = [key for key in keywords if getattr(key.value, "value", None) is False]
+    return bool(fields) and len(left_out) == len(fields) and any("dataclass" in _names(d) for d in decorators)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

@@ -202,7 +202,10 @@ def _most_bytes(request: dict[str, Any]) -> int:
 
 
 def descendants() -> list[int]:
-    """Every process below this one."""
+    """Every process below this one; those that have ended are reaped."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
     parents, found = {}, [os.getpid()]
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -213,25 +216,14 @@ def descendants() -> list[int]:
     return found[1:]
 
 
-def _reap_dead() -> None:
-    while True:
-        try:
-            if os.waitpid(-1, os.WNOHANG)[0] == 0:
-                return
-        except ChildProcessError:  # noqa: PERF203 - it ends the loop
-            return
-
-
 def outliving() -> bool:
     """Whether descendants go on, a moment after the child has ended. What multiprocessing keeps running ends later."""
     give_up = time.monotonic() + GRACE
-    while True:
-        _reap_dead()
-        if not any(map(_goes_on, descendants())):
-            return False
+    while any(map(_goes_on, descendants())):
         if time.monotonic() > give_up:
             return True
         time.sleep(0.005)
+    return False
 
 
 def _goes_on(pid: int) -> bool:
@@ -244,13 +236,10 @@ def kill_everything() -> bool:
     """Kill and reap every descendant; False when some outlived the attempt."""
     give_up = time.monotonic() + PATIENCE
     while time.monotonic() < give_up:
-        if os.getpid() == 1:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(-1, signal.SIGKILL)
-        for pid in descendants():
+        # The first process of a sandbox ends all at once, so that they cannot fork faster than they are ended.
+        for pid in [-1] if os.getpid() == 1 else descendants():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        _reap_dead()
         if not descendants():
             return True
         time.sleep(0.001)

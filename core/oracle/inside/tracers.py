@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
-from typing import Any, Protocol
+from typing import Any, Union
 
 MONITORING_ID = 4
 GLOB = "*?[]{}"
@@ -19,19 +19,6 @@ OPTIMIZED = 1
 """Set in the code of functions; clear in that of modules and class bodies."""
 QUIET = 1.0
 """Seconds of computing, waiting not counted, without a new line."""
-
-
-class Tracer(Protocol):
-    """Adds (file, line) pairs to whichever set is current."""
-
-    def start(self) -> None:
-        """From now on."""
-
-    def stop(self) -> None:
-        """No more."""
-
-    def switch(self, into: set[tuple[str, int]]) -> None:
-        """Report lines into another set, each line once more."""
 
 
 class QuietWatch:
@@ -234,6 +221,10 @@ class CoverageTracer:
                 for context in contexts:
                     into = self._names[int(context)] if context else self._importing
                     (self._importing if line in module_lines else into).add((path, line))
+
+
+Tracer = Union[Monitor, Settrace, CoverageTracer]
+"""Each adds (file, line) pairs to whichever set is current."""
 
 
 def module_level_lines(path: str) -> set[int]:

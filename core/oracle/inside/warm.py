@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,26 +13,12 @@ from _pytest.config import _prepareconfig
 from . import audit
 from .candidate import REFUSALS, changed_paths, serve, texts_of
 from .channel import Send
-from .child import describe, flush
 from .codeswap import Functions, Outline, Refusal, locate, swap
-from .evidence import hide, needs_proof, prove, snapshot
+from .evidence import close, hide, snapshot
 from .loading import LoadTests
 from .reporter import Reporter, Witness
 from .sources import install
 from .stages import Stages
-
-
-class Uncollected:
-    """A plugin that remembers what could not be collected."""
-
-    def __init__(self) -> None:
-        """Nothing yet."""
-        self.errors: list[str] = []
-
-    def pytest_collectreport(self, report: Any) -> None:
-        """Of each file."""
-        if report.failed:
-            self.errors.append(str(report.nodeid))
 
 
 class Collected:
@@ -40,17 +27,22 @@ class Collected:
     def __init__(self, config: dict[str, Any]) -> None:
         """Collect the project's tests in this process. Raises whatever pytest or the project raises."""
         self._config = config
-        uncollected = Uncollected()
+        errors: list[str] = []
+
+        def pytest_collectreport(report: Any) -> None:
+            if report.failed:
+                errors.append(str(report.nodeid))
+
         self._witness = Witness()
         self._finder = install()
-        plugins = [LoadTests(), self._witness, uncollected]
+        plugins = [LoadTests(), self._witness, SimpleNamespace(pytest_collectreport=pytest_collectreport)]
         self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], plugins)
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)
         self._pytest.hook.pytest_collection(session=self._session)
-        if uncollected.errors:
-            raise ImportError("cannot be collected: " + ", ".join(uncollected.errors[:3]))
+        if errors:
+            raise ImportError("cannot be collected: " + ", ".join(errors[:3]))
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
         self._changes = snapshot()
@@ -81,18 +73,7 @@ class Collected:
         return self._outlines[path]
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
-        """Run the request in this child; never returns."""
-        leave = os._exit
-        status = 1
-        try:
-            self._run(send, request)
-            status = 0
-        except BaseException as error:
-            send("aborted", describe(error))
-        flush()
-        leave(status)
-
-    def _run(self, send: Send, request: dict[str, Any]) -> None:
+        """Run the request in this child."""
         if request.get("changes") and not self._place(send, request):
             return
         reporter = Reporter(send, request, self._witness, self._config["root"])
@@ -106,10 +87,7 @@ class Collected:
         if request.get("stages"):
             self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
         self._pytest.hook.pytest_runtestloop(session=session)
-        if needs_proof(reporter.failed, reporter.items, request):
-            prove(send, session, request["bits"], self._changes() + reporter.changes())
-        else:
-            send("end", False)
+        close(send, session, reporter, request, self._changes)
         send("exit", 1 if session.testsfailed else 0)
 
     def _place(self, send: Send, request: dict[str, Any]) -> bool:

@@ -61,37 +61,18 @@ def main() -> None:
     if config is None:
         return
     os.chdir(config["root"])
-    _write(config.get("copies", []))
-    sys.path[:0] = config["paths"]
-    sys.argv = ["pytest"]
-    missing = _missing_pytest()
-    if missing:
-        wire.send({"ready": False, "missing": missing, "python": platform.python_version()})
-        return
-    Zygote(wire, config).serve()
-
-
-def _write(copies: list[tuple[str, int, str]]) -> None:
-    """Data of the project that its tests may change, in folders that are ours."""
-    for path, mode, data in copies:
+    for path, mode, data in config.get("copies", []):  # data of the project that its tests may change, in our folders
         with open(path, "wb") as file:
             file.write(binascii.a2b_base64(data))
         os.chmod(path, mode)
-
-
-def _missing_pytest() -> str:
+    sys.path[:0] = config["paths"]
+    sys.argv = ["pytest"]
     try:
         importlib.import_module("pytest")
     except ImportError as error:
-        return str(error)
-    return ""
-
-
-def _keep_quiet_about_the_test() -> None:
-    """pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it."""
-    from _pytest import runner
-
-    runner._update_current_test_var = lambda item, when: None
+        wire.send({"ready": False, "missing": str(error), "python": platform.python_version()})
+        return
+    Zygote(wire, config).serve()
 
 
 class Zygote:
@@ -106,7 +87,8 @@ class Zygote:
         self._child = child
         self._announce = candidate.announce
         self._cold = cold
-        _keep_quiet_about_the_test()
+        # pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it.
+        sys.modules["_pytest.runner"]._update_current_test_var = lambda item, when: None  # type: ignore[attr-defined]
         self._collected: Any = None
         self._configured: Any = None
         self._learned: dict[str, Any] = {}
@@ -151,7 +133,7 @@ class Zygote:
             root = self._config["root"]
             remember([os.path.join(root, path) for path in self._config.get("sources", [])])
             if self._config.get("configure"):
-                from .configured import Configured
+                from .cold import Configured
 
                 self._configured = Configured(self._config)
                 return self._threads()
@@ -172,8 +154,7 @@ class Zygote:
         gc.collect()
         gc.freeze()
         ready = {"ready": True, "python": platform.python_version(), "pytest": pytest.__version__}
-        threads = len(os.listdir("/proc/self/task"))
-        self._wire.send({**ready, "threads": threads, "trouble": self._trouble})
+        self._wire.send({**ready, "trouble": self._trouble})
         while True:
             request = self._wire.receive()
             if request is None:
@@ -203,9 +184,9 @@ class Zygote:
             send = self._child.settle(report, output, nonce, self._config)
             self._announce()
             if self._collected is not None:
-                self._collected.run(send, request)
+                self._child.guarded(send, lambda: self._collected.run(send, request))
             else:
-                self._cold.run(send, request, self._config, self._configured)
+                self._child.guarded(send, lambda: self._cold.run(send, request, self._config, self._configured))
 
         ending = self._supervisor.run(body, request, listen)
         self._wire.send({"done": request["id"], "frames": frames, "bits": request["bits"], **ending})
