@@ -22,11 +22,16 @@ SIGNATURE_LIMIT = 16_000
 
 
 class Witness:
-    """Sees for itself whether a test raised: a report can be talked into saying otherwise."""
+    """Sees for itself whether a test raised: a report can be talked into saying otherwise. And what is uncollected."""
 
     def __init__(self) -> None:
         """Nothing seen yet."""
         self.raised = False
+        self.uncollected: list[str] = []
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """Of each file."""
+        self.uncollected += [str(report.nodeid)] if report.failed else []
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> Iterator[None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,22 +26,16 @@ class Collected:
     def __init__(self, config: dict[str, Any]) -> None:
         """Collect the project's tests in this process. Raises whatever pytest or the project raises."""
         self._config = config
-        errors: list[str] = []
-
-        def pytest_collectreport(report: Any) -> None:
-            if report.failed:
-                errors.append(str(report.nodeid))
-
         self._witness = Witness()
         self._finder = install()
-        plugins = [LoadTests(), self._witness, SimpleNamespace(pytest_collectreport=pytest_collectreport)]
+        plugins = [LoadTests(), self._witness]
         self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], plugins)
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)
         self._pytest.hook.pytest_collection(session=self._session)
-        if errors:
-            raise ImportError("cannot be collected: " + ", ".join(errors[:3]))
+        if self._witness.uncollected:
+            raise ImportError("cannot be collected: " + ", ".join(self._witness.uncollected[:3]))
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
         self._changes = snapshot()
