@@ -28,8 +28,8 @@ class Collected:
         self._config = config
         self._witness = Witness()
         self._finder = install()
-        plugins = [LoadTests(), self._witness]
-        self._pytest: Any = _prepareconfig([*config["pytest_args"], *config["targets"]], plugins)
+        arguments = [*config["pytest_args"], *config["targets"]]
+        self._pytest: Any = _prepareconfig(arguments, [LoadTests(), self._witness])
         self._pytest._do_configure()
         self._session: Any = pytest.Session.from_config(self._pytest)
         self._pytest.hook.pytest_sessionstart(session=self._session)

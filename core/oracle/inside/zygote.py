@@ -150,11 +150,9 @@ class Zygote:
 
     def serve(self) -> None:
         """Answer requests one after another."""
-        pytest = sys.modules["pytest"]
         gc.collect()
         gc.freeze()
-        ready = {"ready": True, "python": platform.python_version(), "pytest": pytest.__version__}
-        self._wire.send({**ready, "trouble": self._trouble})
+        self._wire.send({"ready": True, "python": platform.python_version(), "trouble": self._trouble})
         while True:
             request = self._wire.receive()
             if request is None:
@@ -166,7 +164,6 @@ class Zygote:
 
     def _run(self, request: dict[str, Any]) -> None:
         request["bits"] = [1, *(random.SystemRandom().getrandbits(1) for _ in range(3))]
-        stream = bool(request.get("stream"))
         frames: list[list[Any]] = []
         refusal = self._collected.refusal(request) if self._collected is not None else ""
         if refusal:
@@ -174,7 +171,7 @@ class Zygote:
             return
 
         def listen(kind: str, values: list[Any]) -> None:
-            if stream:
+            if request.get("stream"):
                 self._wire.send({"frame": kind, "values": values})
             else:
                 frames.append([kind, *values])
