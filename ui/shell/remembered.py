@@ -130,7 +130,10 @@ class Remembered:
     def run_settings(self) -> RunSettings:
         """What the last run was started with; the paper's defaults at first, on few regions."""
         try:
-            return RunSettings.from_json(json.loads(self._text("run")))
+            values = json.loads(self._text("run"))
+            # A run that is yet to be made draws from all tokens, unless its settings say otherwise.
+            values["generation"] = {"top_k": 0, "top_p": 1.0} | values.get("generation", {})
+            return RunSettings.from_json(values)
         except (ValueError, TypeError, AttributeError):
             return RunSettings(regions=FIRST_REGIONS)
 
