@@ -12,7 +12,7 @@ def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
     """The same rows as `Reader.files`, by path: counts of admitted and of complete regions, means of what is known."""
     files: dict[str, list[ItemRow]] = defaultdict(list)
     for item in items:
-        if not item.extra:
+        if not item.extra and item.path:
             files[item.path].append(item)
     for path in sorted(files):
         rows = files[path]

@@ -33,7 +33,8 @@ class PastFiles(QObject):
 
     def all_shown(self, items: Sequence[ItemRow]) -> Sequence[ItemRow]:
         """Every item of a run that way; a run has items of one kind."""
-        return [self.shown(item) for item in items] if items and presenter(items[0]).past else items
+        moved = bool(items) and (presenter(items[0]).past or not items[0].path)
+        return [self.shown(item) for item in items] if moved else items
 
     def want(self, item: ItemRow, project: Path) -> None:
         """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""

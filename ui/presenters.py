@@ -91,8 +91,14 @@ class Presenter:
         return counted(len(item.tests), "test"), "\n".join(names)
 
     def code_shown(self, item: ItemRow, texts: Mapping[str, str]) -> ItemRow:
-        """The item where the code view shows it. `texts`: past files that were read, by name."""
-        return item
+        """The item where the code view shows it; without a file it stands alone, under its key.
+
+        `texts`: past files that were read, by name.
+        """
+        if item.path:
+            return item
+        last = 1 + item.text.count("\n")
+        return replace(item, path=item.key, start=0, end=len(item.text), start_line=1, end_line=last)
 
     def compare(
         self, diff: Diff, item: ItemRow, code: SampleRow | None, title: str = "", description: str = ""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
 from core.kinds import task
+from ui.file_rows import by_file
 from ui.panels import RoundTripPanel
 from ui.presenters import diff_title, presenter, role_name, sample_name, trace
 from ui.theme import LIGHT
@@ -38,6 +39,10 @@ def test_an_item_without_a_file_is_called_by_its_key(stored: StoredRun) -> None:
     assert presenter(item).heading(item).startswith(f"{item.path}:{item.start_line}")
     bare = replace(item, path="", start_line=0, end_line=0, key="HumanEval/7", kind="problem")
     assert presenter(bare).heading(bare) == "HumanEval/7"
+    alone = presenter(bare).code_shown(bare, {})
+    assert (alone.path, alone.start, alone.end, alone.start_line) == ("HumanEval/7", 0, len(bare.text), 1)
+    assert presenter(item).code_shown(item, {}) is item
+    assert list(by_file([bare])) == [], "no file without a name in the project tree"
 
 
 def test_what_judges_an_item_is_said_by_its_kind(stored: StoredRun) -> None:

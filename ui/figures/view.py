@@ -418,6 +418,7 @@ class FiguresView(QWidget):
         """Empty until `set_figures`."""
         super().__init__()
         self.setProperty("role", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.figures: Sequence[Figure] = ()
         self._place = 0
         self.view = FigureView(theme)
