@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QItemSelection, QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
 
@@ -62,6 +62,11 @@ class ProjectTree(QTreeView):
                 break
             room -= header.sectionSize(column)
         header.resizeSection(NAME, max(room, least))
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
+        """Qt: draw everything anew, as `RowTable` does and why it does."""
+        super().selectionChanged(selected, deselected)
+        self.viewport().update()
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from core.kinds import FIRST_KIND, Kind
 from core.store.rows import ItemRow
+from ui.figures.tables import RowTable
 from ui.heat_delegate import HeatDelegate
 from ui.region_model import DIFFERENCE, FILE, LINE, PASSES, RECITATION, SCORE, STATE, TESTS, RegionFilter, RegionModel
 from ui.region_state import RegionState
@@ -54,7 +54,7 @@ class RegionTable(QWidget):
         self.regions = RegionModel(theme, self)
         self.words = QLineEdit(placeholderText="Filter by file or code")
         self.states = QComboBox()
-        self.table = QTableView()
+        self.table = RowTable()
         self.count = QLabel()
         self._hint = QLabel(self.table)
         self._current: int | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from core.kinds import Kind
@@ -38,6 +39,8 @@ NARROWEST_LEFT = 236
 CODE, TABS = 0.57, 0.43
 TREE, REGIONS = 0.35, 0.65
 """Shares of the height."""
+NARROW, LOW = 1100, 700
+"""Pixels of a window, while it becomes smaller, below which each pane gets its share again: none has room to spare."""
 LABELLING = 0.66
 """Share of the tabs while labelling."""
 FOLDED = "folded"
@@ -214,6 +217,17 @@ class WindowParts(QWidget):
         kept = remembered.state(FOLDED) if remembered else None
         self._folded = set(self._panes).intersection(bytes(kept.data()).decode().split()) if kept is not None else set()
         self._show_panes()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: in a small window no pane keeps what it had in a large one."""
+        super().resizeEvent(event)
+        before, now = event.oldSize(), event.size()
+        shares = self._shares(now.width(), now.height())
+        if now.width() < min(before.width(), NARROW):
+            for name in ("whole", "upper"):
+                self._splitters[name].setSizes(shares[name])
+        if now.height() < min(before.height(), LOW):
+            self._splitters["right"].setSizes(shares["right"])
 
     def _shares(self, width: int, height: int) -> dict[str, list[int]]:
         """Pixels by splitter, the outer ones first."""

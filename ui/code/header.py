@@ -20,8 +20,8 @@ BUTTONS = (
 )
 
 CANDIDATES = "Candidates"
-ROOMY = 600
-"""Pixels from which there is room for more than the name and the buttons."""
+ROOMY, NARROW = 600, 480
+"""Pixels from which there is room for more than the name and the buttons, and for buttons that the menu has too."""
 
 
 class CodeHeader(QWidget):
@@ -43,6 +43,7 @@ class CodeHeader(QWidget):
         self.candidates.setCheckable(True)
         self.dropped.setCheckable(True)
         self.failure = QToolButton()
+        self._offers_candidates, self._has_failure = True, False
         self.previous, self.next = self._arrows = [QToolButton() for _ in BUTTONS]
         self._build()
         self.set_theme(theme)
@@ -91,7 +92,8 @@ class CodeHeader(QWidget):
 
     def offer_candidates(self, offered: bool) -> None:
         """Whether the run that is shown has any."""
-        self.candidates.setVisible(offered)
+        self._offers_candidates = offered
+        self._make_room()
 
     def say_candidates(self, words: str) -> None:
         """How many there are in the file, or why none are shown."""
@@ -104,8 +106,11 @@ class CodeHeader(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """The file's name comes before the count of its regions."""
+        """The file's name comes before the count of its regions, and before what the menu offers as well."""
         self.about.setVisible(self.width() >= ROOMY and self.candidates.text() == CANDIDATES)
+        roomy = self.width() >= NARROW
+        self.candidates.setVisible(self._offers_candidates and (roomy or self.candidates.isChecked()))
+        self.failure.setVisible(self._has_failure and roomy)
 
     def show_dropped(self) -> None:
         """Draw dropped regions from now on."""
@@ -117,7 +122,8 @@ class CodeHeader(QWidget):
         self.about.setText(_about(path, placed, missing))
         self.dropped.setText(f"{dropped} dropped")
         self.dropped.setVisible(dropped > 0)
-        self.failure.setVisible(any(block.state.failing for block in placed.blocks))
+        self._has_failure = any(block.state.failing for block in placed.blocks)
+        self._make_room()
 
 
 def _about(path: str, placed: Placed, missing: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
@@ -136,9 +136,22 @@ class CellModel(QAbstractTableModel):
         )
 
 
+class RowTable(QTableView):
+    """Draws everything anew when another row is selected.
+
+    Qt redraws the two rows alone, and where a pixel of the screen is no whole one (125 %, 150 %) leaves a part of the
+    line around the row before.
+    """
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
+        """Another row is selected (called by Qt)."""
+        super().selectionChanged(selected, deselected)
+        self.viewport().update()
+
+
 def table(name: str, row: int = ROW) -> QTableView:
     """A table view of whole rows, in our manner; `row` pixels high where text has its usual size."""
-    view = QTableView()
+    view = RowTable()
     view.setAccessibleName(name)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)

@@ -92,7 +92,7 @@ class TopBar(QWidget):
         bottom = Qt.AlignmentFlag.AlignBottom
         row.addWidget(self.menu_button, 0, bottom)
         for box, stretch, widest in (
-            (self.project, 5, 300),
+            (self.project, 7, 300),
             (self.task, 0, WHOLE),
             (self.forward, 9, 480),
             (self.backward, 9, 480),
@@ -117,6 +117,7 @@ class TopBar(QWidget):
         style = Qt.ToolButtonStyle
         narrow = self.width() < grown(self, ROOMY)
         self.runs_button.setToolButtonStyle(style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon)
+        self.task.setVisible(not narrow)  # the run settings have it too
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw the icons."""
