@@ -13,8 +13,6 @@ from PySide6.QtCore import QSettings, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.paths import taxonomy_folder
-from app.windows import has_screen
-from core.errors import UserError
 from core.settings import RunSettings
 from core.store.keeper import hold_open
 from ui.appearance import Appearance
@@ -32,9 +30,8 @@ SIGNAL_CHECK = 200
 def open_window(project: Path | None, database: Path, start: RunSettings | None) -> int:
     """Show the window and stay until it is closed; with `start`, begin that run at once.
 
-    Without a project the last one is opened. Raises UserError where there is no screen.
+    Without a project the last one is opened.
     """
-    _require_screen()
     hold_open()  # Qt's file dialogs open every file of a folder, the database among them
     remembered = Remembered(QSettings(NAME, NAME), taxonomy_folder())
     _scale(remembered.scale)
@@ -69,15 +66,6 @@ def _scale(scale: int) -> None:
     """Of everything, before Qt starts; who says it by Qt's own variable is obeyed."""
     if scale != 100:
         os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
-
-
-def _require_screen() -> None:
-    """Qt would end the process where there is no screen; say it first."""
-    if not has_screen():
-        raise UserError(
-            "There is no screen to open a window on.",
-            "Start it from a desktop, or use the commands that need none, e.g. `rtc-inspector run PROJECT`.",
-        )
 
 
 def _show_uncaught(window: MainWindow) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from app import options as shared
 from app.paths import default_database
+from core.errors import UserError
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import is_benchmark
 from core.source.notebook import is_notebook
@@ -64,7 +65,20 @@ def _answers(path: str) -> bool:
 
 
 def show(project: Path | None, database: Path, start: RunSettings | None) -> int:
-    """Open the window; with `start`, begin that run at once. Qt is imported here, not for headless commands."""
+    """Open the window; with `start`, begin that run at once. Qt is imported here, not for headless commands.
+
+    Raises UserError where there is no screen.
+    """
+    _require_screen()
     from app.gui import open_window
 
     return open_window(project, database, start)
+
+
+def _require_screen() -> None:
+    """Qt would end the process where there is no screen; say it first."""
+    if not has_screen():
+        raise UserError(
+            "There is no screen to open a window on.",
+            "Start it from a desktop, or use the commands that need none, e.g. `rtc-inspector run PROJECT`.",
+        )

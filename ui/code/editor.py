@@ -47,7 +47,7 @@ class CodeEditor(QPlainTextEdit):
         self._outlined = range(0)
         self._hovered: Block | None = None
         self._hovered_line = -1
-        self._gutter, self._strip = Gutter(self), HeatStrip(self)
+        self._gutter, self._strip = Gutter(self, self), HeatStrip(self, self)
         self._card = HoverCard(self.viewport())
         self._highlight = Highlight(self, theme)
         self._rest = QTimer(self, singleShot=True, interval=HOVER_PAUSE)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from ui.code.gutter import ShownLines
 from ui.region_state import RegionState, state_colour
-
-if TYPE_CHECKING:
-    from ui.code.editor import CodeEditor
 
 WIDTH = 14
 FULL = (RegionState.PASS, RegionState.PARTIAL, RegionState.FAIL, RegionState.RUNNING)
@@ -22,10 +18,10 @@ class HeatStrip(QWidget):
 
     line_chosen = Signal(int)
 
-    def __init__(self, editor: CodeEditor) -> None:
-        """Belong to `editor`."""
-        super().__init__(editor)
-        self._editor = editor
+    def __init__(self, owner: QWidget, lines: ShownLines) -> None:
+        """Draw `lines` at the side of `owner`."""
+        super().__init__(owner)
+        self._lines = lines
         self.setFixedWidth(WIDTH)
         self.setAccessibleName("What the run sampled from the whole file")
         self.setToolTip("What the run sampled from the whole file; click to go there")
@@ -33,14 +29,14 @@ class HeatStrip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Qt: the visible part, then every block; failures are drawn wider than passes."""
-        editor, painter = self._editor, QPainter(self)
-        theme = editor.theme
+        shown, painter = self._lines, QPainter(self)
+        theme = shown.theme
         painter.fillRect(self.rect(), QColor(theme.gutter))
-        scale = self.height() / max(editor.blockCount(), self.height() / 6, 1)
-        visible = editor.visible_lines()
+        scale = self._scale()
+        visible = shown.visible_lines()
         view = QRectF(0, visible.start * scale, WIDTH, max(len(visible) * scale, 4))
         painter.fillRect(view, QColor(theme.raised))
-        for block in editor.blocks:
+        for block in shown.blocks:
             colour = QColor(state_colour(theme, block.state))
             inset = 2 if block.state.failing else 4
             height = max((block.last - block.first + 1) * scale, 3)
@@ -54,6 +50,11 @@ class HeatStrip(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         """Qt: say which line was clicked."""
-        scale = self.height() / max(self._editor.blockCount(), self.height() / 6, 1)
-        line = min(int(event.position().y() / scale), self._editor.blockCount() - 1)
-        self.line_chosen.emit(line)
+        self.line_chosen.emit(min(int(event.position().y() / self._scale()), self._count() - 1))
+
+    def _count(self) -> int:
+        return self._lines.last_number - self._lines.first_number + 1
+
+    def _scale(self) -> float:
+        """Pixels of a line."""
+        return self.height() / max(self._count(), self.height() / 6, 1)

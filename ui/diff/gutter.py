@@ -2,29 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPaintEvent, QTextBlock, QWheelEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
-
-if TYPE_CHECKING:
-    from ui.diff.pane import Pane
+from ui.theme import Theme
 
 GAP = 8
+
+
+class ShownRows(Protocol):
+    """What a gutter draws beside: rows of a comparison, and which of them are in view."""
+
+    @property
+    def theme(self) -> Theme:
+        """The colours in use."""
+
+    @property
+    def lines(self) -> Sequence[PaneLine]:
+        """The rows."""
+
+    @property
+    def dim(self) -> bool:
+        """Whether changes of mere form are greyed."""
+
+    def visible_blocks(self) -> Iterator[tuple[QTextBlock, QRectF]]:
+        """The rows in view, each with its place."""
+
+    def ground(self, line: PaneLine) -> QBrush | None:
+        """What a row is drawn on."""
+
+    def row(self) -> int:
+        """Where the text cursor is."""
+
+    def set_gutter_width(self, width: int) -> None:
+        """Leave so much room at the left."""
 
 
 class Gutter(QWidget):
     """Drawn from the pane's own blocks, so the two never part."""
 
-    def __init__(self, pane: Pane) -> None:
-        """Empty until `fit`."""
+    def __init__(self, pane: QAbstractScrollArea, rows: ShownRows) -> None:
+        """Draw `rows` at the side of `pane`; empty until `fit`."""
         super().__init__(pane)
-        self._pane = pane
+        self._pane, self._rows = pane, rows
         self._columns: list[int] = []
 
     def fit(self, lines: Sequence[PaneLine]) -> None:
@@ -33,7 +59,7 @@ class Gutter(QWidget):
         columns = zip(*(line.labels for line in lines), strict=True)
         widest = [max(2, *map(len, column)) for column in columns] or [2]
         self._columns = [count * digit for count in widest]
-        self._pane.set_gutter_width(self.sizeHint().width())
+        self._rows.set_gutter_width(self.sizeHint().width())
         self.update()
 
     def place(self, contents: QRect) -> None:
@@ -59,21 +85,21 @@ class Gutter(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Draw numbers and signs of the rows in sight (called by Qt)."""
         painter = QPainter(self)
-        painter.fillRect(event.rect(), QColor(self._pane.theme.gutter))
+        painter.fillRect(event.rect(), QColor(self._rows.theme.gutter))
         painter.setFont(self._pane.font())
-        for block, place in self._pane.visible_blocks():
-            if block.blockNumber() >= len(self._pane.lines):
+        for block, place in self._rows.visible_blocks():
+            if block.blockNumber() >= len(self._rows.lines):
                 break
-            self._row(painter, self._pane.lines[block.blockNumber()], place, block.blockNumber())
+            self._row(painter, self._rows.lines[block.blockNumber()], place, block.blockNumber())
 
     def _row(self, painter: QPainter, line: PaneLine, place: QRectF, number: int) -> None:
         """One row: its ground, its numbers, its sign, and a bar where the text cursor is."""
-        theme, height = self._pane.theme, self._pane.fontMetrics().height()
-        ground = self._pane.ground(line)
+        theme, height = self._rows.theme, self._pane.fontMetrics().height()
+        ground = self._rows.ground(line)
         if ground is not None:
             painter.setBrushOrigin(place.topLeft())
             painter.fillRect(QRectF(0, place.top(), self.width(), place.height()), ground)
-        if number == self._pane.row():
+        if number == self._rows.row():
             bar = theme.focus if self._pane.hasFocus() else theme.border
             painter.fillRect(QRectF(0, place.top(), 3, place.height()), QColor(bar))
         painter.setPen(QColor(theme.muted))
@@ -86,8 +112,8 @@ class Gutter(QWidget):
 
     def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
         """What became of the line, in bold and in the colour of its side."""
-        theme = self._pane.theme
-        dimmed = line.form and self._pane.dim
+        theme = self._rows.theme
+        dimmed = line.form and self._rows.dim
         colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
         font = QFont(self._pane.font())
         font.setBold(True)

@@ -57,7 +57,7 @@ class Pane(QPlainTextEdit):
         self._blocks: tuple[dict[int, int], ...] = tuple({} for _ in spans)
         self._theme, self._dim = theme, True
         self._colouring = Colouring(self.document(), theme, spans)
-        self._gutter = Gutter(self)
+        self._gutter = Gutter(self, self)
         for side, each in enumerate(spans):
             each.advanced.connect(partial(self._recolour, side))
         self.updateRequest.connect(self._gutter.follow)
