@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtWidgets import QWidget
 
 from ui.turns import Work
-
-if TYPE_CHECKING:
-    from ui.main_window import MainWindow
 
 REST = 1.0
 """Seconds without a key or a move of the mouse until a piece is made."""
@@ -29,15 +27,13 @@ INPUT = frozenset(
 
 
 class Ahead(QObject):
-    """Charts and the page that compares runs, of one window."""
+    """Of one window."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: QWidget, pieces: Iterable[Work]) -> None:
         """Nothing is made until `begin`."""
         super().__init__(window)
         self._window = window
-        run, comparing = window.parts.run, window.comparing
-        page = (comparing.make_scatter, comparing.make_summary, self._page, self._side, self._side, self._traces)
-        self._pieces: deque[Work] = deque((run.make_view, run.make_view, *page))
+        self._pieces: deque[Work] = deque(pieces)
         self._touched = 0.0
         self._timer = QTimer(self, interval=PAUSE)
         self._timer.timeout.connect(self._step)
@@ -68,12 +64,3 @@ class Ahead(QObject):
         if not self._pieces:
             self._timer.stop()
             self._window.windowHandle().removeEventFilter(self)
-
-    def _page(self) -> None:
-        _ = self._window.comparing.page
-
-    def _side(self) -> None:
-        self._window.comparing.page.make_side()
-
-    def _traces(self) -> None:
-        _ = self._window.comparing.page.traces

@@ -17,6 +17,7 @@ from ui.browsing import Browsing
 from ui.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
 from ui.shell.notices import NoticeText
 from ui.theme import Theme
+from ui.turns import Work
 from ui.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -99,6 +100,20 @@ class Comparing(QObject):
         page.report_asked.connect(lambda: self.report_asked.emit(self._runs))
         page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
         return page
+
+    def pieces(self) -> tuple[Work, ...]:
+        """The page in small steps, to be made while nobody waits for it."""
+
+        def make_page() -> None:
+            _ = self.page
+
+        def make_side() -> None:
+            self.page.make_side()
+
+        def make_traces() -> None:
+            _ = self.page.traces
+
+        return (self.make_scatter, self.make_summary, make_page, make_side, make_side, make_traces)
 
     @property
     def runs(self) -> tuple[int, ...]:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, Qt
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
-from ui.shell.notices import NoticeText
 from ui.theme import SPACE
-
-if TYPE_CHECKING:
-    from ui.main_window import MainWindow
 
 DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
 
 
 class Dropping(QObject):
-    """Of one window."""
+    """`project_dropped`, `model_dropped` and `database_dropped` carry a path each."""
 
-    def __init__(self, window: MainWindow) -> None:
+    project_dropped = Signal(object)
+    model_dropped = Signal(object)
+    database_dropped = Signal(object)
+
+    def __init__(self, window: QWidget) -> None:
         """Accept drops from now on."""
         super().__init__(window)
         self._window = window
@@ -59,15 +57,13 @@ class Dropping(QObject):
             self.hint.raise_()
 
     def _open(self, paths: Sequence[Path]) -> None:
-        window = self._window
         for path in paths:
             if path.is_dir():
-                window.open_project(path)
+                self.project_dropped.emit(path)
             elif path.suffix == ".gguf":
-                said = NoticeText(f"{path.name} is the forward model from now on.")
-                window.models.add(path, then=partial(window.parts.notices.say, said))
+                self.model_dropped.emit(path)
             else:
-                window.open_database(path)
+                self.database_dropped.emit(path)
 
 
 def _paths(data: QMimeData) -> list[Path]:

@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 
 from ui.compare.keys import REFERENCE
 from ui.compare.keys import STEPS as REGION_STEPS
+from ui.comparing import Comparing
 from ui.diff.frame import STEPS as CHANGE_STEPS
 from ui.diff.frame import DiffFrame
 from ui.keymap import KeyMap
 from ui.panels import DiffPanel
+from ui.shell.remembered import Remembered
 from ui.window_actions import WindowActions
 from ui.window_parts import WindowParts
 
 if TYPE_CHECKING:
     from ui.compare.page import ComparePage
     from ui.compare.traces import Traces
-    from ui.main_window import MainWindow
 
 
-def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
-    """Let the user choose the keys of everything in this window, and say in tips which they are."""
-    parts, keymap = window.parts, KeyMap(window.remembered, window)
+def wire_keys(parts: WindowParts, actions: WindowActions, comparing: Comparing, remembered: Remembered) -> KeyMap:
+    """Let the user choose the keys of everything in a window, and say in tips which they are."""
+    keymap = KeyMap(remembered, parts)
     for group, made in actions.groups().items():
         keymap.add(group, made)
     keymap.add("Code", parts.code.keys, "Code")
@@ -34,7 +35,7 @@ def wire_keys(window: MainWindow, actions: WindowActions) -> KeyMap:
     _tell_labels(keymap, parts)
     _name_search(keymap, parts)
     _name_buttons(keymap, parts)
-    window.comparing.page_made.connect(partial(_name_page, keymap))
+    comparing.page_made.connect(partial(_name_page, keymap))
     return keymap
 
 

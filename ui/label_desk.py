@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,10 @@ class LabelDesk(QObject):
             parts.labels.set_taxonomy(self._file.read())
         except UserError as error:
             parts.notices.report(error)
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"adjudicate": self.adjudicate, "agreement": self.show_agreement, "error-modes": self.ask_modes}
 
     def ask_modes(self) -> None:
         """Let the user change the error modes."""
@@ -121,11 +125,11 @@ class LabelDesk(QObject):
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_blind(self, blind: bool) -> None:
-        for action in self._window.commands.actions.all():
+        for action in self._window.commands.all():
             if action.objectName() not in WHILE_BLIND:
                 action.setEnabled(not blind)
         self._window.setAcceptDrops(not blind)
-        self._window.commands.close_search()
+        self._window.searching.close()
         self._parts.show_labels_alone(blind)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,31 +19,39 @@ from core.oracle.bench.project import source_of
 from core.settings import RunSettings
 from core.store.rows import RunRow
 from core.types import Item, Span
+from ui.ahead import Ahead
 from ui.appearance import Appearance
 from ui.browsing import Browsing
-from ui.commands import Commands
 from ui.comparing import Comparing
 from ui.coordinator import RunState
 from ui.dropping import Dropping
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
+from ui.key_wiring import wire_keys
 from ui.label_desk import LabelDesk
 from ui.label_files import LabelFiles
 from ui.labelling import Labelling
 from ui.model_list import ModelList
+from ui.open_menus import OpenMenus
 from ui.open_project import OpenProject
 from ui.opening import Opening
+from ui.preferences import Preferences, tour_steps
 from ui.queueing import Queueing
 from ui.reporting import Reporting
 from ui.run_control import NO_PLACE, NO_PROJECT, RunControl
+from ui.run_lists import RunLists
 from ui.run_queue import QueuedRun
 from ui.scribe import Scribe
+from ui.searching import Searching
 from ui.shell.choice_box import Choice
 from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
+from ui.shell.queue_dialog import QueueDialog
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
+from ui.starting import Starting
 from ui.theme import Theme
+from ui.window_actions import PANES, WindowActions, theme_menu
 from ui.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -94,14 +103,124 @@ class MainWindow(QMainWindow):
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
+        self.commands = WindowActions(self)
         self.label_desk = LabelDesk(self)
-        self.opening, self.dropping = Opening(self), Dropping(self)
-        self.commands = Commands(self, menu, runs)
+        self.keymap = wire_keys(parts, self.commands, self.comparing, remembered)
+        self.preferences = Preferences(
+            self, appearance, remembered, self.keymap,
+            lambda: self.control.settings.oracle.sandbox,
+            lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip, self.keymap),
+        )  # fmt: skip
+        self.starting = Starting(self, self.gateway, self.control, self.inspection, self.project, self.models)
+        self.run_lists = RunLists(self, self.inspection, self.scribe, parts.notices)
+        self.searching = Searching(
+            self, self.gateway, appearance, self.project, self.inspection, parts.code, self.browsing,
+            self.comparing.close,
+        )  # fmt: skip
+        ahead = Ahead(self, (parts.run.make_view, parts.run.make_view, *self.comparing.pieces()))
+        self.opening = Opening(self.gateway, self.inspection, self.project, self.models.search, ahead)
+        self.open_menus, self.dropping = OpenMenus(self, remembered), Dropping(self)
+        self._fill_menus(menu, runs)
+        self._offer_commands()
         self._connect()
+        self._connect_shell()
+        self.preferences.restore()
         self._show_task(self.control.settings)
         self._show_queue()
         self._restore()
         self.welcome.setFocus()
+
+    def _fill_menus(self, menu: QMenu, runs: QMenu) -> None:
+        themes = theme_menu(self, lambda: self.appearance.choice, self.preferences.choose_theme)
+        self.commands.fill(menu, {"Project": self.open_menus.projects, "View": themes})
+        menu.aboutToShow.connect(self.open_menus.fill)
+        further = (self.commands["resume"], self.commands["runs"], self.open_menus.databases)
+        more = (*further, self.commands["open-database"])
+        runs.aboutToShow.connect(lambda: self.run_lists.fill(runs, *more))
+        self.commands["resume"].setEnabled(False)
+
+    def _offer_commands(self) -> None:
+        """Join every action with who carries it out: parts offer what they can do by the action's name."""
+        parts = self.parts
+        for part in (
+            parts, parts.code, self.control, self.open_menus, self.run_lists, self.searching, self.reporting,
+            self.label_desk, self.preferences,
+        ):  # fmt: skip
+            self.commands.connect(part.commands())
+        self.commands.connect(
+            {
+                "reload": self.project.reload,
+                "run": self.start_run,
+                "settings": self.starting.ask,
+                "queue": self.show_queue,
+                "compare": self.ask_comparison,
+                "describe": parts.roundtrip.write_description,
+                "follow": lambda: self._set_follow(self.commands["follow"].isChecked()),
+                "go-to": parts.bar.search.enter,
+                "labels": self.label_samples,
+                "menu": parts.bar.menu_button.showMenu,
+                "reset-layout": self.reset_layout,
+                "quit": self.close,
+            }
+        )
+
+    def _connect_shell(self) -> None:
+        """Bars, menus and dialogs."""
+        parts, bar = self.parts, self.parts.bar
+        parts.views_wanted.connect(self.comparing.close)
+        parts.folds_changed.connect(self._show_folds)
+        bar.search.set_source(lambda: self.searching.places(self.commands.all()))
+        bar.run_asked.connect(self.start_run)
+        bar.pause_asked.connect(self.control.coordinator.toggle_pause)
+        bar.stop_asked.connect(self.control.coordinator.stop)
+        bar.settings_asked.connect(self.starting.ask)
+        bar.project.other_asked.connect(self.open_menus.ask_project)
+        bar.project.chosen.connect(lambda value: self.open_project(Path(value)))
+        self.starting.start_asked.connect(self.start_run)
+        self.open_menus.project_chosen.connect(self.open_project)
+        self.open_menus.database_chosen.connect(self.open_database)
+        self.dropping.project_dropped.connect(self.open_project)
+        self.dropping.database_dropped.connect(self.open_database)
+        self.dropping.model_dropped.connect(self._use_model)
+        self.run_lists.opened.connect(self.comparing.close)
+        self.run_lists.resume_asked.connect(self.resume_run)
+        self.run_lists.compare_asked.connect(self.comparing.compare)
+        self.comparing.choose_asked.connect(self.ask_comparison)
+        self.comparing.report_asked.connect(self.reporting.ask_comparison)
+        self.browsing.settled.connect(self.opening.go_on)
+        self.preferences.code_sized.connect(parts.code.editor.use_font)
+        self.preferences.sandbox_chosen.connect(self._choose_sandbox)
+        self.preferences.annotator_named.connect(self.labelling.rename)
+        self.preferences.models_changed.connect(self.models.search)
+        self.preferences.tour_ended.connect(lambda: parts.regions.table.setFocus(Qt.FocusReason.OtherFocusReason))
+        self._show_folds()
+
+    def _show_folds(self) -> None:
+        for name in PANES:
+            self.commands[f"pane-{name}"].setChecked(name not in self.parts.folded)
+
+    def _choose_sandbox(self, value: str) -> None:
+        settings = self.control.settings
+        self.control.adopt(replace(settings, oracle=replace(settings.oracle, sandbox=value)))
+
+    def _use_model(self, path: Path) -> None:
+        said = NoticeText(f"{path.name} is the forward model from now on.")
+        self.models.add(path, then=lambda: self.parts.notices.say(said))
+
+    def show_queue(self) -> None:
+        """List the runs that wait for their turn."""
+        dialog = QueueDialog(self.queueing, self)
+        dialog.exec()
+        dialog.deleteLater()  # it would go on to list every change
+
+    def ask_comparison(self) -> None:
+        """List every run, with those selected that can be compared."""
+        self.run_lists.ask_comparison(self.comparing.runs)
+
+    def greet(self) -> None:
+        """Show the tour the first time that there is something to see."""
+        if self.preferences.unseen and self.parts.shows_views:
+            self.preferences.show_tour()
 
     def _connect(self) -> None:
         self.appearance.changed.connect(self._set_theme)
@@ -122,15 +241,15 @@ class MainWindow(QMainWindow):
         self.queueing.queue.changed.connect(self._show_queue)
         self.queueing.state_changed.connect(self._show_queue)
         self.queueing.began.connect(self._say_began)
-        self.parts.status.queue_asked.connect(self.commands.show_queue)
+        self.parts.status.queue_asked.connect(self.show_queue)
         self.parts.tabs.currentChanged.connect(self._begin_labelling)
         self.control.coordinator.answered.connect(self._take_answer)
         self.control.ended.connect(self._end_job)
         self.parts.roundtrip.description_written.connect(self.describe_item)
         self.parts.code.selecting.check_asked.connect(self.check_selection)
         self.parts.code.selecting.probe_asked.connect(self.probe_selection)
-        self.welcome.folder_asked.connect(self.commands.ask_project)
-        self.welcome.database_asked.connect(self.commands.ask_database)
+        self.welcome.folder_asked.connect(self.open_menus.ask_project)
+        self.welcome.database_asked.connect(self.open_menus.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
         self.welcome.demo_asked.connect(self.start_demo)
 
@@ -140,6 +259,7 @@ class MainWindow(QMainWindow):
 
     def label_samples(self) -> None:
         """Go to the labels, keys and all, and give them room."""
+        self.comparing.close()
         self.parts.unfold_around(self.parts.tabs)
         self.parts.tabs.setCurrentWidget(self.parts.desk)
         self.parts.make_room_for_labels()
@@ -229,7 +349,7 @@ class MainWindow(QMainWindow):
 
     def _take_events(self, events: Sequence[Event]) -> None:
         self.browsing.take(events)
-        self.commands.actions["follow"].setChecked(self.browsing.follow)
+        self.commands["follow"].setChecked(self.browsing.follow)
 
     def _show_task(self, settings: RunSettings) -> None:
         self.parts.bar.task.choose(settings.task)
@@ -238,7 +358,7 @@ class MainWindow(QMainWindow):
 
     def _set_follow(self, follow: bool) -> None:
         self.browsing.follow = follow
-        self.commands.actions["follow"].setChecked(follow)
+        self.commands["follow"].setChecked(follow)
 
     def _show_state(self, state: RunState) -> None:
         self.parts.bar.show_state(state)
@@ -253,7 +373,7 @@ class MainWindow(QMainWindow):
     # ---- what the window shows of itself
 
     def _note_overview(self, overview: Overview) -> None:
-        self.commands.note(overview)
+        self.run_lists.note(overview, self.commands["resume"])
         self._offer_unfinished(overview)
         self.queueing.note_runs(overview.runs)
 
@@ -263,7 +383,7 @@ class MainWindow(QMainWindow):
         if database is not None and database != self._offered and self.inspection.stored:
             self._offered = database
             self.inspection.ask("caution", _caution, self._say_caution)
-            self.queueing.offer_unfinished(overview.runs, database, self.commands.show_runs)
+            self.queueing.offer_unfinished(overview.runs, database, self.run_lists.show_all)
 
     def _say_caution(self, caution: str) -> None:
         if caution:

@@ -2,44 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
+from ui.appearance import Appearance
 from ui.fonts import CODE_POINTS, fixed_font
+from ui.keymap import KeyMap
 from ui.shell.keys_dialog import KeysDialog
+from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import LARGEST, SMALLEST, Now, SettingsDialog
 from ui.shell.tour import Step, Tour
 
-if TYPE_CHECKING:
-    from ui.main_window import MainWindow
-
 
 class Preferences(QObject):
-    """Opens the dialog and the tour; keeps the size of the code."""
+    """Opens the dialog and the tour; keeps the size of the code.
 
-    def __init__(self, window: MainWindow) -> None:
-        """Bring back the size of the code."""
+    `code_sized(font)` when code is to be written in another size; `sandbox_chosen(name)`, `annotator_named(name)` and
+    `models_changed` when that was changed in the dialog; `tour_ended`.
+    """
+
+    code_sized = Signal(object)
+    sandbox_chosen = Signal(str)
+    annotator_named = Signal(str)
+    models_changed = Signal()
+    tour_ended = Signal()
+
+    def __init__(
+        self,
+        window: QWidget,
+        appearance: Appearance,
+        remembered: Remembered,
+        keymap: KeyMap,
+        sandbox: Callable[[], str],
+        steps: Callable[[], Sequence[Step]],
+    ) -> None:
+        """Dialogs stand over `window`; `sandbox` says which one is chosen, `steps` make the tour."""
         super().__init__(window)
-        self._window = window
+        self._window, self._appearance, self._remembered = window, appearance, remembered
+        self._keymap, self._sandbox, self._steps = keymap, sandbox, steps
         self.tour: Tour | None = None
-        self._scale = window.remembered.scale
-        self._points = window.remembered.code_points or CODE_POINTS
-        if window.remembered.code_points:
-            self.size_code(self._points)
+        self._scale = remembered.scale
+        self._points = remembered.code_points or CODE_POINTS
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {
+            "larger": partial(self.scale_code, 1.0),
+            "smaller": partial(self.scale_code, -1.0),
+            "preferences": self.ask,
+            "keys": self.show_keys,
+            "tour": self.show_tour,
+        }
 
     def ask(self) -> None:
         """Show all settings."""
-        window = self._window
-        now = Now(window.control.settings.oracle.sandbox, round(self._points))
-        dialog = SettingsDialog(window.remembered, now, window)
+        dialog = SettingsDialog(self._remembered, Now(self._sandbox(), round(self._points)), self._window)
         dialog.theme_chosen.connect(self.choose_theme)
         dialog.scale_chosen.connect(self.choose_scale)
         dialog.code_sized.connect(self.size_code)
-        dialog.sandbox_chosen.connect(self._choose_sandbox)
-        dialog.annotator_named.connect(window.labelling.rename)
-        dialog.models_changed.connect(window.models.search)
+        dialog.sandbox_chosen.connect(self.sandbox_chosen)
+        dialog.annotator_named.connect(self.annotator_named)
+        dialog.models_changed.connect(self.models_changed)
         dialog.keys_asked.connect(self.show_keys)
         dialog.tour_asked.connect(dialog.accept)
         dialog.tour_asked.connect(self.show_tour)
@@ -48,13 +74,18 @@ class Preferences(QObject):
 
     def choose_theme(self, choice: str) -> None:
         """One of `system`, `light`, `dark`, from now on."""
-        self._window.remembered.theme = choice
-        self._window.appearance.choose(choice)
+        self._remembered.theme = choice
+        self._appearance.choose(choice)
 
     def choose_scale(self, scale: int) -> None:
         """Text of that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
-        self._window.appearance.grow(scale / self._scale)
-        self._window.parts.code.editor.use_font(fixed_font(self._points))
+        self._appearance.grow(scale / self._scale)
+        self._tell_size()
+
+    def restore(self) -> None:
+        """Bring back the size of the code."""
+        if self._remembered.code_points:
+            self.size_code(self._points)
 
     def scale_code(self, step: float) -> None:
         """Larger or smaller code."""
@@ -63,26 +94,28 @@ class Preferences(QObject):
     def size_code(self, points: float) -> None:
         """Code of so many points, from now on."""
         self._points = min(max(points, float(SMALLEST)), float(LARGEST))
-        self._window.remembered.code_points = self._points
-        self._window.parts.code.editor.use_font(fixed_font(self._points))
+        self._remembered.code_points = self._points
+        self._tell_size()
+
+    def _tell_size(self) -> None:
+        self.code_sized.emit(fixed_font(self._points))
 
     def show_keys(self) -> None:
         """Every key on one page."""
-        dialog = KeysDialog(self._window.commands.keymap, self._window)
+        dialog = KeysDialog(self._keymap, self._window)
         dialog.exec()
         dialog.deleteLater()  # it would go on to list every change
 
-    def greet(self) -> None:
-        """Show the tour the first time that there is something to see."""
-        if not self._window.remembered.toured and self._window.parts.shows_views:
-            self.show_tour()
+    @property
+    def unseen(self) -> bool:
+        """Whether the tour was never shown."""
+        return not self._remembered.toured
 
     def show_tour(self) -> None:
         """Show the tour; once it was shown it does not come by itself again."""
-        window = self._window
-        window.remembered.toured = True
+        self._remembered.toured = True
         if self.tour is None:
-            self.tour = Tour(window.appearance.theme, _steps(window), window)
+            self.tour = Tour(self._appearance.theme, self._steps(), self._window)
             self.tour.ended.connect(self._end_tour)
             self.tour.begin()
 
@@ -90,15 +123,11 @@ class Preferences(QObject):
         if self.tour is not None:
             self.tour.deleteLater()
             self.tour = None
-        self._window.parts.regions.table.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _choose_sandbox(self, value: str) -> None:
-        settings = self._window.control.settings
-        self._window.control.adopt(replace(settings, oracle=replace(settings.oracle, sandbox=value)))
+        self.tour_ended.emit()
 
 
-def _steps(window: MainWindow) -> list[Step]:
-    parts, keymap = window.parts, window.commands.keymap
+def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget, keymap: KeyMap) -> list[Step]:
+    """What a new user is shown, with the keys that hold now."""
 
     def by_key(name: str, sentence: str) -> str:
         """A sentence about the key that holds now; nothing where there is none."""
@@ -107,24 +136,24 @@ def _steps(window: MainWindow) -> list[Step]:
 
     return [
         Step(
-            parts.bar,
+            bar,
             "Choose and run",
             "A project, a task and a model on this machine; then Run. The button beside it says what a run will cost.",
         ),
         Step(
-            parts.regions,
+            regions,
             "Regions",
             "Pieces of code that the project's tests can judge. Red ones the model could not write again from its own "
             "description." + by_key("next-failure", "{} goes to the next failure."),
         ),
         Step(
-            parts.code,
+            code,
             "Your code",
             "Every region in its place."
             + by_key("probe", "Select any lines and press {}: the round trip runs on them."),
         ),
         Step(
-            parts.roundtrip,
+            roundtrip,
             "Round trip",
             "What the model said of the region, what it wrote from that alone, and what the tests said."
             + by_key("go-to", "{} goes anywhere.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,10 @@ class Reporting(QObject):
         """Nothing is written yet."""
         super().__init__(window)
         self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"report": self.ask_report}
 
     def ask_report(self) -> None:
         """A page about the run that is shown."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +62,10 @@ class RunControl(QObject):
         self.coordinator.events.connect(self._take)
         self.coordinator.failed.connect(notices.report)
         self.coordinator.finished.connect(self._end)
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done with the run at work, by the name of its action."""
+        return {"pause": self.coordinator.toggle_pause, "stop": self.coordinator.stop}
 
     @property
     def busy(self) -> bool:

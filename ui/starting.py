@@ -7,36 +7,50 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog, QWidget
 
 from core.errors import InspectorError
 from core.events import Progress
 from core.kinds import project_of
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
+from ui.gateway import Gateway
+from ui.inspection import Inspection
+from ui.model_list import ModelList
+from ui.open_project import OpenProject
+from ui.run_control import RunControl
 from ui.shell.run_dialog import RunDialog
 
 if TYPE_CHECKING:
     from core.oracle.missing import Standing
-    from ui.main_window import MainWindow
 
 CHECK = "environment"
 TOO_SLOW = "Not one sample came within a minute: a run of this size takes very long with these models."
 
 
 class Starting(QObject):
-    """Opens the dialog over one window."""
+    """Opens the dialog over one window. `start_asked` when a run is to begin with what was settled there."""
 
-    def __init__(self, window: MainWindow) -> None:
+    start_asked = Signal()
+
+    def __init__(
+        self,
+        window: QWidget,
+        gateway: Gateway,
+        control: RunControl,
+        inspection: Inspection,
+        project: OpenProject,
+        models: ModelList,
+    ) -> None:
         """Nothing is open yet."""
         super().__init__(window)
-        self._window = window
+        self._window, self._gateway, self._control = window, gateway, control
+        self._inspection, self._project, self._models = inspection, project, models
         self._dialog: RunDialog | None = None
         self._paces: Sequence[PaceRow] = ()
         self._trials: list[PaceRow] = []
         self._measuring = False
-        control = window.control
         control.progressed.connect(self._tell_progress)
         control.coordinator.answered.connect(self._take_pace)
         control.coordinator.failed.connect(self._fail)
@@ -44,27 +58,27 @@ class Starting(QObject):
 
     def ask(self) -> None:
         """Let the user change what the next run is started with, and start it."""
-        window, models = self._window, self._window.models
-        dialog = RunDialog(window.control.settings, window, models.headers, models.ask_endpoint)
+        models, control, inspection = self._models, self._control, self._inspection
+        dialog = RunDialog(control.settings, self._window, models.headers, models.ask_endpoint)
         self._dialog = dialog
-        if window.inspection.stored:
-            window.inspection.ask("paces", lambda reader: reader.paces(), self._set_paces)
+        if inspection.stored:
+            inspection.ask("paces", lambda reader: reader.paces(), self._set_paces)
         else:
             self._set_paces(())
         dialog.measure_asked.connect(self._measure)
-        dialog.stop_asked.connect(window.control.coordinator.stop)
+        dialog.stop_asked.connect(control.coordinator.stop)
         dialog.judging.check_asked.connect(partial(self._check, dialog))
         dialog.judging.check()
         accepted = dialog.exec() == QDialog.DialogCode.Accepted
         self._dialog = None
         if self._measuring:
-            window.control.coordinator.stop()
+            control.coordinator.stop()
         if accepted:
-            window.control.adopt(dialog.settings())
+            control.adopt(dialog.settings())
             if dialog.starts:
-                window.start_run()
-        window.inspection.forget("paces")
-        window.gateway.cancel(CHECK)
+                self.start_asked.emit()
+        inspection.forget("paces")
+        self._gateway.cancel(CHECK)
         dialog.deleteLater()
 
     # ---- how fast it would go
@@ -79,13 +93,13 @@ class Starting(QObject):
 
     def _measure(self, settings: RunSettings) -> None:
         """Try one item with these settings."""
-        dialog, window = self._dialog, self._window
-        project = project_of(settings, window.project.root)
+        dialog = self._dialog
+        project = project_of(settings, self._project.root)
         if dialog is None:
             return
         if project is None:
             dialog.end_measuring("No project is open: open its folder, then measure.")
-        elif window.control.measure(project, settings):
+        elif self._control.measure(project, settings):
             self._measuring = True
             dialog.show_measuring("Measuring…")
         else:
@@ -120,7 +134,7 @@ class Starting(QObject):
 
     def _check(self, dialog: RunDialog, settings: OracleSettings) -> None:
         """Say in the dialog what the environment lacks, before any model is asked."""
-        root = self._window.project.root
+        root = self._project.root
         if root is None:
             return
 
@@ -131,9 +145,9 @@ class Starting(QObject):
             if isinstance(error, InspectorError):
                 dialog.judging.say(f"{error.problem} {error.remedy}", bad=True)
             else:
-                self._window.parts.notices.report(error)
+                self._gateway.failed.emit(error)
 
-        self._window.gateway.submit(CHECK, partial(_standing, root, settings), show, fail)
+        self._gateway.submit(CHECK, partial(_standing, root, settings), show, fail)
 
 
 def _place(progress: Progress) -> str:

@@ -6,7 +6,9 @@ the code share their width with the round trip.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -50,9 +52,13 @@ STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
 
 
 class WindowParts(QWidget):
-    """Builds and arranges; joins nothing. `folds_changed` when panes were folded or shown."""
+    """Builds and arranges; joins nothing.
+
+    `folds_changed` when panes were folded or shown; `views_wanted` when the user goes to one of the views.
+    """
 
     folds_changed = Signal()
+    views_wanted = Signal()
 
     def __init__(self, theme: Theme, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
         """Make every part in `theme`."""
@@ -165,6 +171,32 @@ class WindowParts(QWidget):
     def folded(self) -> AbstractSet[str]:
         """The panes that are out of sight."""
         return self._folded
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done with the views, by the name of its action."""
+        return {
+            "focus-project": partial(self.go_to, self.tree),
+            "focus-regions": partial(self.go_to, self.regions.table),
+            "focus-code": partial(self.go_to, self.code.editor),
+            "focus-roundtrip": partial(self.go_to, self.roundtrip),
+            "focus-tabs": partial(self.go_to, self.tabs.tabBar()),
+            "history": self._show_history,
+            "next-tab": lambda: self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % self.tabs.count()),
+            **{f"pane-{name}": partial(self._turn, name) for name in self._panes},
+        }
+
+    def go_to(self, part: QWidget) -> None:
+        """Give a part the focus, wherever it is."""
+        self.views_wanted.emit()
+        self.unfold_around(part)
+        part.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _show_history(self) -> None:
+        self.tabs.setCurrentWidget(self.history)
+        self.go_to(self.history.table)
+
+    def _turn(self, pane: str) -> None:
+        self.fold(pane, pane not in self._folded)
 
     def unfold_around(self, part: QWidget) -> None:
         """Show the pane that a part stands in: it is to get the focus."""

@@ -56,7 +56,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     AgreementDialog: lambda window: AgreementDialog("run 1", window),
     DownloadDialog: lambda window: DownloadDialog(window.gateway, window),
     EndpointDialog: lambda window: EndpointDialog(EndpointSettings("http://127.0.0.1:1/v1"), window.gateway, window),
-    KeysDialog: lambda window: KeysDialog(window.commands.keymap, window),
+    KeysDialog: lambda window: KeysDialog(window.keymap, window),
     QueueDialog: lambda window: QueueDialog(window.queueing, window),
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, True, window),
@@ -107,9 +107,9 @@ def test_every_control_of_the_window_has_a_name(window: MainWindow) -> None:
     for place in range(tabs.count()):
         tabs.setCurrentIndex(place)
         QApplication.processEvents()
-    window.commands.preferences.show_tour()
+    window.preferences.show_tour()
     assert nameless(window) == []
-    window.commands.preferences.tour.end()
+    window.preferences.tour.end()
     window.parts.bar.run.setText("")
     window.parts.bar.run.setAccessibleName("")
     assert nameless(window) == ["QToolButton in TopBar"], "and one without a name is found"

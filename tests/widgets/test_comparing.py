@@ -227,10 +227,10 @@ def test_pages_are_written_from_the_menus(window: MainWindow, tmp_path: Path, mo
     assert "runs compared" in (tmp_path / "both.html").read_text("utf-8")
     window.inspection.choose_run(Wanted(1))
     wait_until(lambda: window.inspection.run is not None and window.inspection.run.id == 1)
-    window.commands.actions["report"].trigger()
+    window.commands["report"].trigger()
     wait_until(lambda: any("run.html" in offer.text for offer in window.parts.offers.offers))
     assert "Worst regions" in (tmp_path / "run.html").read_text("utf-8")
-    window.commands.actions["report"].trigger()
+    window.commands["report"].trigger()
     wait_until(lambda: any("cannot be written" in notice.problem for notice in window.parts.notices.notices))
 
 
@@ -286,9 +286,9 @@ def test_the_menu_offers_runs_that_can_be_compared(window: MainWindow) -> None:
     assert proposed(runs, runs[0], (2, 9)) == (1, 3), "a compared run is gone"
     assert proposed([], None, ()) == ()
     QTimer.singleShot(0, lambda: accept(window))
-    window.commands.actions["compare"].trigger()
+    window.commands["compare"].trigger()
     wait_until(lambda: window.comparing.page.isVisible() and window.comparing.page.comparisons)
-    window.commands.actions["focus-regions"].trigger()
+    window.commands["focus-regions"].trigger()
     assert not window.comparing.page.isVisible()
     assert window.parts.regions.table.isVisible()
 
@@ -307,10 +307,10 @@ def accept(window: MainWindow) -> None:
 def test_one_run_alone_cannot_be_compared(window: MainWindow) -> None:
     overview = window.inspection.overview
     assert overview is not None
-    window.commands.note(replace(overview, runs=overview.runs[:1]))
-    window.commands.actions["compare"].trigger()
+    window.run_lists.note(replace(overview, runs=overview.runs[:1]), window.commands["resume"])
+    window.commands["compare"].trigger()
     assert window.parts.notices.notices[0].problem == "A comparison needs two runs."
-    window.commands.note(overview)
+    window.run_lists.note(overview, window.commands["resume"])
 
 
 def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_file_chosen_in_the_tree_shows_its_first_edit(window: MainWindow, case
 
 def test_the_history_marks_sampled_edits_and_leads_to_them(window: MainWindow, case: StoredEdits) -> None:
     panel, items = window.parts.history, case.items()
-    window.commands.actions["history"].trigger()
+    window.commands["history"].trigger()
     wait_until(lambda: panel.commits.rowCount() == 9)
     assert panel.count.text() == "9 commits"
     rows = {item.id: panel.commits.row_of(item.origin["commit"]) for item in items}
@@ -189,5 +189,5 @@ def test_edits_out_of_a_file_need_no_project(window: MainWindow, case: StoredEdi
     wait_until(lambda: code.source.text == stored.items()[0].old_text)
     assert code.header.about.text() == "the stored old code"
     assert window.parts.notices.problem.text() == ""
-    window.commands.actions["history"].trigger()
+    window.commands["history"].trigger()
     wait_until(lambda: "is not in a git repository" in window.parts.history.empty.accessibleName())

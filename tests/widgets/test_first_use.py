@@ -99,9 +99,9 @@ def test_a_run_can_be_measured_before_there_is_a_database(window: MainWindow, tm
     window.open_database(tmp_path / "none.sqlite")
     offered: list[bool] = []
     in_dialog(lambda dialog: offered.append(isinstance(dialog, RunDialog) and dialog.measure.isVisible()))
-    window.commands.ask_settings()
+    window.starting.ask()
     in_dialog(lambda dialog: None)
-    window.commands.show_runs()
+    window.run_lists.show_all()
     QApplication.processEvents()
     assert offered == [True]
     assert not window.parts.notices.isVisible()
@@ -145,12 +145,12 @@ def asked(run_window: MainWindow) -> list[tuple[str, int, int]]:
 
 def test_f7_right_after_selecting_is_not_lost(run_window: MainWindow, asked: list[tuple[str, int, int]]) -> None:
     select(run_window, "subtotal = sum(prices)")
-    run_window.commands.actions["probe"].trigger()
+    run_window.commands["probe"].trigger()
     wait_until(lambda: asked)
     text = run_window.parts.code.editor.toPlainText()
     assert text[asked[0][1] : asked[0][2]] == "subtotal = sum(prices)"
     select(run_window, "discount = subtotal * rate")
-    run_window.commands.actions["probe"].trigger()
+    run_window.commands["probe"].trigger()
     wait_until(lambda: len(asked) == 2)
     assert text[asked[1][1] : asked[1][2]] == "discount = subtotal * rate", "not the selection before"
 
@@ -162,11 +162,11 @@ def test_without_a_selection_the_line_with_the_cursor_is_meant(
     cursor = editor.textCursor()
     cursor.setPosition(editor.toPlainText().index("sum(prices)"))
     editor.setTextCursor(cursor)
-    run_window.commands.actions["check"].trigger()
+    run_window.commands["check"].trigger()
     wait_until(lambda: asked)
     cursor.setPosition(editor.toPlainText().index("\n\n") + 1)
     editor.setTextCursor(cursor)
-    run_window.commands.actions["probe"].trigger()
+    run_window.commands["probe"].trigger()
     wait_until(lambda: bar.isVisible() and bar.said.text() == "No statement is selected.")
     assert len(asked) == 1
     editor.show_line(0)
@@ -176,7 +176,7 @@ def test_without_a_selection_the_line_with_the_cursor_is_meant(
 def test_the_answer_of_the_tests_is_read_whole(run_window: MainWindow, asked: list[tuple[str, int, int]]) -> None:
     run_window.resize(960, 700)
     select(run_window, "subtotal = sum(prices)")
-    run_window.commands.actions["check"].trigger()
+    run_window.commands["check"].trigger()
     wait_until(lambda: asked)
     selecting = run_window.parts.code.selecting
     assert selecting.region is not None
@@ -238,7 +238,7 @@ def test_the_next_failure_is_the_sample_that_failed(run_window: MainWindow, case
     seen = 0
     for _ in range(len(case.items())):
         before = window.inspection.item
-        window.commands.actions["next-failure"].trigger()
+        window.commands["next-failure"].trigger()
         item = window.inspection.item
         if item is None or item == before:
             break
@@ -296,7 +296,7 @@ def test_a_run_that_is_held_is_not_said_to_be_running(qapp: QApplication, case: 
 
 def test_an_unfinished_run_is_resumed_from_the_menu(window: MainWindow, tmp_path: Path) -> None:
     case = filled(tmp_path, items=12, finish=False)
-    resume = window.commands.actions["resume"]
+    resume = window.commands["resume"]
     assert not resume.isEnabled()
     window.open_database(case.database, case.root)
     wait_until(resume.isEnabled)

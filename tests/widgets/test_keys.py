@@ -47,14 +47,14 @@ def only_window(qapp: QApplication, remembered: Remembered) -> Iterator[MainWind
 @pytest.fixture
 def window(only_window: MainWindow) -> MainWindow:
     """With the default keys."""
-    only_window.commands.keymap.reset_all()
+    only_window.keymap.reset_all()
     only_window.activateWindow()
     return only_window
 
 
 @pytest.fixture
 def dialog(window: MainWindow) -> Iterator[KeysDialog]:
-    made = KeysDialog(window.commands.keymap, window)
+    made = KeysDialog(window.keymap, window)
     made.show()
     made.activateWindow()
     wait_until(made.list.hasFocus)
@@ -72,7 +72,7 @@ def press(key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoMod
 
 
 def test_no_default_key_does_two_things(window: MainWindow) -> None:
-    bindings = window.commands.keymap.bindings()
+    bindings = window.keymap.bindings()
     assert clashes(bindings) == {}
     names = {each.name for each in bindings}
     assert names >= {"run", "next-region", "code-next-region", "next-change", "mode-1", "mode-9", "label-undo"}
@@ -85,7 +85,7 @@ def test_a_key_is_chosen_by_keys_alone_and_works_at_once(window: MainWindow, dia
     assert dialog.field.hasFocus()
     press(Qt.Key.Key_A)
     assert dialog.list.hasFocus()
-    action = window.commands.keymap.binding("mode-4").action
+    action = window.keymap.binding("mode-4").action
     assert action is not None
     assert [key.toString() for key in action.shortcuts()] == ["A"]
     assert window.parts.labels.buttons[3].accessibleName() == "Ambiguous, key A"
@@ -100,7 +100,7 @@ def test_a_key_is_chosen_by_keys_alone_and_works_at_once(window: MainWindow, dia
 
 
 def test_a_key_in_use_is_refused_and_nothing_changes(window: MainWindow, dialog: KeysDialog) -> None:
-    keymap = window.commands.keymap
+    keymap = window.keymap
     for name, taken in (("mode-4", "S"), ("mode-4", "Ctrl+R"), ("run", "U"), ("run", "F8")):
         before = keymap.binding(name).keys
         pick(dialog, keymap.binding(name).words)
@@ -115,7 +115,7 @@ def test_a_key_in_use_is_refused_and_nothing_changes(window: MainWindow, dialog:
 
 
 def test_a_view_made_later_gets_the_chosen_keys(window: MainWindow) -> None:
-    keymap = window.commands.keymap
+    keymap = window.keymap
     keymap.rebind("next-change", ["Ctrl+Alt+J"])
     panel = DiffPanel(LIGHT)
     panel.setParent(window)
@@ -136,7 +136,7 @@ def test_escape_leaves_the_key_as_it_is(window: MainWindow, dialog: KeysDialog) 
     press(Qt.Key.Key_Return)
     press(Qt.Key.Key_Escape)
     assert dialog.isVisible() and dialog.list.hasFocus()
-    assert window.commands.keymap.binding("run").keys == ("Ctrl+R",)
+    assert window.keymap.binding("run").keys == ("Ctrl+R",)
 
 
 def test_the_list_is_filtered_by_words_and_keys(dialog: KeysDialog) -> None:
@@ -149,7 +149,7 @@ def test_the_list_is_filtered_by_words_and_keys(dialog: KeysDialog) -> None:
 def test_chosen_keys_are_remembered_and_given_back(
     qapp: QApplication, window: MainWindow, remembered: Remembered
 ) -> None:
-    keymap = window.commands.keymap
+    keymap = window.keymap
     keymap.rebind("run", ["F4"])
     keymap.rebind("stop", [])
     bar = window.parts.bar
@@ -160,12 +160,12 @@ def test_chosen_keys_are_remembered_and_given_back(
     assert bar.pause.toolTip() == "Go on (Ctrl+Shift+P)"
     bar.show_state(RunState.IDLE)
     again = opened(qapp, remembered)
-    assert again.commands.keymap.binding("run").keys == ("F4",)
-    assert again.commands.keymap.binding("stop").keys == ()
+    assert again.keymap.binding("run").keys == ("F4",)
+    assert again.keymap.binding("stop").keys == ()
     assert again.parts.bar.run.toolTip() == "Start a run (F4)"
-    again.commands.keymap.reset("stop")
-    again.commands.keymap.reset_all()
-    assert again.commands.keymap.binding("run").keys == ("Ctrl+R",)
+    again.keymap.reset("stop")
+    again.keymap.reset_all()
+    assert again.keymap.binding("run").keys == ("Ctrl+R",)
     assert remembered.keys() == {}
     again.close()
     again.deleteLater()
@@ -175,20 +175,20 @@ def test_a_default_gives_way_to_what_the_user_chose_before_it_was_one(window: Ma
     before = Remembered(QSettings(str(tmp_path / "older.ini"), QSettings.Format.IniFormat))
     before.keep_keys({"code-next-region": ["F8"], "gone": ["F2"]})
     keymap = KeyMap(before, window)
-    for binding in window.commands.keymap.bindings():
+    for binding in window.keymap.bindings():
         keymap.declare(binding.group, [(binding.name, binding.words, " ".join(binding.defaults))], *binding.reach)
     assert clashes(keymap.bindings()) == {}
     assert (keymap.binding("code-next-region").keys, keymap.binding("next-region").keys) == (("F8",), ())
 
 
 def test_texts_name_the_keys_that_hold_now(window: MainWindow) -> None:
-    keymap, parts = window.commands.keymap, window.parts
+    keymap, parts = window.keymap, window.parts
     keymap.rebind("next-failure", ["F4"])
     keymap.rebind("probe", [])
     keymap.rebind("keys", ["F11"])
     keymap.rebind("compare-next-region", ["Ctrl+Alt+J"])
-    window.commands.preferences.show_tour()
-    tour = window.commands.preferences.tour
+    window.preferences.show_tour()
+    tour = window.preferences.tour
     assert tour is not None
     told = " ".join(step.text for step in tour.steps)
     assert "F4 goes to the next failure" in told and "F11 shows every key" in told

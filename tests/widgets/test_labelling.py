@@ -152,7 +152,7 @@ def test_blind_shows_nothing_but_the_texts_whatever_the_key(window: MainWindow) 
     wait_until(lambda: not parts.labels.held)
     press(Qt.Key.Key_B)
     assert parts.notices.isVisible() and parts.offers.isVisible()
-    assert parts.queue.files.isVisible() and window.commands.actions["next-tab"].isEnabled()
+    assert parts.queue.files.isVisible() and window.commands["next-tab"].isEnabled()
     assert parts.regions.isVisible() and parts.bar.isVisible()
 
 
@@ -183,7 +183,7 @@ def test_while_blind_nothing_in_sight_tells_verdict_model_or_score(window: MainW
     begin(window)
     run, parts = window.inspection.run, window.parts
     assert run is not None and [text for text in on_screen(window) if TELLING.search(text)]
-    window.commands.search_project()
+    window.searching.search_project()
     QTest.keyClick(parts.labels, Qt.Key.Key_B)
     wait_until(lambda: len(window.labelling._queue.samples) == len(outcomes(case)) and parts.labels.hasFocus())
     assert {outcomes(case)[sample] for sample in window.labelling._queue.samples} > {"pass", "fail"}
@@ -194,7 +194,7 @@ def test_while_blind_nothing_in_sight_tells_verdict_model_or_score(window: MainW
     parts.notices.say(NoticeText(f"Run {run.id} has an RTC of 0.5."))
     assert "perhaps your last label" in parts.notices.problem.text()
     window.inspection.refresh()
-    for action in window.commands.actions.all():
+    for action in window.commands.all():
         if action.objectName() not in WHILE_BLIND:
             action.trigger()
             assert parts.tabs.currentWidget() is parts.desk and QApplication.activeModalWidget() is None

@@ -80,7 +80,7 @@ def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, reme
         dialog.reject()
 
     QTimer.singleShot(100, use)
-    window.commands.preferences.ask()
+    window.preferences.ask()
     assert seen
     assert measured == [[round(pixels * 1.5) for pixels in usual], usual]
     assert window.appearance.theme is DARK
@@ -116,8 +116,8 @@ def labels(dialog: SettingsDialog) -> list[QLabel]:
 
 
 def test_the_tour_has_at_most_four_steps_and_keys_lead_through_it(window: MainWindow) -> None:
-    preferences = window.commands.preferences
-    preferences.greet()
+    preferences = window.preferences
+    window.greet()
     tour = preferences.tour
     assert tour is not None and tour.isVisible()
     titles = []
@@ -130,10 +130,10 @@ def test_the_tour_has_at_most_four_steps_and_keys_lead_through_it(window: MainWi
 
 
 def test_a_skipped_tour_never_comes_again(window: MainWindow, remembered: Remembered) -> None:
-    preferences = window.commands.preferences
-    preferences.greet()
+    preferences = window.preferences
+    window.greet()
     assert preferences.tour is not None
     QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert preferences.tour is None and remembered.toured
-    preferences.greet()
+    window.greet()
     assert preferences.tour is None

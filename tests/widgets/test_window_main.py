@@ -224,7 +224,7 @@ def test_themes_switch_live_and_are_remembered(window: MainWindow, case: Filled,
     window.browsing.choose(judged(case).id)
     wait_until(lambda: window.parts.roundtrip.cards)
     light = window.grab().toImage()
-    window.commands.preferences.choose_theme("dark")
+    window.preferences.choose_theme("dark")
     assert remembered.theme == "dark"
     image = window.grab().toImage()
     assert image != light
@@ -361,11 +361,11 @@ def test_the_runs_menu_lists_runs_and_offers_to_resume(empty: MainWindow, tmp_pa
     case = filled(tmp_path, items=12, finish=False)
     empty.open_database(case.database, case.root)
     wait_until(lambda: empty.inspection.run is not None)
-    empty.commands._fill_runs()
+    empty.parts.bar.runs_button.menu().aboutToShow.emit()
     texts = [action.text() for action in empty.parts.bar.runs_button.menu().actions()]
     assert any(text.startswith("Run 1 · ") and "interrupted" in text for text in texts)
     assert "Res&ume run 1" in texts
-    assert empty.commands.actions["resume"].isEnabled()
+    assert empty.commands["resume"].isEnabled()
 
 
 def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_path: Path) -> None:
@@ -373,13 +373,13 @@ def test_a_deleted_run_leaves_the_window_and_comes_back(empty: MainWindow, tmp_p
     filled(tmp_path, items=12, seed=9)
     empty.open_database(case.database, case.root)
     wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 2)
-    empty.commands._hide_run(2)
+    empty.run_lists.hide(2)
     wait_until(lambda: empty.inspection.run is not None and empty.inspection.run.id == 1)
     seen: list[list[int]] = []
     empty.inspection.ask("t", lambda reader: [run.id for run in reader.runs(hidden=True)], seen.append)
     wait_until(lambda: seen)
     assert seen == [[2]]
-    empty.commands._change_runs(lambda store: store.restore_run(2))
+    empty.run_lists.change(lambda store: store.restore_run(2))
     wait_until(lambda: empty.inspection.overview is not None and len(empty.inspection.overview.runs) == 2)
 
 
@@ -456,7 +456,7 @@ def test_the_window_fits_narrow_and_low_screens(window: MainWindow, case: Filled
 
 
 def test_panes_fold_and_come_back(window: MainWindow, remembered: Remembered) -> None:
-    parts, actions = window.parts, window.commands.actions
+    parts, actions = window.parts, window.commands
     code = parts.code.width()
     for name in ("pane-lists", "pane-trip", "pane-tabs"):
         assert actions[name].isChecked()
@@ -474,7 +474,7 @@ def test_panes_fold_and_come_back(window: MainWindow, remembered: Remembered) ->
     parts.keep_sizes(remembered)
     again = MainWindow(window.appearance, remembered)
     assert again.parts.folded == {"trip", "tabs"}
-    assert not again.commands.actions["pane-tabs"].isChecked()
+    assert not again.commands["pane-tabs"].isChecked()
     window.reset_layout()
     assert parts.tabs.isVisible() and parts.roundtrip.isVisible()
     again.close()

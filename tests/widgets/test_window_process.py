@@ -83,7 +83,7 @@ def step():
         QTimer.singleShot(50, step)
     elif names:
         QTimer.singleShot(50, lambda: QApplication.activeModalWidget().reject())
-        main.commands.actions[names.pop(0)].trigger()
+        main.commands[names.pop(0)].trigger()
         QTimer.singleShot(50, step)
     else:
         print(len(main.findChildren(QDialog)))

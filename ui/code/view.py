@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -85,6 +85,20 @@ class CodeView(QWidget):
             bind(self.editor, key, partial(self.go, step, failing), words, f"code-{id}")
             for words, id, key, step, failing in STEPS
         )
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done with the code, by the name of its action."""
+        return {
+            "check": self.selecting.check,
+            "probe": self.selecting.probe,
+            "next-region": partial(self.go, 1),
+            "previous-region": partial(self.go, -1),
+            "next-failure": partial(self.go, 1, True),
+            "previous-failure": partial(self.go, -1, True),
+            "candidates": self.header.candidates.toggle,
+            "dropped": self.header.dropped.toggle,
+            "find": self.find_bar.open_bar,
+        }
 
     @property
     def path(self) -> str:

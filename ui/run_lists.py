@@ -1,0 +1,115 @@
+"""The runs there are: in the menu, in the dialog that lists all of them, and what is done with one from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QWidget
+
+from core.errors import UserError
+from core.store.rows import RunRow
+from ui.comparing import proposed
+from ui.inspection import Inspection, Overview, Wanted
+from ui.scribe import Scribe
+from ui.shell.notices import NoticeBar
+from ui.shell.run_model import RESUMABLE, run_title
+from ui.shell.runs_dialog import RunsDialog
+
+if TYPE_CHECKING:
+    from core.store.writer import Store
+
+RUNS_IN_MENU = 12
+
+
+class RunLists(QObject):
+    """`opened` when another run is shown; `resume_asked(run_id)`; `compare_asked(run_ids)`."""
+
+    opened = Signal()
+    resume_asked = Signal(int)
+    compare_asked = Signal(object)
+
+    def __init__(self, window: QWidget, inspection: Inspection, scribe: Scribe, notices: NoticeBar) -> None:
+        """Dialogs stand over `window`."""
+        super().__init__(window)
+        self._window, self._inspection, self._scribe, self._notices = window, inspection, scribe, notices
+        self._runs: Sequence[RunRow] = ()
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"runs": self.show_all, "resume": self._resume_shown}
+
+    def note(self, overview: Overview, resume: QAction) -> None:
+        """Remember the runs there are; `resume` is for the one on show, where it can be taken up again."""
+        self._runs = overview.runs
+        run = overview.run
+        resume.setEnabled(run is not None and run.status in RESUMABLE)
+        resume.setText(f"Res&ume run {run.id}" if run is not None and resume.isEnabled() else "Res&ume this run")
+
+    def fill(self, menu: QMenu, *further: QAction | QMenu) -> None:
+        """The newest runs, then further entries."""
+        current = self._inspection.run
+        menu.clear()
+        for run in sorted(self._runs, key=lambda run: -run.id)[:RUNS_IN_MENU]:
+            action = menu.addAction(run_title(run))
+            action.setCheckable(True)
+            action.setChecked(current is not None and run.id == current.id)
+            action.triggered.connect(partial(self._open_listed, run.id))
+        menu.addSeparator()
+        for each in further:
+            menu.addMenu(each) if isinstance(each, QMenu) else menu.addAction(each)
+
+    def ask_comparison(self, compared: Sequence[int]) -> None:
+        """List every run, with those selected that can be compared; `compared` are those compared just now."""
+        chosen = proposed(self._runs, self._inspection.run, compared)
+        if len(self._runs) < 2:
+            remedy = "Start another one, with another model, quantization or seed, then compare them."
+            self._notices.report(UserError("A comparison needs two runs.", remedy))
+            return
+        self.show_all(chosen)
+
+    def show_all(self, chosen: Sequence[int] = ()) -> None:
+        """List every run of the database, with some of them selected."""
+        current = self._inspection.run
+        dialog = RunsDialog(self._runs, current.id if current else None, True, self._window)
+        dialog.opened.connect(self._open)
+        dialog.resumed.connect(self.resume_asked)
+        dialog.compared.connect(self.compare_asked)
+        dialog.renamed.connect(lambda run_id, name: self.change(lambda store: store.rename_run(run_id, name)))
+        dialog.noted.connect(lambda run_id, notes: self.change(lambda store: store.note_run(run_id, notes)))
+        dialog.hidden.connect(self.hide)
+        dialog.restored.connect(lambda run_id: self.change(lambda store: store.restore_run(run_id)))
+        self._inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
+        if chosen:
+            dialog.preselect(chosen)
+        dialog.exec()
+        self._inspection.forget("deleted runs")
+        dialog.deleteLater()
+
+    def hide(self, run_id: int) -> None:
+        """Delete a run so that it can come back; another one is shown if this one was on show."""
+        self.change(lambda store: store.hide_run(run_id))
+        shown = self._inspection.run
+        if shown is not None and shown.id == run_id:
+            self._inspection.choose_run(Wanted(root=shown.project_root))
+
+    def change(self, change: Callable[[Store], None]) -> None:
+        """Write something about a run."""
+        database = self._inspection.database
+        if database is not None:
+            self._scribe.write(database, change, lambda _: self._inspection.refresh(), wait=False)
+
+    def _open(self, run_id: int) -> None:
+        self.opened.emit()
+        self._inspection.choose_run(Wanted(run_id))
+
+    def _open_listed(self, run_id: int, checked: bool = False) -> None:
+        self._open(run_id)
+
+    def _resume_shown(self) -> None:
+        run = self._inspection.run
+        if run is not None and run.status in RESUMABLE:
+            self.resume_asked.emit(run.id)
