@@ -240,20 +240,27 @@ class Coordinator(QObject):
 
 
 def _drain(events: deque[Event]) -> list[Event]:
-    """Take what waits; texts of one sample that follow one another become one."""
+    """Take what waits; texts of one sample become one, however many others are written at the same time.
+
+    They are not joined over an event of another kind: a sample that is stored ends its text.
+    """
     batch: list[Event] = []
+    texts: dict[TextStreamed, int] = {}
     while events:
         event = events.popleft()
-        last = batch[-1] if batch else None
-        if isinstance(event, TextStreamed) and isinstance(last, TextStreamed) and _same(event, last):
-            batch[-1] = replace(last, text=last.text + event.text)
+        if not isinstance(event, TextStreamed):
+            texts.clear()
+            batch.append(event)
+            continue
+        sample = replace(event, text="")
+        if sample in texts:
+            before = batch[texts[sample]]
+            assert isinstance(before, TextStreamed)
+            batch[texts[sample]] = replace(before, text=before.text + event.text)
         else:
+            texts[sample] = len(batch)
             batch.append(event)
     return batch
-
-
-def _same(one: TextStreamed, other: TextStreamed) -> bool:
-    return replace(one, text="") == replace(other, text="")
 
 
 def _nothing(answer: None) -> None:

@@ -124,10 +124,10 @@ class MainWindow(QMainWindow):
         self._offer_commands()
         self._connect()
         self._connect_shell()
-        self.preferences.restore()
         self._show_task(self.control.settings)
         self._show_queue()
         self._restore()
+        self.preferences.restore()  # last: showing and folding panes gives their text its usual size
         self.welcome.setFocus()
 
     def _fill_menus(self, menu: QMenu, runs: QMenu) -> None:

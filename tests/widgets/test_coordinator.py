@@ -16,11 +16,12 @@ from core.errors import ProjectError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
 from core.generation import Role
 from core.settings import RunSettings
+from core.store.rows import Score
 from ui.coordinator import Coordinator, RunState, new_run
 from ui.gateway import Gateway
 
 Emit = Callable[[Event], None]
-END = RunFinished(7, "finished", 0.5, 0.1, 0.2, 0.8, 1, 7)
+END = RunFinished(7, "finished", {"rtc": Score(0.5, 0.2, 0.8)}, 1, 7)
 START = RunStarted(7, False, "synthesis", "p", "m", "s", 1)
 
 
@@ -69,6 +70,29 @@ def test_tokens_arrive_joined_and_in_few_batches(coordinator: Coordinator) -> No
     assert coordinator.run_id == 7
 
 
+def test_streams_side_by_side_are_joined_each_in_itself(coordinator: Coordinator) -> None:
+    def job(emit: Emit, control: Control) -> RunFinished:
+        emit(START)
+        for word in range(50):
+            for index in range(4):
+                emit(TextStreamed(1, Role.FORWARD, index, f"{word} "))
+        emit(Notice("stored"))
+        emit(TextStreamed(1, Role.FORWARD, 0, "again"))
+        emit(END)
+        return END
+
+    heard, ends = batches(coordinator), []
+    coordinator.finished.connect(ends.append)
+    assert coordinator.begin(job)
+    wait_until(lambda: ends)
+    texts = [event for batch in heard for event in batch if isinstance(event, TextStreamed)]
+    assert len(texts) <= 4 * len(heard) + 1 < 40
+    said = "".join(f"{word} " for word in range(50))
+    joined = ["".join(text.text for text in texts if text.index == index) for index in range(4)]
+    assert joined == [f"{said}again", said, said, said]
+    assert texts[-1].text == "again", "not joined with what came before something was stored"
+
+
 def test_texts_of_different_samples_are_kept_apart(coordinator: Coordinator) -> None:
     def job(emit: Emit, control: Control) -> RunFinished:
         for index in (0, 0, 1, 0):
@@ -80,9 +104,8 @@ def test_texts_of_different_samples_are_kept_apart(coordinator: Coordinator) -> 
     coordinator.begin(job)
     wait_until(lambda: ends)
     assert [(event.index, event.text) for event in heard[0] if isinstance(event, TextStreamed)] == [
-        (0, "xx"),
+        (0, "xxx"),
         (1, "x"),
-        (0, "x"),
     ]
 
 
