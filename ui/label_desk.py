@@ -4,50 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from core.errors import UserError
 from core.store.labels import mode_names
 from core.taxonomy import Taxonomy
 from core.taxonomy_file import TaxonomyFile
-from ui.inspection import COMPARISON
+from ui.inspection import COMPARISON, Inspection
+from ui.label_files import LabelFiles
 from ui.label_queue import QueueKind
+from ui.labelling import Labelling
 from ui.shell.notices import NoticeText
+from ui.window_parts import WindowParts
 
 if TYPE_CHECKING:
     from core.agreement import Agreement
     from core.store.reader import Reader
-    from ui.main_window import MainWindow
     from ui.shell.taxonomy_dialog import TaxonomyDialog
 
 REST = 150
 """Milliseconds without a further sample after which code and round trip follow."""
-WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
-"""What the window still does while an annotator is blind; all else could show the run, its model or a verdict."""
 
 
 class LabelDesk(QObject):
-    """Joins the desk of one window."""
+    """Joins the desk of one window.
 
-    def __init__(self, window: MainWindow) -> None:
-        """Read the user's error modes; a file that cannot be read is a notice, and the bundled ones are offered."""
+    `labels_wanted`: go to the labels; `blinded(blind)`: whether whatever tells the run must be out of sight and reach.
+    `sample_shown(item_id, sample_id)`: what is labelled, to be shown in its place.
+    """
+
+    labels_wanted = Signal()
+    sample_shown = Signal(int, int)
+    blinded = Signal(bool)
+
+    def __init__(
+        self,
+        window: QWidget,
+        parts: WindowParts,
+        labelling: Labelling,
+        files: LabelFiles,
+        inspection: Inspection,
+        folder: Path,
+    ) -> None:
+        """Read the error modes in `folder`; a file that cannot be read is a notice, and the bundled ones are offered."""
         super().__init__(window)
-        self._window, self._parts = window, window.parts
-        self._file = TaxonomyFile(window.remembered.folder)
-        parts = window.parts
-        window.labelling.blind_changed.connect(self._set_blind)
+        self._window, self._parts, self._labelling, self._inspection = window, parts, labelling, inspection
+        self._file = TaxonomyFile(folder)
         self._wanted: tuple[int, int] | None = None
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._show_with_it)
-        window.labelling.shown.connect(self._follow)
+        labelling.blind_changed.connect(self._set_blind)
+        labelling.shown.connect(self._follow)
         parts.labels.large.toggled.connect(self._set_large)
-        parts.queue.export_asked.connect(window.label_files.ask_export)
-        parts.queue.import_asked.connect(window.label_files.ask_import)
+        parts.queue.export_asked.connect(files.ask_export)
+        parts.queue.import_asked.connect(files.ask_import)
         parts.queue.agreement_asked.connect(self.show_agreement)
         parts.queue.modes_asked.connect(self.ask_modes)
-        window.label_files.imported.connect(window.labelling.rebuild)
+        files.imported.connect(labelling.rebuild)
         try:
             parts.labels.set_taxonomy(self._file.read())
         except UserError as error:
@@ -82,13 +99,13 @@ class LabelDesk(QObject):
     def adjudicate(self) -> None:
         """Decide where annotators differ."""
         self._parts.queue.kind.setCurrentText(QueueKind.ADJUDICATION)
-        self._window.label_samples()
+        self.labels_wanted.emit()
 
     def show_agreement(self) -> None:
         """Show how well the annotators of the queue's runs agree."""
         from ui.shell.agreement_dialog import AgreementDialog  # as above
 
-        inspection, runs = self._window.inspection, self._window.labelling.runs()
+        inspection, runs = self._inspection, self._labelling.runs()
         scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"
         dialog = AgreementDialog(scope, self._window)
         own = {mode.id: mode.name for mode in self._parts.labels.taxonomy.modes}
@@ -113,23 +130,17 @@ class LabelDesk(QObject):
 
     def _show_with_it(self) -> None:
         """Code and round trip beside the sample that is labelled, where it is of the run on show."""
-        if self._wanted is None or self._window.labelling.blind or not self._parts.labels.isVisible():
+        if self._wanted is None or self._labelling.blind or not self._parts.labels.isVisible():
             return
-        item_id, sample_id = self._wanted
-        if self._window.inspection.knows(item_id):
-            self._window.browsing.trace.await_sample(sample_id)
-            self._window.browsing.choose(item_id)
+        if self._inspection.knows(self._wanted[0]):
+            self.sample_shown.emit(*self._wanted)
 
     def _set_large(self, large: bool) -> None:
         self._parts.show_labels_large(large)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_blind(self, blind: bool) -> None:
-        for action in self._window.commands.all():
-            if action.objectName() not in WHILE_BLIND:
-                action.setEnabled(not blind)
-        self._window.setAcceptDrops(not blind)
-        self._window.searching.close()
+        self.blinded.emit(blind)
         self._parts.show_labels_alone(blind)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 

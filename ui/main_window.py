@@ -61,6 +61,8 @@ PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
 CHECK = 50
 """Milliseconds between two looks whether it has."""
+WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
+"""What the window still does while an annotator is blind."""
 DEMO_REGIONS = 6
 DEMO = (
     "The bundled model has 135 million parameters, as few as fit into a package: expect most of its reconstructions to "
@@ -104,7 +106,7 @@ class MainWindow(QMainWindow):
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
         self.commands = WindowActions(self)
-        self.label_desk = LabelDesk(self)
+        self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
         self.keymap = wire_keys(parts, self.commands, self.comparing, remembered)
         self.preferences = Preferences(
             self, appearance, remembered, self.keymap,
@@ -182,6 +184,9 @@ class MainWindow(QMainWindow):
         self.dropping.project_dropped.connect(self.open_project)
         self.dropping.database_dropped.connect(self.open_database)
         self.dropping.model_dropped.connect(self._use_model)
+        self.label_desk.labels_wanted.connect(self.label_samples)
+        self.label_desk.blinded.connect(self._set_blind)
+        self.label_desk.sample_shown.connect(self.browsing.choose_sample)
         self.run_lists.opened.connect(self.comparing.close)
         self.run_lists.resume_asked.connect(self.resume_run)
         self.run_lists.compare_asked.connect(self.comparing.compare)
@@ -194,6 +199,14 @@ class MainWindow(QMainWindow):
         self.preferences.models_changed.connect(self.models.search)
         self.preferences.tour_ended.connect(lambda: parts.regions.table.setFocus(Qt.FocusReason.OtherFocusReason))
         self._show_folds()
+
+    def _set_blind(self, blind: bool) -> None:
+        """Put out of reach what could show an annotator the run, its model or a verdict."""
+        for action in self.commands.all():
+            if action.objectName() not in WHILE_BLIND:
+                action.setEnabled(not blind)
+        self.setAcceptDrops(not blind)
+        self.searching.close()
 
     def _show_folds(self) -> None:
         for name in PANES:
