@@ -50,7 +50,7 @@ class LabelDesk(QObject):
         inspection: Inspection,
         folder: Path,
     ) -> None:
-        """Read the error modes in `folder`; a file that cannot be read is a notice, and the bundled ones are offered."""
+        """Read the error modes in `folder`; of a file that cannot be read there is a notice, and the bundled ones."""
         super().__init__(window)
         self._window, self._parts, self._labelling, self._inspection = window, parts, labelling, inspection
         self._file = TaxonomyFile(folder)
