@@ -25,9 +25,8 @@ from core.results import open_reader, open_store
 from core.store.rows import LabelRow, ReconstructionRow
 from core.taxonomy import read_taxonomy
 from ui.appearance import Appearance
-from ui.label_desk import WHILE_BLIND
 from ui.label_queue import Asked, Labelled, QueueKind, make_queue
-from ui.main_window import MainWindow
+from ui.main_window import WHILE_BLIND, MainWindow
 from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
