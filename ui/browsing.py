@@ -99,6 +99,11 @@ class Browsing(QObject):
         elif link.run is not None:
             self._inspection.choose_run(Wanted(link.run))
 
+    def choose_sample(self, item_id: int, sample_id: int) -> None:
+        """Show a sample of a region as soon as it is read."""
+        self.trace.await_sample(sample_id)
+        self.choose(item_id)
+
     def choose_failure(self, item_id: int) -> None:
         """The user looks for what failed: show that sample of a region, not one that passes."""
         self.trace.await_failure()
