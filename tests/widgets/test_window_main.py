@@ -91,7 +91,7 @@ def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
     assert not window.welcome.isVisible()
     assert len(parts.regions.regions.all_items) == 50
     assert f"run {run.id} · {run.items_complete}/{run.items_admitted} regions" in parts.status.summary.text()
-    assert f"RTC {run.rtc.value:.2f} ({run.rtc.low:.2f}–{run.rtc.high:.2f})" in parts.status.summary.text()
+    assert f"RTC {run.rtc.value:.2f} ({run.rtc.low:.2f}–{run.rtc.high:.2f}, n " in parts.status.summary.text()
     assert parts.tree.files.index_of("shop/module_000.py").siblingAtColumn(1).data()
     assert parts.bar.project.value == str(case.root)
     assert case.root.name in window.windowTitle()
