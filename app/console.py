@@ -13,7 +13,7 @@ from app.events import as_json
 from app.figures import figure_table
 from core.events import Event, Notice, VerdictReady
 from core.events import Progress as Step
-from core.kinds import CONDITIONS, few, task
+from core.kinds import few, task
 from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow
 from core.types import Score
@@ -107,34 +107,28 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
 
 
 def _scores_table(run: RunRow) -> Table:
-    table = Table(title=f"{run.project_name}: round-trip correctness of {run.model_name}", title_justify="left")
+    """The run's figures as its kind names them, the headline first."""
     kind = task(run.task)
-    for column in ("score", "value", "95 % interval", f"{kind.noun}s"):
-        table.add_column(column, justify="left" if column == "score" else "right")
-    table.add_row("RTC pass", *_cells(run.rtc), str(run.rtc.n))
-    table.add_row(f"lift over `{kind.baseline}`", *_cells(run.lift, signed=True), str(run.lift.n))
-    baseline = run.scores.get("baseline", NOTHING)
-    table.add_row(f"passes from `{kind.baseline}`", *_cells(baseline), str(baseline.n))
-    for measure in kind.averaged:
+    table = Table(title=f"{run.project_name}: {kind.title}, {run.model_name}", title_justify="left")
+    for column in ("figure", "value", "95 % interval", f"{kind.noun}s"):
+        table.add_column(column, justify="left" if column == "figure" else "right")
+    for measure in sorted(kind.averaged, key=lambda each: each.name != kind.headline):
         score = run.scores.get(measure.name, NOTHING)
-        if measure.name in CONDITIONS and score.n:
-            table.add_row(measure.title, *_cells(score), str(score.n))
+        if score.n or measure.name == kind.headline:
+            table.add_row(measure.title, *_cells(score, signed=measure.lowest < 0), str(score.n))
     table.add_row(f"{kind.noun}s completed", str(run.items_complete), f"{run.items_dropped} dropped", "")
     table.add_row("samples", str(run.samples), f"{run.sandbox}", "")
-    table.caption = few(run.rtc.n, f"{kind.noun}s") or None
+    table.caption = few(run.headline.n, f"{kind.noun}s") or None
     return table
 
 
 def _add_beside(table: Table, reader: Reader, run: RunRow) -> None:
-    """What the task shows beside its score, and what people's words make possible."""
+    """Pair scores that the kind shows beside its figures."""
     stored = reader.metrics(run.id)
     for metric, words in task(run.task).metrics.items():
         if metric in stored:
-            table.add_row(words, *_cells(reader.score(run.id, metric)[0]))
-    supervised = reader.supervised(run.id)
-    if supervised is not None:
-        table.add_row("passes from people's words", *_cells(supervised.from_reference))
-        table.add_row("BLEU of descriptions against them", *_cells(supervised.description_bleu))
+            score = reader.score(run.id, metric)[0]
+            table.add_row(words, *_cells(score), str(score.n))
 
 
 def _cells(score: Score, signed: bool = False) -> tuple[str, str]:

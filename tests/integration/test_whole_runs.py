@@ -233,7 +233,7 @@ def test_headless_demo_ends_with_its_table(environment: dict[str, str], tmp_path
     )
     result = subprocess.run(command(*arguments), env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
-    assert "RTC pass" in result.stdout
+    assert "RTC" in result.stdout and "lift" in result.stdout
     assert "pocketlab" in result.stdout
 
 
