@@ -27,29 +27,29 @@ from ui.coordinator import RunState
 from ui.dropping import Dropping
 from ui.gateway import Gateway
 from ui.inspection import Inspection, Overview, Wanted
-from ui.key_wiring import wire_keys
+from ui.keys.wiring import wire_keys
 from ui.label_desk import LabelDesk
 from ui.label_files import LabelFiles
 from ui.labelling import Labelling
-from ui.model_list import ModelList
 from ui.open_menus import OpenMenus
 from ui.open_project import OpenProject
 from ui.opening import Opening
 from ui.preferences import Preferences, tour_steps
-from ui.queueing import Queueing
 from ui.reporting import Reporting
-from ui.run_control import NO_PLACE, NO_PROJECT, RunControl
-from ui.run_lists import RunLists
-from ui.run_queue import QueuedRun
+from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
+from ui.run.lists import RunLists
+from ui.run.models import ModelList
+from ui.run.queue import QueuedRun
+from ui.run.queue_dialog import QueueDialog
+from ui.run.queueing import Queueing
+from ui.run.starting import Starting
 from ui.scribe import Scribe
 from ui.searching import Searching
 from ui.shell.choice_box import Choice
 from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
-from ui.shell.queue_dialog import QueueDialog
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
-from ui.starting import Starting
 from ui.theme import Theme
 from ui.window_actions import PANES, WindowActions, theme_menu
 from ui.window_parts import WindowParts

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from ui.appearance import Appearance
 from ui.fonts import CODE_POINTS, fixed_font
-from ui.keymap import KeyMap
-from ui.shell.keys_dialog import KeysDialog
+from ui.keys.keymap import KeyMap
+from ui.keys.keys_dialog import KeysDialog
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import LARGEST, SMALLEST, Now, SettingsDialog
 from ui.shell.tour import Step, Tour

@@ -28,12 +28,12 @@ import ui
 from core.settings import EndpointSettings, RunSettings
 from core.taxonomy import read_taxonomy
 from ui.appearance import Appearance
+from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
+from ui.run.queue_dialog import QueueDialog
 from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.download_dialog import DownloadDialog
 from ui.shell.endpoint_dialog import EndpointDialog
-from ui.shell.keys_dialog import KeysDialog
-from ui.shell.queue_dialog import QueueDialog
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog

@@ -14,10 +14,10 @@ from waiting import wait_until
 from core.errors import UserError
 from ui.appearance import Appearance
 from ui.coordinator import RunState
-from ui.keymap import KeyMap, clashes
+from ui.keys.keymap import KeyMap, clashes
+from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.panels import DiffPanel
-from ui.shell.keys_dialog import KeysDialog
 from ui.shell.remembered import Remembered
 from ui.theme import LIGHT
 

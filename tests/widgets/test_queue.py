@@ -21,8 +21,8 @@ from core.settings import RunSettings
 from ui.appearance import Appearance
 from ui.coordinator import RunState
 from ui.main_window import MainWindow
-from ui.run_queue import RunQueue
-from ui.shell.queue_dialog import QueueDialog
+from ui.run.queue import RunQueue
+from ui.run.queue_dialog import QueueDialog
 from ui.shell.remembered import Remembered
 
 

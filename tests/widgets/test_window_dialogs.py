@@ -18,8 +18,8 @@ from core.settings import OracleSettings, RunSettings
 from core.store.rows import TRIAL, PaceRow
 from core.types import Score
 from ui.coordinator import RunState
-from ui.model_list import find_models
 from ui.places import Places
+from ui.run.models import find_models
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog

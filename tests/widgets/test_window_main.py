@@ -27,8 +27,8 @@ from core.settings import RunSettings
 from core.store.rows import ItemRow
 from ui.appearance import Appearance
 from ui.coordinator import RunState
+from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
-from ui.shell.keys_dialog import KeysDialog
 from ui.shell.remembered import Remembered
 from ui.theme import DARK
 

@@ -23,8 +23,8 @@ from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.gateway import Gateway
-from ui.model_list import ModelList, find_models
-from ui.run_control import RunControl
+from ui.run.control import RunControl
+from ui.run.models import ModelList, find_models
 from ui.shell.chosen_models import BUNDLED, backward_value, endpoint_value, forward_value, with_models
 from ui.shell.download_dialog import DownloadDialog
 from ui.shell.endpoint_dialog import EndpointDialog

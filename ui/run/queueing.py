@@ -11,8 +11,8 @@ from core.kinds import counted
 from core.settings import RunSettings
 from core.store.rows import RunRow
 from ui.coordinator import RunState
-from ui.run_control import RunControl
-from ui.run_queue import QueuedRun, RunQueue
+from ui.run.control import RunControl
+from ui.run.queue import QueuedRun, RunQueue
 from ui.shell.offer_bar import Choice, Offer, OfferBar
 from ui.shell.remembered import Remembered
 

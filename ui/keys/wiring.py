@@ -10,7 +10,7 @@ from ui.compare.keys import STEPS as REGION_STEPS
 from ui.comparing import Comparing
 from ui.diff.frame import STEPS as CHANGE_STEPS
 from ui.diff.frame import DiffFrame
-from ui.keymap import KeyMap
+from ui.keys.keymap import KeyMap
 from ui.panels import DiffPanel
 from ui.shell.remembered import Remembered
 from ui.window_actions import WindowActions

@@ -17,9 +17,9 @@ from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from ui.gateway import Gateway
 from ui.inspection import Inspection
-from ui.model_list import ModelList
 from ui.open_project import OpenProject
-from ui.run_control import RunControl
+from ui.run.control import RunControl
+from ui.run.models import ModelList
 from ui.shell.run_dialog import RunDialog
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from ui.diff.controls import bind
-from ui.queueing import Queueing
+from ui.run.queueing import Queueing
 from ui.text_size import open_at
 from ui.theme import SPACE
 

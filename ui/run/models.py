@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.gateway import Gateway
-from ui.run_control import RunControl
+from ui.run.control import RunControl
 from ui.shell.choice_box import Choice
 from ui.shell.chosen_models import (
     BUNDLED,

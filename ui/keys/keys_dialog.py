@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from ui.diff.controls import bind, push
-from ui.keymap import Binding, KeyMap
+from ui.keys.keymap import Binding, KeyMap
 from ui.shell.fields import say
 from ui.shell.key_field import KeyField
 from ui.text_size import open_at

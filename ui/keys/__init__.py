@@ -1,0 +1,1 @@
+"""Which keys do what, and where the user chooses them."""

@@ -1,0 +1,1 @@
+"""This window's own runs: started, held, queued, resumed, listed, and the models they ask."""
