@@ -263,7 +263,6 @@ class Sample:
         shown: share of the file outside the item that the prompt showed, 0..1.
         recitation: share of x's characters the description repeats verbatim, 0..1; None for code.
         step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
-        stop: why nothing was made after this sample, where that was decided early.
         counted: whether it counts in the run's scores, as far as it depends on itself; what hangs below a sample that
             does not count never does.
     """
@@ -284,6 +283,5 @@ class Sample:
     error: str = ""
     author: str = "model"
     step: int = 0
-    stop: str = ""
     counted: bool = True
     shown: float = 1.0

@@ -148,7 +148,6 @@ def sample_row(row: Row, scores: Sequence[Row]) -> SampleRow:
         scores={score["metric"]: score["value"] for score in scores if score["reference_id"] is None},
         form=row["form"],
         step=row["step"],
-        stop=row["stop"],
         counted=bool(row["counted"]),
         pairs=tuple(
             (score["metric"], score["reference_id"], score["value"])

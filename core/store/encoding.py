@@ -131,7 +131,6 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
         "raw_text": sample.raw_text,
         "form": str(sample.role.form),
         "step": sample.step,
-        "stop": sample.stop,
         "made_at": now(),
     }
 

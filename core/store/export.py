@@ -110,7 +110,6 @@ def _sample_columns(sample: SampleRow, prompt: str) -> Row:
         "role": sample.role,
         "form": sample.form,
         "step": sample.step,
-        "stop": sample.stop,
         "index": sample.index,
         "author": sample.author,
         "prompt": prompt,

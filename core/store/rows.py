@@ -208,7 +208,6 @@ class SampleRow:
     scores: Mapping[str, float]
     form: str = Form.CODE
     step: int = 0
-    stop: str = ""
     counted: bool = True
     pairs: tuple[tuple[str, int, float], ...] = ()
     shown: float | None = 1.0

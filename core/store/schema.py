@@ -259,7 +259,6 @@ TREES = (
     "ALTER TABLE items ADD COLUMN directive TEXT",
     "ALTER TABLE samples ADD COLUMN form TEXT NOT NULL DEFAULT 'code'",
     "ALTER TABLE samples ADD COLUMN step INTEGER NOT NULL DEFAULT 0",
-    "ALTER TABLE samples ADD COLUMN stop TEXT NOT NULL DEFAULT ''",
     "UPDATE samples SET form = 'text' WHERE role = 'forward'",
     "ALTER TABLE verdicts ADD COLUMN flags TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE test_results ADD COLUMN signature TEXT NOT NULL DEFAULT ''",

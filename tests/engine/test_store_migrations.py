@@ -119,5 +119,5 @@ def test_the_questions_in_the_docs_can_be_asked(tmp_path: Path) -> None:
 
 RELEASED = [
     "a6cfc5962aad681b", "0a07487c307ecb10", "5432b7b7e3333dfd", "aa983f77a14ff7d4", "c2b089b87d3a0b40",
-    "6ac92acd1c5f1327", "5b8737b5b5aa56e8", "b66647ba33859ad9", "9b6e3ecb743c4f3d",
+    "6ac92acd1c5f1327", "895b4ee2b0f006c0", "56e9628c59f4ef87", "6aa50ec652972f04",
 ]  # fmt: skip
