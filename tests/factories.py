@@ -10,6 +10,7 @@ from typing import Any
 
 from core.generation import Extraction, ModelInfo, Role, Sample
 from core.settings import RunSettings
+from core.store.rows import SampleRow
 from core.store.writer import Store
 from core.trips.protocol import Tree
 from core.trips.roundtrip import RoundTrip
@@ -114,6 +115,13 @@ def fill_store(
     if finish:
         store.finish_run(run_id, "finished", [])
     return run_id
+
+
+def code_row(text: str) -> SampleRow:
+    """A piece of code as the store gives it, not judged yet."""
+    return SampleRow(
+        1, 1, None, "backward", 0, text, text, (), "", 0, 0.0, 1, 1, 0.1, "stop", False, None, "", "model", None, {}
+    )
 
 
 class PlainTrip(RoundTrip):

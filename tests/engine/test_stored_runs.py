@@ -62,12 +62,12 @@ def test_figures_are_those_that_the_version_gave(task: str, tmp_path: Path) -> N
 
 
 def traces(database: Path) -> set[tuple[Any, ...]]:
-    """What a run made of itself, without ids and times."""
+    """What a run made of itself, without ids and times; BLEU of descriptions is cut into other words since."""
     with sqlite3.connect(database) as db:
         rows = db.execute(
             "SELECT i.key, s.role, p.sample_index, s.sample_index, s.author, s.seed, s.temperature, s.raw_text, s.text,"
             " s.recitation, v.outcome, (SELECT group_concat(c.metric || c.value) FROM (SELECT * FROM scores"
-            "   WHERE sample_id = s.id ORDER BY metric) c)"
+            "   WHERE sample_id = s.id AND metric <> 'description_bleu' ORDER BY metric) c)"
             " FROM samples s JOIN items i ON i.id = s.item_id LEFT JOIN samples p ON p.id = s.parent_id"
             " LEFT JOIN last_verdicts v ON v.sample_id = s.id WHERE s.author <> 'anna' AND p.author IS NOT 'anna'"
         ).fetchall()
@@ -101,7 +101,10 @@ def test_gone_on_with_it_ends_as_it_would_have(task: str, tmp_path: Path) -> Non
     made = {row[:8] for row in traces(wanted)} - {row[:8] for row in before}
     assert asked == len([row for row in made if row[4] == "model"]), "what is there is not made again"
     with open_reader(database) as one, open_reader(wanted) as other:
-        assert [item.measures for item in one.items(1)] == [item.measures for item in other.items(1)]
+        since = {"cut", "shown", "limited", "description_bleu"}
+        for item, wanted_item in zip(one.items(1), other.items(1), strict=True):
+            known = {name: value for name, value in item.measures.items() if name not in since}
+            assert known == {name: value for name, value in wanted_item.measures.items() if name not in since}
         assert [item.state for item in one.items(1)] == ["done"] * len(other.items(1))
 
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from factories import code_row
 from projects import SHOP, TESTS, write_shop
 from pygit2 import IndexEntry, Oid, Signature, init_repository
 from pygit2.enums import FileMode
@@ -67,20 +68,23 @@ def test_tests_judge_what_is_no_exact_match(opened: Opened, items: dict[str, Ite
     trip = opened.trip
     other = item.text.replace("subtotal * discount // 200", "discount * subtotal // 200")
     wrong = item.text.replace("// 200", "// 300")
-    assert (trip.judge(item, item.text).outcome, trip.judge(item, item.text).oracle) == (Outcome.PASS, "exact-match")
-    judged = trip.judge(item, other)
+    assert (trip.judge(item, code_row(item.text)).outcome, trip.judge(item, code_row(item.text)).oracle) == (
+        Outcome.PASS,
+        "exact-match",
+    )
+    judged = trip.judge(item, code_row(other))
     assert (judged.outcome, judged.oracle.split("/")[0]) == (Outcome.PASS, "tests")
-    assert trip.judge(item, wrong).outcome is Outcome.FAIL
-    assert trip.judge(item, "    return (").outcome is Outcome.SYNTAX_ERROR
-    copied = trip.judge(item, item.old_text or "")
+    assert trip.judge(item, code_row(wrong)).outcome is Outcome.FAIL
+    assert trip.judge(item, code_row("    return (")).outcome is Outcome.SYNTAX_ERROR
+    copied = trip.judge(item, code_row(item.old_text or ""))
     assert (copied.outcome, copied.detail) == (Outcome.FAIL, "The old code came back unchanged.")
-    assert trip.scores(item, other)["exact_match"] == 0.0
+    assert trip.code_scores(item, other)["exact_match"] == 0.0
 
 
 def test_the_work_tree_is_not_what_is_tested(opened: Opened, items: dict[str, Item]) -> None:
     (item,) = (item for item in items.values() if item.admitted)
     (opened.root / "shop.py").write_text("raise SystemExit\n")
-    assert opened.trip.judge(item, item.text + "\n# the same\n").outcome is Outcome.PASS
+    assert opened.trip.judge(item, code_row(item.text + "\n# the same\n")).outcome is Outcome.PASS
 
 
 def test_a_file_of_edits_has_no_tests(tmp_path: Path) -> None:
