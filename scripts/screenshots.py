@@ -48,7 +48,7 @@ def main() -> int:
                 window.reset_layout()
                 window.parts.tabs.setCurrentIndex(tab)
                 if name == "labels":
-                    window.parts.make_room_for_tabs()
+                    window.parts.make_room_for_labels()
                 _settle(app)
                 _save(window, options.out / f"{name}-{theme}.png")
             _compare(app, window, options.out, theme)
