@@ -85,13 +85,14 @@ class ChainTrip:
     def _item(self, problem: Problem) -> Item:
         tests = node_ids(problem)
         reason = unusable(tests, self._trusted, self._judged.suite.excluded)
-        text = problem.program[problem.body.start : problem.body.end]
-        first = problem.program.count("\n", 0, problem.body.start) + 1
+        masked = self._masked[problem.key]  # as it stands in the file
+        text = body_of(masked)
+        first = masked.program.count("\n", 0, masked.body.start) + 1
         return Item(
             key=problem.key,
             kind="problem",
             path=program_path(problem),
-            span=problem.body,
+            span=masked.body,
             start_line=first,
             end_line=first + text.count("\n"),
             text=text,
@@ -124,7 +125,7 @@ class ChainTrip:
             return [Step(Role.FORWARD, 0, Given(item.directive or "", DOCSTRING, counted=True))]
         if last.form == Form.TEXT:
             if last.step == 0 and self._settings.chain.start == REFERENCE:
-                return [Step(Role.SOLVE, 0, Given(item.text, REFERENCE, counted=True), last.id)]
+                return [Step(Role.SOLVE, 0, Given(body_of(self._problems[item.key]), REFERENCE, counted=True), last.id)]
             role = Role.SOLVE if last.step == 0 else Role.BACKWARD
             if self._fixed_after(item, chain) is not None:
                 return []
@@ -288,6 +289,11 @@ def signature(problem: Problem) -> str:
     return problem.program[: problem.body.start].rstrip()
 
 
+def body_of(problem: Problem) -> str:
+    """The body of the reference."""
+    return problem.program[problem.body.start : problem.body.end]
+
+
 def indent_of(problem: Problem) -> str:
     """What stands before the body on its first line."""
     return problem.program[problem.program.rfind("\n", 0, problem.body.start) + 1 : problem.body.start]
@@ -313,8 +319,7 @@ def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: N
     if settings.chain.paper_shot:
         first, *rest = problems
         problems, masked = tuple(rest), masked_problem(first)
-        body = masked.program[masked.body.start : masked.body.end]
-        shot = Example(signature(masked), masked.words, indent_of(masked) + body)
+        shot = Example(signature(masked), masked.words, indent_of(masked) + body_of(masked))
     root = write_project([masked_problem(problem) for problem in problems], f"{path.name.split('.')[0]} masked")
     judged = open_judged(stack, root, replace(settings.oracle, confirm_whole_suite=False), notify, report)
     return Opened(
