@@ -71,6 +71,16 @@ def test_verdicts_have_sign_word_and_count(panel: RoundTripPanel, stored: Stored
         assert text in card.accessibleName()
 
 
+def test_what_was_odd_stands_beside_the_verdict(panel: RoundTripPanel, stored: StoredRun) -> None:
+    sample = stored.code_with("pass")
+    assert sample.verdict is not None
+    odd = replace(sample, verdict=replace(sample.verdict, flags=("frames", "subprocess")))
+    panel.set_trace(stored.reader.item(sample.item_id), [odd])
+    (card,) = panel.cards
+    assert badges(card) == ["✓ PASS", "⚑ frames, subprocess"]
+    assert "frames" in card.accessibleName()
+
+
 def test_recitation_is_a_warning_from_thirty_per_cent(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = stored.admitted()
     first, *rest = stored.samples(item)

@@ -27,6 +27,7 @@ INDENT = 20
 DEEPEST = 4
 """Levels up to which cards are indented; in a longer chain the names say the round."""
 
+_FLAGGED = "Odd, but no proof of anything: it changes neither the verdict nor a score."
 _SHORTENED = "The file did not fit the context window: whole statements of it were left out of the prompt."
 _ENDS = {
     "length": "cut at length limit",
@@ -50,7 +51,8 @@ class SampleCard(Card):
         self._text = label(wrap=True)
         self._against = label(role="caption", wrap=True)
         self._code = CodePeek(theme, 3)
-        self._badges = (self._main, self._author, self._end, self._short)
+        self._flags = Badge(theme)
+        self._badges = (self._main, self._flags, self._author, self._end, self._short)
         head = row(spacing=SPACE // 2 + 2)
         head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
         head.addWidget(self._cost, 0, Qt.AlignmentFlag.AlignTop)
@@ -112,6 +114,8 @@ class SampleCard(Card):
         self._author.show_text(f"✎ by {human}" if human else "", theme.accent, "Written by a person")
         self._end.show_text(*_ending(sample, theme))
         self._short.show_text("⚠ file shortened" if sample.truncated else "", theme.warn, _SHORTENED)
+        flags = sample.verdict.flags if sample.verdict else ()
+        self._flags.show_text(f"⚑ {', '.join(flags)}" if flags else "", theme.muted, _FLAGGED)
         if self.describes:
             self._main.show_text(*_recitation(sample, theme))
             return
