@@ -198,6 +198,8 @@ class ChainTrip:
         if not first.outcome.judged or first.outcome in _OUTPUT_OF or not first.tests:
             return first
         second = self._judged.oracle.judge(candidate, item.tests, every_test=True)
+        if not second.outcome.judged:  # ours: judged again on resume, not taken for a program that is unstable
+            return second
         again = {test.node_id: test.signature for test in second.tests}
         tests = tuple(
             test if again.get(test.node_id) == test.signature else replace(test, signature=output_match.UNSTABLE)
@@ -259,9 +261,12 @@ class ChainTrip:
         if kept and kept[-1] is not None:
             found |= {"sc": found[f"sc_{self._steps}"], "ssc": found[f"ssc_{self._steps}"]}
         known = [value for value in toms if value is not None]
-        same = [one == other for one, other in itertools.pairwise(passing) if other is not None]
+        pairs = itertools.pairwise(passing)
+        same = [one == other for one, other in pairs if one is not None and other is not None]
         if known:
-            found |= {"tom": sum(known) / len(known), "pfm": sum(same) / len(same) if same else 0.0}
+            found["tom"] = sum(known) / len(known)
+        if same:
+            found["pfm"] = sum(same) / len(same)
         found |= {"kept": float(sum(sc is True for sc in kept)), "steps": float(sum(sc is not None for sc in kept))}
         if fixed is not None:
             found["fixed_after"] = float(fixed)

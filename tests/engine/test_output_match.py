@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+
 import pytest
+from factories import code_row
 
 from core.analyses.chain import drop
 from core.metrics.output_match import Class, class_of, kept, match, parted, tom
+from core.store.rows import SampleRow
+from core.trips.chain import ChainTrip
+from core.types import Candidate, Item, Outcome, SourceFile, Span, TestResult, Verdict
 
 
 def outputs(*signatures: str) -> dict[str, str]:
@@ -43,6 +50,33 @@ def test_unstable_tests_are_left_out_and_none_left_is_no_figure() -> None:
 
 def test_a_test_that_only_one_program_has_matches_nothing() -> None:
     assert tom({"a": "pass", "b": "pass"}, {"a": "pass"}) == 0.5
+
+
+class Troubled:
+    """An oracle that judges once and then has trouble of its own."""
+
+    def __init__(self) -> None:
+        self.verdicts = [
+            Verdict(Outcome.FAIL, 0.1, (TestResult("t", "failed", signature="value 1"),)),
+            Verdict(Outcome.INFRASTRUCTURE, 0.1, detail="The sandbox did not answer."),
+        ]
+
+    def judge(self, candidate: object, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+        return self.verdicts.pop(0)
+
+
+def test_trouble_of_ours_is_no_unstable_program() -> None:
+    """Else every test would be left out, and the chain had no TOM though nothing is wrong with its programs."""
+
+    class Trip(ChainTrip):
+        def __init__(self) -> None:
+            self._judged = SimpleNamespace(oracle=Troubled())  # type: ignore[assignment]
+
+        def _candidate(self, item: Item, sample: SampleRow) -> Candidate:
+            return Candidate(SourceFile("a.py", "x", "utf-8", is_test=False), Span(0, 1), "y")
+
+    item = Item("k", "problem", "a.py", Span(0, 1), 1, 1, "x", ("t",))
+    assert Trip().judge(item, code_row("y")).outcome is Outcome.INFRASTRUCTURE
 
 
 def test_classes() -> None:
