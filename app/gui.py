@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication
 from app.paths import taxonomy_folder
 from core.settings import RunSettings
 from core.store.keeper import hold_open
-from ui.appearance import Appearance
-from ui.collector import Collector
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
+from ui.window.collector import Collector
 
 NAME = "rtc-inspector"
 FIRST_LOOK = 800

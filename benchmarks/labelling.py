@@ -46,10 +46,10 @@ def _measure(folder: Path, count: int) -> dict[str, float]:
     from PySide6.QtCore import QSettings, Qt
     from PySide6.QtWidgets import QApplication
 
-    from ui.appearance import Appearance
-    from ui.collector import Collector
     from ui.main_window import MainWindow
     from ui.shell.remembered import Remembered
+    from ui.style.appearance import Appearance
+    from ui.window.collector import Collector
 
     app = QApplication(["rtc-inspector"])
     collector = Collector(app)

@@ -170,10 +170,10 @@ def _measure(folder: Path) -> int:
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
-    from ui.appearance import Appearance
-    from ui.collector import Collector
     from ui.main_window import MainWindow
     from ui.shell.remembered import Remembered
+    from ui.style.appearance import Appearance
+    from ui.window.collector import Collector
 
     app = QApplication(["rtc-inspector"])
     collector = Collector(app)
@@ -269,7 +269,7 @@ def _use(app, window, heart: Heart) -> dict[str, float]:  # type: ignore[no-unty
 
 
 def _switch_runs(app, window) -> None:  # type: ignore[no-untyped-def]
-    from ui.inspection import Wanted
+    from ui.reading.inspection import Wanted
 
     for run in (1, SHOWN_RUN) * 3:
         window.inspection.choose_run(Wanted(run))
@@ -309,7 +309,7 @@ def _run_elsewhere(app, window, heart: Heart, folder: Path) -> dict[str, float]:
 def _diff(app) -> dict[str, float]:  # type: ignore[no-untyped-def]
     """Two files of 10,000 lines."""
     from ui.panels import DiffPanel
-    from ui.theme import LIGHT
+    from ui.style.theme import LIGHT
 
     before = [f"    value_{n} = compute({n}, other={n % 7})" for n in range(10_000)]
     after = [line.replace("other", "another") if n % 9 == 0 else line for n, line in enumerate(before) if n % 13]

@@ -20,11 +20,11 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 
 from core.store.rows import ItemRow
-from ui.appearance import Appearance
-from ui.comparing import proposed
-from ui.inspection import Wanted
 from ui.main_window import MainWindow
+from ui.reading.inspection import Wanted
 from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
+from ui.window.comparing import proposed
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1440, 900)

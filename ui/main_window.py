@@ -19,23 +19,14 @@ from core.oracle.bench.project import source_of
 from core.settings import RunSettings
 from core.store.rows import RunRow
 from core.types import Item, Span
-from ui.ahead import Ahead
-from ui.appearance import Appearance
-from ui.browsing import Browsing
-from ui.comparing import Comparing
-from ui.coordinator import RunState
-from ui.dropping import Dropping
-from ui.gateway import Gateway
-from ui.inspection import Inspection, Overview, Wanted
-from ui.keys.wiring import wire_keys
-from ui.label_desk import LabelDesk
-from ui.label_files import LabelFiles
-from ui.labelling import Labelling
-from ui.open_menus import OpenMenus
-from ui.open_project import OpenProject
-from ui.opening import Opening
-from ui.preferences import Preferences, tour_steps
-from ui.reporting import Reporting
+from ui.background.ahead import Ahead
+from ui.background.coordinator import RunState
+from ui.background.gateway import Gateway
+from ui.background.scribe import Scribe
+from ui.labels.label_files import LabelFiles
+from ui.labels.labelling import Labelling
+from ui.reading.inspection import Inspection, Overview, Wanted
+from ui.reading.open_project import OpenProject
 from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
 from ui.run.lists import RunLists
 from ui.run.models import ModelList
@@ -43,16 +34,25 @@ from ui.run.queue import QueuedRun
 from ui.run.queue_dialog import QueueDialog
 from ui.run.queueing import Queueing
 from ui.run.starting import Starting
-from ui.scribe import Scribe
-from ui.searching import Searching
 from ui.shell.choice_box import Choice
 from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
-from ui.theme import Theme
-from ui.window_actions import PANES, WindowActions, theme_menu
-from ui.window_parts import WindowParts
+from ui.style.appearance import Appearance
+from ui.style.theme import Theme
+from ui.window.browsing import Browsing
+from ui.window.comparing import Comparing
+from ui.window.dropping import Dropping
+from ui.window.label_desk import LabelDesk
+from ui.window.open_menus import OpenMenus
+from ui.window.opening import Opening
+from ui.window.preferences import Preferences, tour_steps
+from ui.window.reporting import Reporting
+from ui.window.searching import Searching
+from ui.window.window_actions import PANES, WindowActions, theme_menu
+from ui.window.window_parts import WindowParts
+from ui.window.wiring import wire_keys
 
 if TYPE_CHECKING:
     from core.store.reader import Reader

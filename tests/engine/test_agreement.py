@@ -11,7 +11,7 @@ import pytest
 from core.agreement import ALPHA, KAPPA, confusion_table, measure
 from core.metrics.agreement import cohen_kappa, krippendorff_alpha
 from core.store.rows import LabelRow
-from ui.label_queue import disputed_samples
+from ui.labels.label_queue import disputed_samples
 
 
 def pairs(both_yes: int, yes_no: int, no_yes: int, both_no: int) -> list[tuple[str, str]]:

@@ -27,7 +27,6 @@ from waiting import wait_until
 import ui
 from core.settings import EndpointSettings, RunSettings
 from core.taxonomy import read_taxonomy
-from ui.appearance import Appearance
 from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.run.queue_dialog import QueueDialog
@@ -40,7 +39,8 @@ from ui.shell.runs_dialog import RunsDialog
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.settings_dialog import Now, SettingsDialog
 from ui.shell.taxonomy_dialog import TaxonomyDialog
-from ui.theme import LIGHT
+from ui.style.appearance import Appearance
+from ui.style.theme import LIGHT
 
 CONTROLS = (
     QAbstractButton,

@@ -13,9 +13,9 @@ from waiting import wait_until
 from core.settings import BenchmarkSettings
 from core.trips.benchmark import written_benchmark
 from resources import path as resource
-from ui.appearance import Appearance
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
 
 
 @pytest.fixture

@@ -18,13 +18,13 @@ from core.regions import kept_coverage
 from core.settings import RegionSettings
 from core.source.codebase import content_fingerprint
 from core.types import CoverageMap, Region, SourceFile, Span
+from ui.background.gateway import Gateway
 from ui.code.block_painter import Canvas
 from ui.code.candidate_layer import CandidateBlock, paint_candidates
 from ui.code.candidates import Sampling
 from ui.code.view import CodeView
-from ui.colour import contrast
-from ui.gateway import Gateway
-from ui.theme import DARK, LIGHT, Theme
+from ui.style.colour import contrast
+from ui.style.theme import DARK, LIGHT, Theme
 
 PATH = "shop/module_000.py"
 

@@ -16,12 +16,12 @@ from waiting import wait_until
 
 from core.store.rows import ItemRow
 from core.types import Codebase, SourceFile
+from ui.background.gateway import Gateway
 from ui.code.blocks import neighbour, place
 from ui.code.source_text import SourceText
 from ui.code.view import CodeView
-from ui.gateway import Gateway
-from ui.region_state import RegionState
-from ui.theme import DARK, LIGHT
+from ui.style.region_state import RegionState
+from ui.style.theme import DARK, LIGHT
 
 PATH = "shop/module_000.py"
 

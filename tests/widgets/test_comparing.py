@@ -18,14 +18,14 @@ from waiting import wait_until
 from core.comparison import words
 from core.results import open_store
 from core.settings import RunSettings
-from ui.appearance import Appearance
 from ui.compare.page import ComparePage
-from ui.comparing import proposed
-from ui.inspection import Wanted
 from ui.main_window import MainWindow
+from ui.reading.inspection import Wanted
 from ui.shell.remembered import Remembered
 from ui.shell.runs_dialog import RunsDialog
-from ui.theme import DARK
+from ui.style.appearance import Appearance
+from ui.style.theme import DARK
+from ui.window.comparing import proposed
 
 
 @pytest.fixture(scope="module")

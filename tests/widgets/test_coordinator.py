@@ -17,8 +17,8 @@ from core.events import Event, Notice, Progress, RunFinished, RunStarted, TextSt
 from core.generation import Role
 from core.settings import RunSettings
 from core.store.rows import Score
-from ui.coordinator import Coordinator, RunState, new_run
-from ui.gateway import Gateway
+from ui.background.coordinator import Coordinator, RunState, new_run
+from ui.background.gateway import Gateway
 
 Emit = Callable[[Event], None]
 END = RunFinished(7, "finished", {"rtc": Score(0.5, 0.2, 0.8)}, 1, 7)

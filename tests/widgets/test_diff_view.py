@@ -15,7 +15,7 @@ from waiting import wait_until
 
 from ui.diff.pane import PAD, Pane
 from ui.panels import DiffPanel
-from ui.theme import DARK, LIGHT
+from ui.style.theme import DARK, LIGHT
 
 ORIGINAL = """if weight > limit:
         weight = limit

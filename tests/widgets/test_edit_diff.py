@@ -15,9 +15,9 @@ from stored_run import shown
 from core.results import open_reader
 from ui.diff.edit_view import ShownEdit
 from ui.diff.threeway import EditDiff, compare_edit
+from ui.labels.label_subject import LabelSubject
 from ui.panels.diff import DiffPanel
-from ui.panels.label_subject import LabelSubject
-from ui.theme import DARK, LIGHT
+from ui.style.theme import DARK, LIGHT
 
 OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"
 NEW = "def f(a):\n    check(a)\n    b = a + 1\n    return b * 2\n"

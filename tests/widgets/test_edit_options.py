@@ -12,10 +12,10 @@ from waiting import wait_until
 
 from core.kinds import configured
 from core.settings import EditSettings, RunSettings
-from ui.appearance import Appearance
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
+from ui.style.appearance import Appearance
 
 EDITING = configured(RunSettings(regions=30, forward_samples=2, model="/m.gguf"), "editing")
 

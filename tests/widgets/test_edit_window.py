@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 from waiting import wait_until
 
 from core.results import open_reader
-from ui.appearance import Appearance
 from ui.main_window import MainWindow
 from ui.panels.badge import Badge
 from ui.report.page import render
 from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
 
 
 @pytest.fixture(scope="module")

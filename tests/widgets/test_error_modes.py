@@ -14,13 +14,13 @@ from stored_run import shown
 from core.agreement import measure
 from core.store.rows import LabelRow
 from core.taxonomy import Taxonomy, read_taxonomy
-from ui.appearance import Appearance
+from ui.labels.labels import LabelsPanel
 from ui.main_window import MainWindow
-from ui.panels import LabelsPanel
 from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.remembered import Remembered
 from ui.shell.taxonomy_dialog import TaxonomyDialog
-from ui.theme import LIGHT
+from ui.style.appearance import Appearance
+from ui.style.theme import LIGHT
 
 
 @pytest.fixture

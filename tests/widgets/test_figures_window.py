@@ -23,11 +23,11 @@ from core.figures.reading import Mark, bins, marks
 from core.kinds import task
 from core.store.rows import RunningPoint
 from core.types import Score
-from ui.appearance import Appearance
 from ui.figures.plot import step
 from ui.figures.view import FiguresView, FigureView
 from ui.panels import RunPanel
-from ui.theme import DARK, LIGHT, Theme
+from ui.style.appearance import Appearance
+from ui.style.theme import DARK, LIGHT, Theme
 
 
 def point(items: int, rtc: float) -> RunningPoint:

@@ -28,16 +28,16 @@ from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow
 from core.types import Span
-from ui.appearance import Appearance
-from ui.coordinator import RunState
+from ui.background.coordinator import RunState
 from ui.main_window import MainWindow
-from ui.outcomes import verdict_detail, verdict_text
 from ui.report.page import write_report
 from ui.shell.notices import NoticeText
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import PRESET, RunDialog
 from ui.shell.status_line import StatusLine
 from ui.shell.welcome import Welcome
+from ui.style.appearance import Appearance
+from ui.style.outcomes import verdict_detail, verdict_text
 
 
 @pytest.fixture

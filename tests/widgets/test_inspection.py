@@ -18,9 +18,9 @@ from core.results import open_store
 from core.settings import RunSettings
 from core.store.rows import ItemRow
 from core.types import Item, Span
-from ui.file_rows import by_file
-from ui.gateway import Gateway
-from ui.inspection import Inspection, Overview, Trace, Wanted
+from ui.background.gateway import Gateway
+from ui.reading.file_rows import by_file
+from ui.reading.inspection import Inspection, Overview, Trace, Wanted
 
 
 @pytest.fixture

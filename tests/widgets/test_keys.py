@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
 from core.errors import UserError
-from ui.appearance import Appearance
-from ui.coordinator import RunState
+from ui.background.coordinator import RunState
 from ui.keys.keymap import KeyMap, clashes
 from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.panels import DiffPanel
 from ui.shell.remembered import Remembered
-from ui.theme import LIGHT
+from ui.style.appearance import Appearance
+from ui.style.theme import LIGHT
 
 
 @pytest.fixture(scope="module")

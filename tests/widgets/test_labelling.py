@@ -24,13 +24,13 @@ from core.errors import SandboxError, StoreError
 from core.results import open_reader, open_store
 from core.store.rows import LabelRow, ReconstructionRow
 from core.taxonomy import read_taxonomy
-from ui.appearance import Appearance
-from ui.label_queue import Asked, Labelled, QueueKind, make_queue
+from ui.labels.label_queue import Asked, Labelled, QueueKind, make_queue
 from ui.main_window import WHILE_BLIND, MainWindow
 from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.taxonomy_dialog import TaxonomyDialog
+from ui.style.appearance import Appearance
 
 
 @pytest.fixture
@@ -337,7 +337,7 @@ from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
-from ui.appearance import Appearance
+from ui.style.appearance import Appearance
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 app = QApplication([])

@@ -17,7 +17,7 @@ from core.store.rows import TestRow
 from ui.figures.tables import FRACTION
 from ui.panels import MetricsPanel, PromptPanel, TestsPanel
 from ui.panels.frames import lines_through
-from ui.theme import DARK, LIGHT
+from ui.style.theme import DARK, LIGHT
 
 TRACEBACK = """Traceback (most recent call last):
   File "/scratch/tests/test_cart.py", line 31, in test_mean

@@ -17,9 +17,9 @@ from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow
 from core.store.writer import Store
 from core.types import LabelKind
-from ui.panels import LabelsPanel
+from ui.labels.labels import LabelsPanel
 from ui.panels.pace import Pace
-from ui.theme import DARK, LIGHT
+from ui.style.theme import DARK, LIGHT
 
 
 @dataclass

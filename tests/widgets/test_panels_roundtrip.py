@@ -17,7 +17,7 @@ from ui.panels import RoundTripPanel
 from ui.panels.badge import Badge
 from ui.panels.code_peek import level
 from ui.panels.sample_cards import CARET, SampleCard, WritingCard
-from ui.theme import DARK, LIGHT
+from ui.style.theme import DARK, LIGHT
 
 
 @pytest.fixture(scope="module")

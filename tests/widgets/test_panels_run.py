@@ -16,7 +16,7 @@ from stored_run import StoredRun, shown, stored_run
 
 from ui.panels import RunPanel
 from ui.panels.provenance import provenance
-from ui.theme import LIGHT
+from ui.style.theme import LIGHT
 
 
 @pytest.fixture(scope="module")

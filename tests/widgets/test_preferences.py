@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QApplication, QLabel
 from store_cases import filled
 from waiting import wait_until
 
-from ui.appearance import Appearance
 from ui.main_window import MainWindow
-from ui.region_model import SCORE
+from ui.project.region_model import SCORE
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import Now, SettingsDialog
-from ui.theme import DARK
+from ui.style.appearance import Appearance
+from ui.style.theme import DARK
 
 
 @pytest.fixture

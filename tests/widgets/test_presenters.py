@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
 from core.kinds import task
-from ui.file_rows import by_file
 from ui.panels import RoundTripPanel
 from ui.presenters import diff_title, presenter, role_name, sample_name, trace
-from ui.theme import LIGHT
+from ui.reading.file_rows import by_file
+from ui.style.theme import LIGHT
 
 
 @pytest.fixture(scope="module")

@@ -15,11 +15,11 @@ from stored_run import shown
 from waiting import wait_until
 
 from core.types import SourceFile
+from ui.background.gateway import Gateway
 from ui.code.project_search import MOST, Hit, search
 from ui.code.view import CodeView
-from ui.gateway import Gateway
 from ui.shell.search_dialog import SearchDialog
-from ui.theme import LIGHT
+from ui.style.theme import LIGHT
 
 
 def file(path: str, text: str) -> SourceFile:

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 
 from core.store.rows import FileRow
-from ui.project_model import HEAT_ROLE, NAME, REGIONS, RTC, ProjectModel
-from ui.project_nodes import ListedFile, listed_files
-from ui.project_tree import ProjectTree
-from ui.theme import DARK, LIGHT
+from ui.project.project_model import HEAT_ROLE, NAME, REGIONS, RTC, ProjectModel
+from ui.project.project_nodes import ListedFile, listed_files
+from ui.project.project_tree import ProjectTree
+from ui.style.theme import DARK, LIGHT
 
 
 @pytest.fixture(scope="module")

@@ -18,12 +18,12 @@ from waiting import wait_until
 from core.control import Control
 from core.events import Event
 from core.settings import RunSettings
-from ui.appearance import Appearance
-from ui.coordinator import RunState
+from ui.background.coordinator import RunState
 from ui.main_window import MainWindow
 from ui.run.queue import RunQueue
 from ui.run.queue_dialog import QueueDialog
 from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from ui.project_model import HEAT_ROLE
-from ui.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
-from ui.region_state import RegionState, region_state, state_words
-from ui.region_table import STATES, RegionTable
-from ui.theme import DARK, LIGHT
+from ui.project.project_model import HEAT_ROLE
+from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
+from ui.project.region_table import STATES, RegionTable
+from ui.style.region_state import RegionState, region_state, state_words
+from ui.style.theme import DARK, LIGHT
 
 
 @pytest.fixture(scope="module")

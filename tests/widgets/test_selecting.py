@@ -14,11 +14,11 @@ from waiting import wait_until
 
 from core.regions.admission import as_item
 from core.types import Codebase, SourceFile
+from ui.background.gateway import Gateway
 from ui.code.blocks import place
 from ui.code.source_text import SourceText, units
 from ui.code.view import CodeView
-from ui.gateway import Gateway
-from ui.theme import LIGHT
+from ui.style.theme import LIGHT
 
 PATH = "shop/module_000.py"
 

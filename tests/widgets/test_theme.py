@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
 )
 from stored_run import shown
 
-from ui.appearance import Appearance
-from ui.colour import contrast, mix
 from ui.panels.code_peek import CodePeek
-from ui.stylesheet import stylesheet
-from ui.theme import DARK, LIGHT, Theme
+from ui.style.appearance import Appearance
+from ui.style.colour import contrast, mix
+from ui.style.stylesheet import stylesheet
+from ui.style.theme import DARK, LIGHT, Theme
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 TEXT = ("text", "muted", "accent", "good", "bad", "warn", "neutral")

@@ -17,14 +17,14 @@ from core.models.discovery import bundled_model
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import TRIAL, PaceRow
 from core.types import Score
-from ui.coordinator import RunState
-from ui.places import Places
+from ui.background.coordinator import RunState
 from ui.run.models import find_models
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
 from ui.shell.status_line import StatusLine, duration, score
+from ui.window.places import Places
 
 
 @pytest.fixture

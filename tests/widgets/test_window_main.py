@@ -25,12 +25,12 @@ from core.events import Event, RunFinished
 from core.models.discovery import bundled_model
 from core.settings import RunSettings
 from core.store.rows import ItemRow
-from ui.appearance import Appearance
-from ui.coordinator import RunState
+from ui.background.coordinator import RunState
 from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
-from ui.theme import DARK
+from ui.style.appearance import Appearance
+from ui.style.theme import DARK
 
 
 @pytest.fixture(scope="module")

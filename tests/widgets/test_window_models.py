@@ -22,7 +22,7 @@ from core.errors import Cancelled
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.settings import EndpointSettings, ModelSettings, RunSettings
-from ui.gateway import Gateway
+from ui.background.gateway import Gateway
 from ui.run.control import RunControl
 from ui.run.models import ModelList, find_models
 from ui.shell.chosen_models import BUNDLED, backward_value, endpoint_value, forward_value, with_models
@@ -32,7 +32,7 @@ from ui.shell.notices import NoticeBar
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.top_bar import TopBar
-from ui.theme import LIGHT
+from ui.style.theme import LIGHT
 
 SERVER = EndpointSettings("http://127.0.0.1:8080/v1", "coder", key_variable="MY_KEY", concurrency=7, attempts=2)
 OTHER = EndpointSettings("http://127.0.0.1:9090/v1")

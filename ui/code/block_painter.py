@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 
 from ui.code.blocks import Block
-from ui.marks import draw_mark
-from ui.region_state import RegionState, state_colour
-from ui.theme import Theme
+from ui.style.marks import draw_mark
+from ui.style.region_state import RegionState, state_colour
+from ui.style.theme import Theme
 
 RADIUS = 5.0
 TAG_HEIGHT = 16.0

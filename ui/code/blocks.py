@@ -9,7 +9,7 @@ from core.store.rows import ItemRow
 from ui.code.anchors import anchors
 from ui.code.source_text import SourceText
 from ui.presenters import presenter
-from ui.region_state import RegionState, region_state
+from ui.style.region_state import RegionState, region_state
 
 TAB = 4
 """Columns of a tab stop."""

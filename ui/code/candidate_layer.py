@@ -17,7 +17,7 @@ from core.kinds import counted
 from ui.code.block_painter import Canvas
 from ui.code.blocks import TAB
 from ui.code.source_text import SourceText
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 LISTED = 6
 """Candidates of one line that the card names."""

@@ -14,11 +14,11 @@ from core.kinds import counted
 from core.settings import RegionSettings
 from core.store.rows import ItemRow
 from core.types import Codebase, CoverageMap, SourceFile
+from ui.background.gateway import Gateway
 from ui.code.candidate_layer import lay_out
 from ui.code.editor import CodeEditor
 from ui.code.header import CodeHeader
 from ui.code.source_text import SourceText
-from ui.gateway import Gateway
 
 KEY = "candidates"
 

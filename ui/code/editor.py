@@ -24,8 +24,8 @@ from ui.code.heat_strip import HeatStrip
 from ui.code.highlight import Highlight
 from ui.code.hover_card import HoverCard
 from ui.code.tokens import TokenSpan
-from ui.fonts import fixed_font
-from ui.theme import Theme
+from ui.style.fonts import fixed_font
+from ui.style.theme import Theme
 
 HOVER_PAUSE = 350
 """Milliseconds the mouse rests before the card opens."""

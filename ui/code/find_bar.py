@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
-from ui.icons import icon
-from ui.theme import SPACE, Theme
+from ui.style.icons import icon
+from ui.style.theme import SPACE, Theme
 
 
 class FindBar(QWidget):

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ui.code.block_painter import Canvas
 from ui.code.blocks import Block
-from ui.marks import draw_mark
-from ui.region_state import state_colour
-from ui.theme import Theme
+from ui.style.marks import draw_mark
+from ui.style.region_state import state_colour
+from ui.style.theme import Theme
 
 MARK_WIDTH = 20
 

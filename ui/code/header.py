@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 from core.kinds import counted
 from ui.code.blocks import Placed
 from ui.code.path_label import PathLabel
-from ui.icons import icon
-from ui.theme import SPACE, Theme
+from ui.style.icons import icon
+from ui.style.theme import SPACE, Theme
 
 BUTTONS = (
     ("previous", "Previous region or edit", -1, False),

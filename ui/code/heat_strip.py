@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from ui.code.gutter import ShownLines
-from ui.region_state import RegionState, state_colour
+from ui.style.region_state import RegionState, state_colour
 
 WIDTH = 14
 FULL = (RegionState.PASS, RegionState.PARTIAL, RegionState.FAIL, RegionState.RUNNING)

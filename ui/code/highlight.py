@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QTextBlock, QTextCharFormat, QTextLayou
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.code.tokens import TokenSpan
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 MARGIN = 40
 """Lines coloured above and below the visible ones."""

@@ -6,9 +6,9 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from ui.code.blocks import Block
-from ui.fonts import interface_font
-from ui.region_state import number, state_words
-from ui.theme import SPACE, Theme
+from ui.style.fonts import interface_font
+from ui.style.region_state import number, state_words
+from ui.style.theme import SPACE, Theme
 
 
 class HoverCard(QFrame):

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from core.types import Item, Region
 from ui.diff.controls import BAR, button, label
-from ui.region_state import tests_said
-from ui.theme import SPACE
+from ui.style.region_state import tests_said
+from ui.style.theme import SPACE
 
 CHECK_TIP = "See whether tests cover these statements and whether deleting them is noticed"
 PROBE_TIP = "Run the whole round trip on these statements now, beside the run's own regions"

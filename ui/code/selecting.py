@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.errors import ProjectError
 from core.store.rows import ItemRow
 from core.types import Item, Region, SourceFile, Span
+from ui.background.gateway import Gateway
 from ui.code.editor import CodeEditor
 from ui.code.probe_bar import ProbeBar
 from ui.code.source_text import Place, SourceText
-from ui.gateway import Gateway
-from ui.region_state import state_words
+from ui.style.region_state import state_words
 
 REST = 150
 """Milliseconds a selection stays as it is before it is looked at."""

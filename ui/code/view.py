@@ -12,20 +12,20 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.store.rows import ItemRow
 from core.types import Codebase, SourceFile
+from ui.background.gateway import Gateway
 from ui.code.blocks import Block, Placed, neighbour, place
 from ui.code.candidates import Candidates
 from ui.code.editor import CodeEditor
 from ui.code.find_bar import FindBar
 from ui.code.header import CodeHeader
+from ui.code.past import KEPT, present_path
 from ui.code.probe_bar import ProbeBar
 from ui.code.selecting import Selecting
 from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
 from ui.diff.controls import bind
-from ui.gateway import Gateway
-from ui.past import KEPT, present_path
-from ui.region_state import region_state
-from ui.theme import Theme
+from ui.style.region_state import region_state
+from ui.style.theme import Theme
 
 STEPS = (
     ("Next region or edit", "next-region", "N", 1, False),

@@ -10,7 +10,7 @@ from core.comparison.words import run_words
 from core.kinds import noun
 from ui.diff.controls import bind
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 
 class Details(QTabWidget):

@@ -17,7 +17,7 @@ from ui.compare.traces import Traces
 from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.figures.exporting import ExportButton
 from ui.panels.empty import EmptyState
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 SIDES = "Trace in the reference", "Trace in the other run"
 

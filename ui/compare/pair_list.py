@@ -9,9 +9,9 @@ from core.comparison.values import Comparison, Pair
 from ui.compare.pair_model import DIFFERENCE, FIRST, LIFT, PLACE, SECOND, PairFilter, PairModel
 from ui.diff.controls import bind, column, label, row, switch
 from ui.figures.tables import table
-from ui.heat_delegate import HeatDelegate
-from ui.text_size import grown
-from ui.theme import SPACE, Theme
+from ui.project.heat_delegate import HeatDelegate
+from ui.style.text_size import grown
+from ui.style.theme import SPACE, Theme
 
 TYPING_PAUSE = 120
 """Milliseconds without a key before the filter is applied."""

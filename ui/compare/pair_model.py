@@ -11,10 +11,10 @@ from PySide6.QtGui import QColor
 
 from core.comparison.values import Comparison, Pair
 from core.kinds import noun
-from ui.listed_rows import RIGHT, Index, ListedRows
-from ui.project_model import HEAT_ROLE
-from ui.region_state import number
-from ui.theme import Theme
+from ui.project.listed_rows import RIGHT, Index, ListedRows
+from ui.project.project_model import HEAT_ROLE
+from ui.style.region_state import number
+from ui.style.theme import Theme
 
 PLACE, FIRST, SECOND, DIFFERENCE, LIFT = range(5)
 TIPS = (

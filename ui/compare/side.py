@@ -14,7 +14,7 @@ from ui.diff.elided import ElidedLabel
 from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.presenters import describes, diff_title, rebuilt
-from ui.theme import SPACE, Theme
+from ui.style.theme import SPACE, Theme
 
 
 class TraceSide(QWidget):

@@ -14,8 +14,8 @@ from core.store.rows import RunRow
 from ui.compare.keys import REFERENCE
 from ui.diff.controls import bind, column
 from ui.figures.tables import Cell, CellModel, Head, table, widths
-from ui.text_size import TextSize
-from ui.theme import Theme
+from ui.style.text_size import TextSize
+from ui.style.theme import Theme
 
 MOST_ROWS = 5
 _JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"

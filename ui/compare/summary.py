@@ -12,13 +12,13 @@ from core.analyses.compared import scatter
 from core.comparison import words
 from core.comparison.values import Comparison
 from core.figures import Link
+from ui.background.turns import Turns
 from ui.compare.details import Details
 from ui.compare.pair_list import PairList
 from ui.diff.controls import column, label
 from ui.figures.view import FigureView
 from ui.shell.section import Section
-from ui.theme import SPACE, Theme
-from ui.turns import Turns
+from ui.style.theme import SPACE, Theme
 
 
 class Summary(QWidget):

@@ -14,8 +14,8 @@ from ui.compare.pair_model import place
 from ui.compare.side import TraceSide
 from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.diff.elided import ElidedLabel
-from ui.icons import icon
-from ui.theme import Theme
+from ui.style.icons import icon
+from ui.style.theme import Theme
 
 
 class Traces(QWidget):

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 LEAST = 3.0
 """Pixels a mark is high at least."""

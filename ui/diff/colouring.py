@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocu
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 
 class Colouring(QSyntaxHighlighter):

@@ -14,8 +14,8 @@ from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import TextDiff
 from ui.diff.scrolling import LinkedScrolling
 from ui.diff.spans import Spans
-from ui.text_size import grown
-from ui.theme import SPACE, Theme
+from ui.style.text_size import grown
+from ui.style.theme import SPACE, Theme
 
 PAIR = ("Original", "Reconstruction")
 STRIP = 68

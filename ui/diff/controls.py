@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 Margins = tuple[int, int, int, int]
 """Left, top, right, bottom."""

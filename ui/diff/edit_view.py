@@ -13,7 +13,7 @@ from ui.diff.frame import DiffFrame
 from ui.diff.rows import compare
 from ui.diff.threeway import EditDiff, Made, compare_edit
 from ui.diff.unified import patch
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 TITLES = ("Old", "New", "Predicted")
 

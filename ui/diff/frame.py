@@ -11,8 +11,8 @@ from ui.diff.columns import Columns
 from ui.diff.controls import BAR, bind, button, column, copy_menu, label, row, switch
 from ui.diff.elided import ElidedLabel
 from ui.diff.pane_lines import Lines
-from ui.icons import icon
-from ui.theme import SPACE, Theme
+from ui.style.icons import icon
+from ui.style.theme import SPACE, Theme
 
 STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previous change", "Alt+Up"))
 """Name, words and key of each step from change to change."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 GAP = 8
 

@@ -26,8 +26,8 @@ from ui.diff.gutter import Gutter
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
-from ui.fonts import write_fixed
-from ui.theme import Theme
+from ui.style.fonts import write_fixed
+from ui.style.theme import Theme
 
 TAB = 4
 """Columns of a tab stop."""

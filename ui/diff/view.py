@@ -10,7 +10,7 @@ from ui.diff.frame import DiffFrame
 from ui.diff.pane_lines import PairLines
 from ui.diff.rows import Kind, TextDiff, compare
 from ui.diff.unified import patch
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 
 class DiffView(DiffFrame):

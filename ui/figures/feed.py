@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from ui.inspection import FIGURES, Inspection
+from ui.reading.inspection import FIGURES, Inspection
 
 if TYPE_CHECKING:
     from core.figures import Figure

@@ -24,7 +24,7 @@ from core.figures.reading import (
     ticks,
 )
 from ui.diff.controls import column
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 Drawn = Scatter | Lines | Bars | Histogram
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QOb
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
-from ui.text_size import TextSize, grown
-from ui.theme import Theme
+from ui.style.text_size import TextSize, grown
+from ui.style.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 

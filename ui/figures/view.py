@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
 from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines, Link, Sentence, Table
 from core.figures.export import csv
 from core.figures.reading import Mark, groups_of, heat, in_words, marks, number, row_words
-from ui.colour import mix
 from ui.diff.controls import bind, column, label, row, switch
 from ui.diff.elided import ElidedLabel
 from ui.figures.exporting import ExportButton
 from ui.figures.flow import Flow
 from ui.figures.plot import Plot, colour_of
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table
-from ui.theme import SPACE, Theme
+from ui.style.colour import mix
+from ui.style.theme import SPACE, Theme
 
 MOST_NAMED, MOST_VALUED = 8, 3
 """Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 
 from core.errors import UserError
 from core.store.rows import ItemRow, RunRow
-from ui.gateway import Gateway
+from ui.background.gateway import Gateway
 from ui.history.model import searched
 from ui.history.panel import NOTHING, HistoryPanel
 from ui.presenters import COMMIT, presenter

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QIcon
 
 from core.store.rows import ItemRow
-from ui.listed_rows import Index, ListedRows
-from ui.marks import mark_icon
-from ui.region_state import RegionState, region_state, state_words
-from ui.theme import Theme
+from ui.project.listed_rows import Index, ListedRows
+from ui.style.marks import mark_icon
+from ui.style.region_state import RegionState, region_state, state_words
+from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from core.source.commits import CommitLine

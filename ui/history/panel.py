@@ -15,8 +15,8 @@ from ui.figures.tables import table
 from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
 from ui.presenters import COMMIT
-from ui.text_size import grown
-from ui.theme import Theme
+from ui.style.text_size import grown
+from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from core.source.commits import CommitLine

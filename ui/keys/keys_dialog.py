@@ -25,8 +25,8 @@ from ui.diff.controls import bind, push
 from ui.keys.keymap import Binding, KeyMap
 from ui.shell.fields import say
 from ui.shell.key_field import KeyField
-from ui.text_size import open_at
-from ui.theme import SPACE
+from ui.style.text_size import open_at
+from ui.style.theme import SPACE
 
 FIXED = (
     ("Choose in lists and among samples", "Arrows"),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ui.panels.diff import DiffPanel
-from ui.panels.labels import LabelsPanel
 from ui.panels.metrics import MetricsPanel
 from ui.panels.prompt import PromptPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.panels.run import RunPanel
 from ui.panels.tests import TestsPanel
 
-__all__ = ["DiffPanel", "LabelsPanel", "MetricsPanel", "PromptPanel", "RoundTripPanel", "RunPanel", "TestsPanel"]
+__all__ = ["DiffPanel", "MetricsPanel", "PromptPanel", "RoundTripPanel", "RunPanel", "TestsPanel"]

@@ -12,8 +12,8 @@ from core.kinds import counted
 from ui.diff.indentation import lost_indentation
 from ui.diff.lines import split
 from ui.diff.spans import Span, lexer_for, spans_by_line
-from ui.fonts import write_fixed
-from ui.theme import Theme
+from ui.style.fonts import write_fixed
+from ui.style.theme import Theme
 
 PAD = 6
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from ui.diff.controls import bind, column, label, row
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 LINES = 5
 """Height of the text."""

@@ -15,7 +15,7 @@ from ui.diff.indentation import lost_indentation, restored
 from ui.diff.view import DiffView
 from ui.panels.empty import EmptyState
 from ui.presenters import presenter
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 
 class DiffPanel(QWidget):

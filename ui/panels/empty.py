@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from ui.breaking import breakable
 from ui.diff.controls import column, label
-from ui.theme import SPACE
+from ui.style.breaking import breakable
+from ui.style.theme import SPACE
 
 
 class EmptyState(QWidget):

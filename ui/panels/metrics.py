@@ -14,10 +14,10 @@ from core.store.rows import ItemRow, SampleRow
 from core.types import Form
 from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
-from ui.outcomes import verdict_colour, verdict_text
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
-from ui.theme import Theme
+from ui.style.outcomes import verdict_colour, verdict_text
+from ui.style.theme import Theme
 
 FIRST = 2
 """Columns before the metrics."""

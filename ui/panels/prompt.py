@@ -11,7 +11,7 @@ from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 
 class PromptPanel(QWidget):

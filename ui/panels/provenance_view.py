@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from ui.diff.controls import bind, button, column, label, row, to_clipboard
 from ui.panels.provenance import Groups, as_text
-from ui.text_size import TextSize, grown
-from ui.theme import SPACE
+from ui.style.text_size import TextSize, grown
+from ui.style.theme import SPACE
 
 NAMES = 132
 """Pixels the names take at first; the rest is the values'."""

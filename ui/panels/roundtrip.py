@@ -21,7 +21,7 @@ from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import SampleCard, WritingCard
 from ui.panels.streams import Place, Streams
 from ui.presenters import Node, rebuilt, role_name, trace
-from ui.theme import SPACE, Theme
+from ui.style.theme import SPACE, Theme
 
 BLINK = 530
 """Milliseconds."""

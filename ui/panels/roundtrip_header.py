@@ -12,8 +12,8 @@ from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
 from ui.presenters import presenter
-from ui.region_state import UNFINISHED, goodness
-from ui.theme import SPACE, Theme
+from ui.style.region_state import UNFINISHED, goodness
+from ui.style.theme import SPACE, Theme
 
 _STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
 

@@ -15,7 +15,7 @@ from ui.diff.controls import column
 from ui.panels.empty import EmptyState
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from ui.figures.view import FiguresView

@@ -6,17 +6,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from core.store.rows import ItemRow, SampleRow
-from ui.breaking import breakable
 from ui.diff.controls import Margins, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.figures.flow import Flow
-from ui.fonts import write_fixed
-from ui.outcomes import verdict_colour, verdict_detail, verdict_text
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
 from ui.presenters import Node, describes
-from ui.theme import SPACE, Theme
+from ui.style.breaking import breakable
+from ui.style.fonts import write_fixed
+from ui.style.outcomes import verdict_colour, verdict_detail, verdict_text
+from ui.style.theme import SPACE, Theme
 
 RECITES_FROM = 0.3
 """Share of x repeated verbatim from which a description is marked."""

@@ -11,12 +11,12 @@ from core.store.rows import TestRow, VerdictRow
 from ui.diff.controls import BAR, button, column, copy_menu, row, switch
 from ui.diff.elided import ElidedLabel
 from ui.figures.tables import Cell, CellModel, EndShown, Head, table, widths
-from ui.outcomes import sign, verdict_colour, verdict_detail, verdict_text
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.frames import lines_through
 from ui.panels.text_box import TextBox
-from ui.theme import Theme
+from ui.style.outcomes import sign, verdict_colour, verdict_detail, verdict_text
+from ui.style.theme import Theme
 
 _PASSING = {"passed", "skipped"}
 _ABSENT = "This test left no message."

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from ui.diff.controls import FOCUS_RING, button, column, label, row, to_clipboard
 from ui.diff.elided import ElidedLabel
-from ui.fonts import write_fixed
-from ui.theme import SPACE
+from ui.style.fonts import write_fixed
+from ui.style.theme import SPACE
 
 
 class TextBox(QWidget):

@@ -13,8 +13,8 @@ from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
-from ui.outcomes import sign
 from ui.presenters import presenter
+from ui.style.outcomes import sign
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""

@@ -14,7 +14,7 @@ from core.kinds import TASKS, configured, project_of
 from core.settings import RunSettings
 from core.source.notebook import is_notebook
 from core.types import Span
-from ui.coordinator import (
+from ui.background.coordinator import (
     Coordinator,
     Job,
     RunState,
@@ -26,7 +26,7 @@ from ui.coordinator import (
     resumed_run,
     tried_run,
 )
-from ui.gateway import Gateway
+from ui.background.gateway import Gateway
 from ui.shell.notices import NoticeBar, NoticeText
 from ui.shell.remembered import Remembered
 

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from core.errors import UserError
 from core.store.rows import RunRow
-from ui.comparing import proposed
-from ui.inspection import Inspection, Overview, Wanted
-from ui.scribe import Scribe
+from ui.background.scribe import Scribe
+from ui.reading.inspection import Inspection, Overview, Wanted
 from ui.shell.notices import NoticeBar
 from ui.shell.run_model import RESUMABLE, run_title
 from ui.shell.runs_dialog import RunsDialog
+from ui.window.comparing import proposed
 
 if TYPE_CHECKING:
     from core.store.writer import Store

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from core.settings import EndpointSettings, ModelSettings, RunSettings
-from ui.gateway import Gateway
+from ui.background.gateway import Gateway
 from ui.run.control import RunControl
 from ui.shell.choice_box import Choice
 from ui.shell.chosen_models import (

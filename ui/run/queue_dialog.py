@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from ui.diff.controls import bind
 from ui.run.queueing import Queueing
-from ui.text_size import open_at
-from ui.theme import SPACE
+from ui.style.text_size import open_at
+from ui.style.theme import SPACE
 
 HELD = "The queue waits. Nothing begins until you press “Go on”."
 GOING = "The next one begins by itself when the run at work has ended."

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.kinds import counted
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from ui.coordinator import RunState
+from ui.background.coordinator import RunState
 from ui.run.control import RunControl
 from ui.run.queue import QueuedRun, RunQueue
 from ui.shell.offer_bar import Choice, Offer, OfferBar

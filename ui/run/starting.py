@@ -15,9 +15,9 @@ from core.events import Progress
 from core.kinds import project_of
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
-from ui.gateway import Gateway
-from ui.inspection import Inspection
-from ui.open_project import OpenProject
+from ui.background.gateway import Gateway
+from ui.reading.inspection import Inspection
+from ui.reading.open_project import OpenProject
 from ui.run.control import RunControl
 from ui.run.models import ModelList
 from ui.shell.run_dialog import RunDialog

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 from core.agreement import confusion_table
 from ui.diff.controls import row, to_clipboard
 from ui.figures.tables import ROW
-from ui.text_size import TextSize, open_at
-from ui.theme import SPACE
+from ui.style.text_size import TextSize, open_at
+from ui.style.theme import SPACE
 
 if TYPE_CHECKING:
     from core.agreement import Agreement, PairAgreement

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 from core.errors import Cancelled, InspectorError
 from core.models.download import Wanted, download, parse_wanted
 from core.models.memory import gib
-from ui.gateway import Gateway
+from ui.background.gateway import Gateway
 from ui.shell.fields import say
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 POLL = 100
 """Milliseconds between two looks at how far it is."""

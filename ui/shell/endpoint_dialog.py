@@ -21,9 +21,9 @@ from core.kinds import counted
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
 from core.settings import EndpointSettings
-from ui.gateway import Gateway
+from ui.background.gateway import Gateway
 from ui.shell.fields import count, level_labels, pair, say
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 WORDS = (
     "llama-server, Ollama, LM Studio, vLLM: any server with an OpenAI-compatible interface. "

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 FIELD = 28
 """Pixels of a field of one line."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from ui.theme import Theme
+from ui.style.theme import Theme
 
 Index = QModelIndex | QPersistentModelIndex
 BETWEEN, MARK = 16, 3

@@ -10,10 +10,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from core.errors import InspectorError, StoreError
-from ui.breaking import breakable
-from ui.fonts import write_fixed
-from ui.icons import icon
-from ui.theme import SPACE, Theme
+from ui.style.breaking import breakable
+from ui.style.fonts import write_fixed
+from ui.style.icons import icon
+from ui.style.theme import SPACE, Theme
 
 KEPT = 50
 """Notices kept; the oldest go first."""

@@ -9,8 +9,8 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from ui.breaking import breakable
-from ui.theme import SPACE
+from ui.style.breaking import breakable
+from ui.style.theme import SPACE
 
 Choice = tuple[str, Callable[[], object]]
 """Words on a button, and what it does."""

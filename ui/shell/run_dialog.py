@@ -33,7 +33,7 @@ from ui.shell.judging_options import JudgingOptions
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.run_cost import cost_words
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 ROOMY, NARROWEST, FRAME = 960, 700, 40
 """Pixels: the width it opens with where the screen has it, the least, and what the title bar takes of a screen."""

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject, Qt
 
 from core.kinds import CONDITIONS, task
 from core.store.rows import NOTHING, RunRow
-from ui.listed_rows import Index, ListedRows
-from ui.region_state import number
+from ui.project.listed_rows import Index, ListedRows
 from ui.shell.status_line import score
+from ui.style.region_state import number
 
 HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "RTC", "Lift", "Started")
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QLineEdit, QWidget
 
 from core.store.rows import RunRow
 from ui.shell.fields import level_labels
-from ui.theme import SPACE
+from ui.style.theme import SPACE
 
 
 class RunNotes(QWidget):

@@ -13,8 +13,8 @@ from ui.diff.controls import bind
 from ui.figures.tables import table, widths
 from ui.shell.run_model import RESUMABLE, RunModel
 from ui.shell.run_notes import RunNotes
-from ui.text_size import open_at
-from ui.theme import SPACE
+from ui.style.text_size import open_at
+from ui.style.theme import SPACE
 
 WIDTHS = (44, 0, 120, 0, 88, 64, 132, 60, 128)
 """Pixels of the columns; those of 0 share what room is left."""

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
 
 from core.kinds import counted
 from core.types import SourceFile
+from ui.background.gateway import Gateway
 from ui.code.project_search import Hit, Hits, search
-from ui.fonts import fixed_font
-from ui.gateway import Gateway
 from ui.shell.found_row import FoundRow, Index, step_in
-from ui.text_size import open_at
-from ui.theme import SPACE, Theme
+from ui.style.fonts import fixed_font
+from ui.style.text_size import open_at
+from ui.style.theme import SPACE, Theme
 
 NONE = QModelIndex()
 KEY = "project search"

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.icons import icon
 from ui.shell.found_row import FoundRow, Index, step_in
-from ui.theme import SPACE, Theme
+from ui.style.icons import icon
+from ui.style.theme import SPACE, Theme
 
 MOST = 12
 """Entries shown at a time."""

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.appearance import CHOICES
 from ui.diff.controls import push, row
 from ui.shell.fields import count, form, heading, level_labels
 from ui.shell.judging_options import DANGER, SANDBOXES
 from ui.shell.remembered import SCALES, Remembered
-from ui.theme import SPACE
+from ui.style.appearance import CHOICES
+from ui.style.theme import SPACE
 
 SCALED = "Text follows at once, all else from the next start on."
 SMALLEST, LARGEST = 6, 28

@@ -9,9 +9,9 @@ from core.events import Progress
 from core.kinds import noun, task
 from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
-from ui.coordinator import RunState
-from ui.region_state import number
-from ui.theme import SPACE
+from ui.background.coordinator import RunState
+from ui.style.region_state import number
+from ui.style.theme import SPACE
 
 WAITING = {RunState.PAUSED: "paused", RunState.STOPPING: "stopping"}
 """What is said of a run that is at work no more, or not now."""

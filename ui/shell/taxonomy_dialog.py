@@ -26,8 +26,8 @@ from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
 from ui.diff.controls import bind, push, row
 from ui.shell.fields import say
-from ui.text_size import open_at
-from ui.theme import SPACE
+from ui.style.text_size import open_at
+from ui.style.theme import SPACE
 
 FILES = "Error modes (*.toml);;All files (*)"
 ABOUT = (

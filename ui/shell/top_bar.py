@@ -9,12 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
 
 from core.kinds import TASKS
-from ui.coordinator import RunState
-from ui.icons import icon
+from ui.background.coordinator import RunState
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
-from ui.text_size import grown
-from ui.theme import SPACE, Theme
+from ui.style.icons import icon
+from ui.style.text_size import grown
+from ui.style.theme import SPACE, Theme
 
 FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")
 WHOLE, ROOMY = 0, 1050

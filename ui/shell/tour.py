@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.diff.controls import row
-from ui.theme import SPACE, Theme
+from ui.style.theme import SPACE, Theme
 
 WIDTH = 340
 MOST = 4

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from ui.text_size import grown
-from ui.theme import SPACE
+from ui.style.text_size import grown
+from ui.style.theme import SPACE
 
 TITLE = "How well does a local model understand your code?"
 TEXT = (

@@ -1,0 +1,267 @@
+"""Runs the engine in a plain thread and hands its events to the window in batches, about ten times a second.
+
+The engine is imported by the first job, in that thread: a window that only shows runs opens sooner.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.control import Control
+from core.errors import Cancelled
+from core.events import Event, RunFinished, RunStarted, TextStreamed
+from core.settings import OracleSettings, RunSettings
+from core.store.rows import PaceRow
+from core.types import Item, Span
+from ui.background.gateway import Gateway
+
+BATCH = 100
+"""Milliseconds between two batches."""
+
+Job = Callable[[Callable[[Event], None], Control], object]
+"""Runs in a thread of its own; what it returns goes to `answered`."""
+
+
+class RunState(StrEnum):
+    """Where this window's own run stands."""
+
+    IDLE = "idle"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPING = "stopping"
+
+
+def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
+    """A run from the start."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        from core.results import open_store
+        from core.run import pipeline
+
+        with open_store(database) as store:
+            return pipeline.start(settings, project, store, emit, control)
+
+    return job
+
+
+def tried_run(settings: RunSettings, project: Path) -> Job:
+    """How fast such a run would go; the answer is a PaceRow, or None where nothing came in time."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> PaceRow | None:
+        from core.run.estimate import try_pace
+
+        return try_pace(settings, project, emit, control)
+
+    return job
+
+
+def resumed_run(run_id: int, database: Path) -> Job:
+    """A stored run taken up again."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+        from core.results import open_store
+        from core.run import pipeline
+
+        with open_store(database) as store:
+            return pipeline.resume(run_id, store, emit, control)
+
+    return job
+
+
+def described(run_id: int, item_id: int, text: str, author: str, database: Path) -> Job:
+    """The backward pass on a person's words."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> None:
+        from core.results import open_store
+        from core.run import by_hand
+
+        with open_store(database) as store:
+            by_hand.describe(run_id, item_id, text, author, store, emit, control)
+
+    return job
+
+
+def checked(project: Path, path: str, span: Span, settings: OracleSettings) -> Job:
+    """What the tests say of selected code; the answer is an Item."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> Item:
+        from core.run import by_hand
+
+        return by_hand.check(project, path, span, settings, emit, control)
+
+    return job
+
+
+def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
+    """The round trip on selected code, beside a stored run's regions; the answer is an Item."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> Item:
+        from core.results import open_store
+        from core.run import by_hand
+
+        with open_store(database) as store:
+            return by_hand.probe(run_id, path, span, store, emit, control)
+
+    return job
+
+
+def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, database: Path) -> Job:
+    """The same in a run of its own."""
+
+    def job(emit: Callable[[Event], None], control: Control) -> Item:
+        from core.results import open_store
+        from core.run import by_hand
+
+        with open_store(database) as store:
+            return by_hand.probe_alone(settings, project, path, span, store, emit, control)
+
+    return job
+
+
+class _RunThread(threading.Thread):
+    """Works the job off; what it says waits in `events` until the window fetches it."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(name="coordinator")
+        self._job = job
+        self.control = Control()
+        self.events: deque[Event] = deque()
+        self.error: Exception | None = None
+        self.answer: object = None
+
+    def run(self) -> None:
+        try:
+            self.answer = self._job(self.events.append, self.control)
+        except Exception as error:
+            self.error = error
+
+    def stop(self) -> None:
+        self.control.stop()
+
+
+class Coordinator(QObject):
+    """One run at a time.
+
+    `events` carries a batch (list of Event), texts of one sample joined; `state_changed` a RunState; `finished` the
+    RunFinished, or None when the run ended before it began; `failed` the exception that ended it; `answered` what the
+    job returned, when it did.
+    """
+
+    events = Signal(object)
+    state_changed = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)
+    answered = Signal(object)
+
+    def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
+        """Start idle."""
+        super().__init__(parent)
+        self._gateway = gateway
+        self._thread: _RunThread | None = None
+        self._state = RunState.IDLE
+        self._end: RunFinished | None = None
+        self.run_id: int | None = None
+        self._timer = QTimer(self, interval=BATCH)
+        self._timer.timeout.connect(self._fetch)
+
+    @property
+    def state(self) -> RunState:
+        """Where the run stands."""
+        return self._state
+
+    def begin(self, job: Job) -> bool:
+        """Start a job; False when one is at work."""
+        if self._state is not RunState.IDLE:
+            return False
+        self._thread, self._end, self.run_id = _RunThread(job), None, None
+        self._gateway.own(self._thread)
+        self._thread.start()
+        self._timer.start()
+        self._become(RunState.RUNNING)
+        return True
+
+    def toggle_pause(self) -> None:
+        """Hold the run after what is in flight, or let it go on."""
+        if self._thread is None:
+            return
+        if self._state is RunState.PAUSED:
+            self._thread.control.resume()
+            self._become(RunState.RUNNING)
+        elif self._state is RunState.RUNNING:
+            self._thread.control.pause()
+            self._become(RunState.PAUSED)
+
+    def stop(self) -> None:
+        """End the run; what is stored stays and can be resumed."""
+        if self._thread is not None and self._state is not RunState.STOPPING:
+            self._become(RunState.STOPPING)
+            self._gateway.submit("stop run", self._thread.stop, _nothing)
+
+    def _become(self, state: RunState) -> None:
+        self._state = state
+        self.state_changed.emit(state)
+
+    def _fetch(self) -> None:
+        thread = self._thread
+        if thread is None:
+            return
+        ended = not thread.is_alive()
+        batch = _drain(thread.events)
+        for event in batch:
+            self._note(event)
+        if batch:
+            self.events.emit(batch)
+        if ended:
+            self._finish(thread)
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.run_id = event.run_id
+        elif isinstance(event, RunFinished):
+            self._end = event
+
+    def _finish(self, thread: _RunThread) -> None:
+        self._timer.stop()
+        thread.join()
+        self._thread = None
+        self._become(RunState.IDLE)
+        if thread.error is not None and not isinstance(thread.error, Cancelled):
+            self.failed.emit(thread.error)
+        elif thread.error is None:
+            self.answered.emit(thread.answer)
+        self.finished.emit(self._end)
+
+
+def _drain(events: deque[Event]) -> list[Event]:
+    """Take what waits; texts of one sample become one, however many others are written at the same time.
+
+    They are not joined over an event of another kind: a sample that is stored ends its text.
+    """
+    batch: list[Event] = []
+    texts: dict[TextStreamed, int] = {}
+    while events:
+        event = events.popleft()
+        if not isinstance(event, TextStreamed):
+            texts.clear()
+            batch.append(event)
+            continue
+        sample = replace(event, text="")
+        if sample in texts:
+            before = batch[texts[sample]]
+            assert isinstance(before, TextStreamed)
+            batch[texts[sample]] = replace(before, text=before.text + event.text)
+        else:
+            texts[sample] = len(batch)
+            batch.append(event)
+    return batch
+
+
+def _nothing(answer: None) -> None:
+    """Stopping has no answer; the run's end comes as its own event."""

@@ -1,0 +1,59 @@
+"""The line over a sample that is labelled: which it is, how far the queue is, and the steps as buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QWidget
+
+from core.store.rows import SampleRow
+from ui.diff.controls import BAR, button, row
+from ui.diff.elided import ElidedLabel
+from ui.labels.label_actions import LabelActions, keys_of
+from ui.panels.badge import Badge
+from ui.presenters import describes
+from ui.style.outcomes import verdict_colour, verdict_text
+from ui.style.theme import SPACE, Theme
+
+Act = Callable[[], object]
+
+
+class LabelBar(QWidget):
+    """Buttons name their keys; the badge shows the verdict unless it is to be hidden."""
+
+    def __init__(self, theme: Theme, *, skip: Act, back: Act, undo: Act, keys: Act) -> None:
+        """Empty until `show_sample`."""
+        super().__init__()
+        self._theme = theme
+        self.name, self.badge = ElidedLabel(), Badge(theme)
+        font = self.name.font()
+        font.setBold(True)
+        self.name.setFont(font)
+        self.about, self.progress = ElidedLabel("muted"), ElidedLabel("muted")
+        self.skip = button("Skip", "Go on without a label", skip)
+        self.back = button("Back", "Go to the sample before", back)
+        self.undo = button("Undo", "Undo the last label", undo)
+        self.help = button("Keys  ?", "Show or hide all keys (?)", keys)
+        steps = (self.back, self.skip, self.undo, self.help)
+        parts = (self.name, self.badge, self.about, self.progress)
+        row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self).setStretch(2, 1)
+
+    def show_sample(self, sample: SampleRow, name: str, about: str, *, blind: bool) -> None:
+        """Name a sample and its verdict; `blind` leaves the verdict out."""
+        self.name.setText(name)
+        self.about.setText(about)
+        text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
+        self.badge.show_text(text, verdict_colour(self._theme, sample.verdict))
+
+    def refresh_keys(self, actions: LabelActions) -> None:
+        """Name the keys as they are now."""
+        for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo")):
+            keys, tip = keys_of(actions.steps[step]), part.toolTip().partition(" (")[0]
+            first = keys.partition(" or ")[0]
+            part.setToolTip(f"{tip} ({keys})" if keys else tip)
+            part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self.badge.set_theme(theme)

@@ -1,0 +1,126 @@
+"""The line above the labels: which samples are in turn, by what seed, how well annotators agree, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButton, QWidget
+
+from ui.diff.controls import BAR, button, label, row
+from ui.diff.elided import ElidedLabel
+from ui.figures.flow import Flow
+from ui.shell.fields import indent
+from ui.style.theme import SPACE
+
+FORMATS = (
+    ("JSON lines…", "jsonl"),
+    ("Table (CSV)…", "csv"),
+    ("Label Studio (JSON)…", "json"),
+    ("Label Studio, unlabelled samples too…", "tasks.json"),
+    ("Label Studio's labelling interface…", "xml"),
+)
+"""Words and file endings."""
+SCOPES = ("this run", "all runs")
+MOST = 2**31 - 1
+
+
+class LabelQueueBar(QWidget):
+    """`changed` when another queue is wanted; `export_asked(ending)` and `import_asked` for files.
+
+    `agreement_asked`: show how well annotators agree; `modes_asked`: change the error modes.
+    """
+
+    changed = Signal()
+    agreement_asked = Signal()
+    modes_asked = Signal()
+    export_asked = Signal(str)
+    import_asked = Signal()
+
+    def __init__(self, kinds: Sequence[str]) -> None:
+        """Offer these kinds of queue."""
+        super().__init__()
+        self._kinds, self._before = list(kinds), ""
+        self.kind, self.scope = _choice(kinds, "Which samples to label"), _choice(SCOPES, "Of which runs")
+        self.seed = _number("Seed of the random order", "The same seed gives the same order", 84)
+        self.most = _number("How many samples", "With the same seed and size every annotator gets the same ones", 72)
+        self.most.setSpecialValueText("all")
+        self.said = ElidedLabel("muted")
+        for box in (self.kind, self.scope):
+            box.currentIndexChanged.connect(self.changed)
+        for number in (self.seed, self.most):
+            number.valueChanged.connect(self.changed)
+        self.agreement = button("Agreement", "How well annotators agree", self.agreement_asked.emit)
+        self.modes = button("Modes", "Add, rename, describe, reorder or retire error modes", self.modes_asked.emit)
+        self.files = self._files()
+        self.scope.setToolTip("All runs of the project: with Blind, nobody can tell which model wrote what")
+        asked = _together(self.kind, label("of", "muted"), self.scope)
+        numbers = _together(label("Seed", "muted"), self.seed, label("Size", "muted"), self.most)
+        others = _together(self.agreement, self.modes, self.files)
+        bar = Flow((asked, numbers, others, self.said), SPACE)  # in a narrow window it goes on in the next line
+        bar.setContentsMargins(*BAR)
+        self.setLayout(bar)
+
+    @property
+    def whole_project(self) -> bool:
+        """Whether samples of every run of the project are wanted."""
+        return self.scope.currentIndex() == 1
+
+    def set_blind(self, blind: bool, telling: Collection[str], instead: str) -> None:
+        """Put out of sight while blind what names runs and annotators, and the kinds of queue in `telling`.
+
+        Where one of those is chosen, `instead` is meanwhile. It is up to the caller to make another queue.
+        """
+        for part in (self.agreement, self.files):
+            part.setVisible(not blind)
+        chosen = self.kind.currentText()
+        if blind:
+            self._before, chosen = (chosen, instead) if chosen in telling else ("", chosen)
+        elif self._before and chosen == instead:
+            chosen = self._before
+        with QSignalBlocker(self.kind):
+            self.kind.clear()
+            self.kind.addItems([kind for kind in self._kinds if not (blind and kind in telling)])
+            self.kind.setCurrentText(chosen)
+
+    def _files(self) -> QToolButton:
+        made = button("Files", "Export labels, or import them", lambda: None)
+        made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(made)
+        for words, ending in FORMATS:
+            menu.addAction(f"Export {words}").triggered.connect(lambda _=False, ending=ending: self._ask(ending))
+        menu.addSeparator()
+        menu.addAction("Import…").triggered.connect(lambda: self.import_asked.emit())
+        made.setMenu(menu)
+        return made
+
+    def _ask(self, ending: str) -> None:
+        self.export_asked.emit(ending)
+
+
+def _together(*parts: QWidget) -> QWidget:
+    """What stays in one line."""
+    made = QWidget()
+    row(*parts, owner=made)
+    return made
+
+
+def _choice(entries: Sequence[str], name: str) -> QComboBox:
+    made = QComboBox()
+    made.addItems(list(entries))
+    made.setMinimumWidth(0)
+    made.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    made.setAccessibleName(name)
+    return made
+
+
+def _number(name: str, tip: str, width: int) -> QSpinBox:
+    made = QSpinBox()
+    made.setRange(0, MOST)
+    made.setKeyboardTracking(False)
+    made.setAccessibleName(name)
+    made.lineEdit().setAccessibleName(name)
+    indent(made)
+    made.setToolTip(tip)
+    made.setFixedWidth(width)
+    return made

@@ -1,0 +1,106 @@
+"""Beside the sample: the modes to choose from, the note, who labels, and what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCompleter, QLineEdit, QVBoxLayout, QWidget
+
+from core.taxonomy import ErrorMode
+from ui.diff.controls import label, row, switch
+from ui.labels.label_actions import LabelActions, keys_of
+from ui.labels.label_keys import KeysHelp
+from ui.labels.mode_button import ModeButton
+from ui.style.theme import SPACE, Theme
+
+
+class LabelSide(QWidget):
+    """Shows and asks; what a button means is up to the panel."""
+
+    def __init__(self, theme: Theme, actions: LabelActions, choose: Callable[[int], None]) -> None:
+        """`choose(slot)` when a mode's button is clicked."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._theme, self._actions, self._choose = theme, actions, choose
+        self.buttons: list[ModeButton] = []
+        self.annotator, self.note = QLineEdit(), QLineEdit()
+        self.annotator.setPlaceholderText("Annotator")
+        self.annotator.setAccessibleName("Annotator's name, stored with each label")
+        self.note.setAccessibleName("Note, stored with the label")
+        self.advance = switch("Go on", "Show the next sample after each label", True)
+        self.blind = switch("Blind", "Hide verdict, run, author and the others' labels")
+        self.large = switch("Large", "Give the labels the whole window")
+        self.others = switch("Others", "Show what others said before you have labelled a sample")
+        self.unconfirmed = label(role="muted", wrap=True)
+        self.unconfirmed.hide()
+        self.history = label(role="muted", wrap=True, selectable=True)
+        self.history.setAccessibleName("Labels of this sample")
+        self.keys = KeysHelp(actions)
+        self._modes = QVBoxLayout()
+        self._modes.setSpacing(3)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        switches = row(self.advance, self.others, self.large, self.blind, None)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
+        whole.setSpacing(3)
+        whole.addLayout(self._modes)
+        whole.addWidget(self.note)
+        whole.addWidget(self.annotator)
+        whole.addWidget(self.unconfirmed)
+        whole.addLayout(switches)
+        whole.addWidget(self.history)
+        whole.addWidget(self.keys)
+        whole.addStretch(1)
+
+    def offer(self, slots: Mapping[int, ErrorMode]) -> None:
+        """Offer these modes, by slot."""
+        for old in self.buttons:
+            self._modes.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self.buttons = [ModeButton(self._theme, mode) for mode in slots.values()]
+        self._slots = list(slots)
+        for slot, button in zip(slots, self.buttons, strict=True):
+            button.clicked.connect(lambda _=False, slot=slot: self._choose(slot))
+            self._modes.addWidget(button)
+        self.refresh_keys()
+
+    def ask_to_confirm(self, typed: str, kept: str) -> None:
+        """Say that a name was typed that does not count yet; nothing where it is the one that holds."""
+        stay = f"Esc: stay {kept}" if kept else "Esc: leave it"
+        self.unconfirmed.setText(f"Enter: label as {typed or 'nobody'} · {stay}")
+        self.unconfirmed.setVisible(typed != kept)
+
+    def suggest(self, annotators: Sequence[str]) -> None:
+        """Complete names that have labelled before, so that nobody becomes two people by a slip of the hand."""
+        completer = QCompleter(list(annotators), self.annotator)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.annotator.setCompleter(completer)
+
+    def refresh_keys(self) -> None:
+        """Show the keys as they are now."""
+        for slot, button in zip(self._slots, self.buttons, strict=True):
+            button.set_key(keys_of(self._actions.modes[slot - 1]) if slot <= len(self._actions.modes) else "")
+        key = keys_of(self._actions.steps["note"])
+        self.note.setPlaceholderText(f"Note ({key})" if key else "Note")
+        self.keys.refresh()
+
+    def choose(self, mode: str) -> None:
+        """Put the button of this mode down, the others up."""
+        for each in self.buttons:
+            each.setChecked(bool(mode) and each.mode.id == mode)
+
+    def tell(self, lines: Sequence[str]) -> None:
+        """Show what was said of this sample, newest first."""
+        self.history.setText("\n".join(lines))
+        self.history.setVisible(bool(lines))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        for each in self.buttons:
+            each.set_theme(theme)

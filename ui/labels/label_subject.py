@@ -1,0 +1,98 @@
+"""What is being labelled: the description, and the original beside the reconstruction."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from core.store.rows import ItemRow, SampleRow
+from ui.diff.columns import Columns
+from ui.diff.controls import column, label
+from ui.diff.edit_view import TITLES, edit_lines, shown_edit
+from ui.diff.indentation import lost_indentation, restored
+from ui.diff.rows import compare
+from ui.panels.card import CardScroll
+from ui.panels.text_box import TextBox
+from ui.presenters import describes, presenter
+from ui.style.breaking import breakable
+from ui.style.theme import SPACE, Theme
+
+MOST_WORDS, LEAST_WORDS = 0.35, 40
+"""Share of the height that a description may take, and pixels that it may take in any case."""
+
+
+class LabelSubject(QWidget):
+    """No switches and no verdict: only the texts."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_subject`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.description = label(wrap=True, selectable=True)
+        self.description.setAccessibleName("Description")
+        self.description.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self.columns = Columns(theme, self)
+        self.columns.set_wrap(True)
+        self._theme = theme
+        self.original = TextBox("Original", wrap=False)
+        self._words = CardScroll(self.description)
+        self._column = column(self._words, self.original, self.columns, owner=self)
+        self._column.setStretch(1, 1)
+
+    def show_subject(self, item: ItemRow, sample: SampleRow, description: str) -> None:
+        """Show a sample of an item; `description` is the one a reconstruction was made from."""
+        words = describes(sample)
+        self.description.setText(breakable(sample.text if words else description))
+        self._words.setVisible(bool(self.description.text()))
+        self._make_room()
+        self.original.setVisible(words)
+        self.columns.setVisible(not words)
+        if presenter(item).past:
+            self._show_edit(item, None if words else sample.text)
+            return
+        if "edit" in self.__dict__:
+            self.edit.hide()
+        before = item.text
+        indent = lost_indentation(before)
+        if words:
+            self.original.show_text(restored(before, indent))
+            return
+        python = item.path.endswith((".py", ".pyi"))
+        diff = compare(restored(before, indent), restored(sample.text, indent), python=python)
+        self.columns.show_diff(diff, item.path, (item.start_line, item.start_line))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another width wraps the description otherwise (called by Qt)."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """As high as the description, which scrolls where it would take the code's place."""
+        most = max(int(self.height() * MOST_WORDS), LEAST_WORDS)
+        self._words.setFixedHeight(min(max(self.description.heightForWidth(self.width()), 0), most))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        self.columns.set_theme(theme)
+        if "edit" in self.__dict__:
+            self.edit.set_theme(theme)
+
+    @cached_property
+    def edit(self) -> Columns:
+        """Old, new and predicted code; made with the first edit: most runs have none."""
+        made = Columns(self._theme, self, TITLES)
+        made.set_wrap(True)
+        self._column.addWidget(made, 1)
+        return made
+
+    def _show_edit(self, item: ItemRow, predicted: str | None) -> None:
+        """Old, new and, of a reconstruction, predicted code."""
+        self.original.hide()
+        self.columns.hide()
+        self.edit.show()
+        edit = shown_edit(item, predicted)
+        self.edit.show_last(predicted is not None)
+        self.edit.show_lines(edit_lines(edit)[0], item.path)

@@ -1,0 +1,256 @@
+"""Labelling runs: a queue of reconstructions, the next one ready before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from core.store.labels import mode_names
+from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
+from core.taxonomy import Taxonomy
+from core.types import LabelKind
+from ui.background.scribe import Scribe
+from ui.labels.label_queue import TELLING, Asked, Labelled, LabelQueue, QueueKind, make_queue
+from ui.labels.label_queue_bar import LabelQueueBar
+from ui.labels.labels import LabelsPanel
+from ui.reading.inspection import Inspection
+from ui.shell.remembered import Remembered
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
+
+KEPT = 200
+"""Samples kept ready to be shown again."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One sample with all that is shown of it."""
+
+    item: ItemRow
+    sample: SampleRow
+    description: str
+    labels: tuple[LabelRow, ...]
+
+
+@dataclass(frozen=True)
+class Stock:
+    """What a queue is made of, as read; `names` of all error modes that were ever used."""
+
+    rows: Sequence[ReconstructionRow]
+    labelled: Labelled
+    names: Mapping[str, str]
+
+
+class Labelling(QObject):
+    """Joins the labels panel, the database and the writer. Idle until the panel is first shown.
+
+    `shown(item_id, sample_id)`: the sample whose turn it is.
+    """
+
+    blind_changed = Signal(bool)
+    shown = Signal(int, int)
+
+    def __init__(
+        self, panel: LabelsPanel, bar: LabelQueueBar, inspection: Inspection, scribe: Scribe, remembered: Remembered
+    ) -> None:
+        """Connect; nothing is read yet."""
+        super().__init__(panel)
+        self._panel, self._bar = panel, bar
+        self._inspection, self._scribe, self._remembered = inspection, scribe, remembered
+        self._queue = LabelQueue()
+        self._ready: dict[int, Subject] = {}
+        self._run_id: int | None = None
+        panel.set_name(remembered.annotator)
+        panel.label_requested.connect(self._store)
+        panel.next_requested.connect(partial(self._step, 1))
+        panel.previous_requested.connect(partial(self._step, -1))
+        panel.sample_requested.connect(self.show_sample)
+        panel.named.connect(self._rename)
+        panel.blind_changed.connect(self._set_blind)
+        bar.changed.connect(self.rebuild)
+        inspection.run_chosen.connect(lambda _: self._forget())
+
+    def begin(self) -> None:
+        """The panel came into view: make the queue if there is none for this run."""
+        run, database = self._inspection.run, self._inspection.database
+        if run is None or database is None or self._run_id == run.id:
+            return
+        self._scribe.prepare(database)
+        self.rebuild()
+
+    @property
+    def taxonomy(self) -> Taxonomy:
+        """The error modes in use."""
+        return self._panel.taxonomy
+
+    @property
+    def blind(self) -> bool:
+        """Whether nothing on show may tell a verdict, a model or a score."""
+        return self._panel.blind.isChecked()
+
+    def runs(self) -> list[int]:
+        """The runs that are labelled: the one on show, or all of its project."""
+        run, overview = self._inspection.run, self._inspection.overview
+        if run is None or overview is None:
+            return []
+        same = [each.id for each in overview.runs if each.project_root == run.project_root]
+        return same if self._bar.whole_project else [run.id]
+
+    def rebuild(self) -> None:
+        """Read which samples there are and begin at the first one without a label."""
+        run = self._inspection.run
+        if run is not None:
+            self._run_id = run.id
+            self._inspection.ask("label queue", partial(_read_stock, self.runs()), self._take_queue)
+
+    def rename(self, name: str) -> None:
+        """Label under another name from now on."""
+        self._panel.set_name(name)
+        self._rename(name)
+
+    def show_sample(self, sample_id: int) -> None:
+        """Show a sample of the run, whether or not the queue holds it."""
+        self._queue.go_to(sample_id)
+        self._show()
+
+    # ---- the queue
+
+    def _forget(self) -> None:
+        self._run_id, self._queue, self._ready = None, LabelQueue(), {}
+        self._panel.set_sample(None, [])
+        if self._panel.isVisible():
+            self.begin()
+
+    def _take_queue(self, stock: Stock) -> None:
+        panel, bar = self._panel, self._bar
+        asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), panel.name, panel.blind.isChecked())
+        self._queue = make_queue(stock.rows, stock.labelled, asked)
+        self._ready = {}
+        panel.set_names(stock.names)
+        said = (*stock.labelled.labels, *stock.labelled.decisions)
+        panel.side.suggest(sorted({label.annotator for label in said if label.annotator}))
+        panel.set_adjudicating(asked.kind is QueueKind.ADJUDICATION)
+        self._show()
+
+    def _kind(self) -> QueueKind:
+        return QueueKind(self._bar.kind.currentText())
+
+    def _step(self, by: int) -> None:
+        if self._queue.step(by):
+            self._show()
+        elif by > 0 and self._queue.samples:
+            self._bar.said.setText("That was the last one of this queue.")
+
+    # ---- one sample
+
+    def _show(self) -> None:
+        """Show the sample whose turn it is, at once where it is ready."""
+        wanted = self._queue.current
+        self._say()
+        if wanted is None:
+            self._panel.set_advice(f"{_NOTHING[self._kind()]} Other queues can be chosen above.")
+            self._panel.set_sample(None, [])
+            return
+        subject = self._ready.get(wanted)
+        self._panel.hold(subject is None)
+        if subject is not None:
+            self._present(subject)
+        self._fetch()
+
+    def _fetch(self) -> None:
+        missing = [sample for sample in self._queue.around() if sample not in self._ready]
+        if missing:
+            self._inspection.ask("label subjects", partial(_read_subjects, missing), self._take_subjects)
+
+    def _take_subjects(self, subjects: Sequence[Subject]) -> None:
+        if len(self._ready) > KEPT:
+            self._ready = {}
+        self._ready |= {subject.sample.id: subject for subject in subjects}
+        current = self._queue.current
+        if self._panel.held and current in self._ready:
+            self._panel.hold(False)
+            self._present(self._ready[current])
+
+    def _present(self, subject: Subject) -> None:
+        self._panel.set_sample(subject.sample, subject.labels, item=subject.item, description=subject.description)
+        if self._panel.isVisible():
+            self.shown.emit(subject.item.id, subject.sample.id)
+
+    def _say(self) -> None:
+        queue = self._queue
+        self._panel.set_progress(queue.done, len(queue.samples))
+        place = f"Sample {queue.at + 1:,} of {len(queue.samples):,}" if queue.samples else ""
+        self._bar.said.setText(place)
+
+    # ---- what the annotator says
+
+    def _store(self, sample_id: int, mode: str, note: str) -> None:
+        database, panel = self._inspection.database, self._panel
+        if database is None:
+            return
+        name, taxonomy = panel.name, panel.taxonomy
+        kind = LabelKind.ADJUDICATION if panel.adjudicating else LabelKind.LABEL
+        self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now", kind, taxonomy.version))
+        self._scribe.write(
+            database,
+            lambda store: store.add_label(sample_id, mode, name, note, kind=kind, taxonomy=taxonomy),
+            _nothing,
+        )
+
+    def _note(self, sample_id: int, label: LabelRow) -> None:
+        """Show the label as given; should it not be stored, a notice says so."""
+        self._queue.mark(sample_id, bool(label.mode))
+        subject = self._ready.get(sample_id)
+        if subject is not None:
+            subject = self._ready[sample_id] = replace(subject, labels=(*subject.labels, label))
+            if sample_id == self._queue.current:
+                self._present(subject)
+        self._say()
+
+    def _rename(self, name: str) -> None:
+        if name != self._remembered.annotator:
+            self._remembered.annotator = name
+            self.rebuild()
+
+    def _set_blind(self, blind: bool) -> None:
+        self._bar.set_blind(blind, TELLING, QueueKind.RANDOM)
+        self.rebuild()
+        self.blind_changed.emit(blind)
+
+
+_NOTHING = {
+    QueueKind.FAILURES: "No reconstruction here failed.",
+    QueueKind.DISAGREEMENTS: "No two annotators disagree on a sample.",
+    QueueKind.ADJUDICATION: "No two annotators disagree on a sample: there is nothing to decide.",
+    QueueKind.RANDOM: "There is no reconstruction yet.",
+    QueueKind.ALL: "There is no reconstruction yet.",
+}
+
+
+def _read_stock(runs: Sequence[int], reader: Reader) -> Stock:
+    rows = [row for run_id in runs for row in reader.reconstructions(run_id)]
+    labels = [label for run_id in runs for label in reader.current_labels(run_id)]
+    decisions = [label for run_id in runs for label in reader.adjudications(run_id)]
+    return Stock(rows, Labelled(labels, decisions), mode_names(reader))
+
+
+def _read_subjects(wanted: Sequence[int], reader: Reader) -> list[Subject]:
+    """Samples with their regions, descriptions and labels."""
+    made = []
+    for sample_id in wanted:
+        item_id = reader.item_of(sample_id)
+        samples = {sample.id: sample for sample in reader.samples(item_id)}
+        sample = samples[sample_id]
+        parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
+        labels = tuple(reader.labels(sample_id))
+        made.append(Subject(reader.item(item_id), sample, parent.text if parent else "", labels))
+    return made
+
+
+def _nothing(label_id: int) -> None:
+    """It is stored, and shown already."""

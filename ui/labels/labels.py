@@ -1,0 +1,356 @@
+"""Labelling the error modes of samples, without the mouse, and deciding where annotators differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from core.store.rows import ItemRow, LabelRow, SampleRow
+from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
+from ui.diff.controls import bind, column
+from ui.labels.label_actions import LabelActions, keys_of
+from ui.labels.label_bar import LabelBar
+from ui.labels.label_history import decision, held_labels, opinions, own_label, told
+from ui.labels.label_side import LabelSide
+from ui.labels.label_subject import LabelSubject
+from ui.labels.opinions import Opinions
+from ui.panels.card import CardScroll
+from ui.panels.empty import EmptyState
+from ui.panels.given import Given
+from ui.presenters import sample_name
+from ui.style.theme import Theme
+
+TOLD = 6
+"""Entries of the history that are shown."""
+
+
+class LabelsPanel(QWidget):
+    """One sample and the modes to choose from. It writes nothing: it asks.
+
+    `label_requested(sample_id, mode, note)`: store a label of `annotator`, or their decision while `adjudicating`; an
+    empty mode takes it back.
+    `next_requested`, `previous_requested`: show another sample of the queue.
+    `sample_requested(sample_id)`: show that sample (after an undo). `blind_changed(on)`: hide the run elsewhere too.
+    `named(name)`: somebody else labels from now on.
+    """
+
+    label_requested = Signal(int, str, str)
+    next_requested = Signal()
+    previous_requested = Signal()
+    sample_requested = Signal(int)
+    blind_changed = Signal(bool)
+    named = Signal(str)
+
+    def __init__(self, theme: Theme, taxonomy: Taxonomy | None = None) -> None:
+        """Empty until `set_sample`. `taxonomy` None reads the bundled one."""
+        super().__init__()
+        self.setAccessibleName("Labels")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._theme = theme
+        self._sample: SampleRow | None = None
+        self._labels: Sequence[LabelRow] = ()
+        self._task = ""
+        self._given = Given()
+        self._names: Mapping[str, str] = {}
+        self._slots: dict[int, ErrorMode] = {}
+        self.held = self.adjudicating = False
+        self.name = ""
+        self._empty = EmptyState("Nothing to label", "Open a run first.")
+        self._make_controls()
+        self._lay_out()
+        self.set_taxonomy(taxonomy or read_taxonomy())
+        self.set_sample(None, [])
+
+    def _make_controls(self) -> None:
+        self.key_actions = LabelActions(
+            self,
+            self._choose_slot,
+            self._accept,
+            clear=lambda: self._choose(""),
+            note=self._write_note,
+            skip=self.next_requested.emit,
+            back=self.previous_requested.emit,
+            undo=self._undo,
+            others=lambda: self.others.toggle(),
+            large=lambda: self.large.toggle(),
+            blind=lambda: self.blind.toggle(),
+        )
+        self.side = LabelSide(self._theme, self.key_actions, self._choose_slot)
+        self.annotator, self.note, self.advance = self.side.annotator, self.side.note, self.side.advance
+        self.blind, self.history, self.keys = self.side.blind, self.side.history, self.side.keys
+        self.large, self.others = self.side.large, self.side.others
+        self.others.toggled.connect(lambda _: self._show_labels())
+        self.annotator.textChanged.connect(lambda typed: self.side.ask_to_confirm(typed.strip(), self.name))
+        self.annotator.returnPressed.connect(self._confirm_name)
+        bind(self.annotator, "Escape", self._leave_name, "Keep the name that was there")
+        self.note.returnPressed.connect(self._keep_note)
+        bind(self.note, "Escape", self._leave_field, "Leave the note")
+        self.blind.toggled.connect(self._set_blind)
+        skip, back = self.next_requested.emit, self.previous_requested.emit
+        self.bar = LabelBar(self._theme, skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
+        self.badge, self.progress, self.undo = self.bar.badge, self.bar.progress, self.bar.undo
+        self.opinions = Opinions()
+        self.opinions.accepted.connect(self._accept)
+        self.subject = LabelSubject(self._theme)
+
+    def _lay_out(self) -> None:
+        self._split = QSplitter(Qt.Orientation.Horizontal)
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self.subject)
+        self._scroll = CardScroll(self.side)
+        self._split.addWidget(self._scroll)
+        self._split.setSizes([560, 390])
+        for place, share in enumerate((3, 1)):
+            self._split.setStretchFactor(place, share)
+        self._body = QWidget()
+        column(self.bar, self.opinions, self._split, owner=self._body)
+        column(self._empty, self._body, owner=self)
+
+    @property
+    def buttons(self) -> Sequence[QWidget]:
+        """The modes' buttons, in order."""
+        return self.side.buttons
+
+    def event(self, event: QEvent) -> bool:
+        """Take `?` before the window does, for these keys (called by Qt)."""
+        asked = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Question
+        if asked and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        if asked and event.type() == QEvent.Type.KeyPress:
+            self._toggle_keys()
+            return True
+        return super().event(event)
+
+    def show_modes(self) -> None:
+        """Bring the modes into view, whatever was looked at below them; a list of keys that was asked for stays."""
+        if not self.keys.isVisible():
+            self._scroll.verticalScrollBar().setValue(0)
+
+    def _toggle_keys(self) -> None:
+        self.keys.toggle()
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.keys, 0, 0))
+
+    # ---- what there is to choose from
+
+    def set_taxonomy(self, taxonomy: Taxonomy) -> None:
+        """Offer the modes of another taxonomy; labels of modes it has not keep them."""
+        self.taxonomy = taxonomy
+        self._slots = self.key_actions.name_modes(taxonomy)
+        self.side.offer(self._slots)
+        self.refresh_keys()
+        self._show_labels()
+
+    def set_names(self, names: Mapping[str, str]) -> None:
+        """Names of modes that the taxonomy has not, by id."""
+        self._names = names
+
+    def refresh_keys(self, all_keys: str | None = None) -> None:
+        """Show the keys as they are now. `all_keys`: the key that lists all keys of the window, where it changed."""
+        self.keys.all_keys = self.keys.all_keys if all_keys is None else all_keys
+        self.side.refresh_keys()
+        self.bar.refresh_keys(self.key_actions)
+        for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):
+            tip, keys = part.toolTip().partition(" (")[0], keys_of(self.key_actions.steps[name])
+            part.setToolTip(f"{tip} ({keys})" if keys else tip)
+        self._show_opinions()
+
+    # ---- what is on show
+
+    def hold(self, held: bool) -> None:
+        """Take no label while the next sample is on its way: it would go to the wrong one."""
+        self.held = held
+
+    def set_adjudicating(self, on: bool) -> None:
+        """Ask for decisions between annotators instead of a label of one's own."""
+        if on != self.adjudicating:
+            self._given.forget()
+        self.adjudicating = on
+
+    def set_sample(
+        self,
+        sample: SampleRow | None,
+        labels: Sequence[LabelRow],
+        *,
+        item: ItemRow | None = None,
+        description: str = "",
+    ) -> None:
+        """Show a sample with the history of its labels, oldest first.
+
+        `item` brings the original beside it, `description` the text a reconstruction was made from.
+        """
+        fresh = sample is None or self._sample is None or sample.id != self._sample.id
+        self._sample, self._labels = sample, labels
+        self._task = item.task if item is not None else self._task
+        self._empty.setVisible(sample is None)
+        self._body.setVisible(sample is not None)
+        if sample is None:
+            return
+        own = self._own()
+        if fresh:
+            self.note.setText(own.note if own else "")
+        self.subject.setVisible(item is not None)
+        if fresh:
+            self.show_modes()
+        if item is not None and fresh:
+            self.subject.show_subject(item, sample, description)
+        self._show_sample(sample)
+        self._show_labels()
+
+    def set_advice(self, advice: str) -> None:
+        """What to say while there is no sample."""
+        self._empty.say("Nothing to label", advice)
+
+    def set_progress(self, done: int, total: int) -> None:
+        """Say how far the queue is done."""
+        self._given.set_progress(done, total)
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        whose = f"{self.name}: " if self.name and not self.adjudicating else ""
+        self.progress.setText(f"{whose}{self._given.text}")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        for part in (self.bar, self.subject, self.side):
+            part.set_theme(theme)
+        if self._sample is not None:
+            self._show_sample(self._sample)
+
+    # ---- what is asked for
+
+    def set_name(self, name: str) -> None:
+        """Label under this name. Somebody else undoes nothing of what was said before."""
+        if name != self.name:
+            self.name = name
+            self._given.forget()
+            self.undo.setEnabled(False)
+        self.annotator.setText(name)
+        self.side.ask_to_confirm(name, name)
+        self._show_progress()
+        self._show_labels()
+
+    def _confirm_name(self) -> None:
+        """Enter in the field: only now the name counts, and the keys label again."""
+        before = self.name
+        self.set_name(self.annotator.text().strip())
+        self._leave_field()
+        if self.name != before:
+            self.named.emit(self.name)
+
+    def _leave_name(self) -> None:
+        self.set_name(self.name)
+        self._leave_field()
+
+    def _is_named(self) -> bool:
+        """Whether the name in the field is confirmed; where it is not, go there: whose label would it be?"""
+        if self.annotator.text().strip() == self.name:
+            return True
+        self.annotator.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._scroll.ensureWidgetVisible(self.side.unconfirmed)
+        return False
+
+    def _choose_slot(self, slot: int) -> None:
+        if slot in self._slots:
+            self._choose(self._slots[slot].id)
+
+    def _choose(self, mode: str, note: str | None = None) -> None:
+        """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
+        if self._sample is None or self.held or not self._is_named():
+            return
+        self._given.add(self._sample.id, self._own(), counts=bool(mode))
+        written = self.note.text().strip() if note is None else note
+        self.label_requested.emit(self._sample.id, mode, written if mode else "")
+        self._show_progress()
+        if self.advance.isChecked() and mode:
+            self.next_requested.emit()
+
+    def _accept(self, place: int) -> None:
+        """Decide as the annotator at this place says; their note goes along unless another was written."""
+        held = self._held()
+        if self.adjudicating and place < len(held):
+            own, written = self._own(), self.note.text().strip()
+            kept = own.note if own else ""
+            self._choose(held[place].mode, held[place].note if written == kept else written)
+
+    def _undo(self) -> None:
+        """Ask for what the last labelled sample had before, and show that sample."""
+        before = self._given.take_back() if self._is_named() else None
+        if before is None:
+            return
+        self._show_progress()
+        self.label_requested.emit(before.sample_id, before.mode, before.note)
+        self.sample_requested.emit(before.sample_id)
+        self.undo.setEnabled(bool(self._given))
+
+    def _keep_note(self) -> None:
+        """Enter in the note: store it with the label there is; without one it waits for the label."""
+        own = self._own()
+        if not self._is_named():
+            return
+        if self._sample is not None and own is not None and own.mode and own.note != self.note.text().strip():
+            self.label_requested.emit(self._sample.id, own.mode, self.note.text().strip())
+        self._leave_field()
+
+    # ---- what is shown
+
+    def _own(self) -> LabelRow | None:
+        """The annotator's label that holds, or the decision while adjudicating."""
+        if self.adjudicating:
+            return decision(self._labels)
+        return own_label(self._labels, self.name)
+
+    def _held(self) -> list[LabelRow]:
+        """The label of each annotator that holds; in an order that tells nothing while blind."""
+        blind = self.blind.isChecked()
+        return held_labels(self._labels, self._sample.id if blind and self._sample else None)
+
+    def _show_sample(self, sample: SampleRow) -> None:
+        about = "" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split())
+        self.bar.show_sample(sample, sample_name(self._task, sample), about, blind=self.blind.isChecked())
+        self.undo.setEnabled(bool(self._given))
+
+    def _show_labels(self) -> None:
+        own = self._own()
+        self.side.choose(own.mode if own else "")
+        blind = self.blind.isChecked()
+        own_only = [] if self.adjudicating else [each for each in self._labels if each.annotator == self.name]
+        free = self.adjudicating or self.others.isChecked() or bool(own and own.mode)
+        shown = self._labels if free and not blind else own_only
+        lines = [told(each, self._mode_name) for each in reversed(shown[-TOLD:])]
+        others = {each.annotator for each in self._held()} - {self.name}
+        if others and not free and not blind:
+            keys = keys_of(self.key_actions.steps["others"])
+            lines.append(f"Labelled by others, too: shown once you have ({keys} shows it now)" if keys else "")
+        self.side.tell(lines)
+        self._show_opinions()
+
+    def _show_opinions(self) -> None:
+        asked = self.adjudicating and self._sample is not None
+        keys = [keys_of(action) for action in self.key_actions.accepts]
+        blind = self.blind.isChecked()
+        cards = opinions(self._held(), self._own(), keys, self._mode_name, blind=blind) if asked else []
+        self.opinions.show_opinions(cards)
+
+    def _mode_name(self, mode: str) -> str:
+        name = self.taxonomy.name(mode)
+        return self._names.get(mode, mode) if name == mode else name
+
+    def _set_blind(self, on: bool) -> None:
+        if self._sample is not None:
+            self._show_sample(self._sample)
+        self._show_labels()
+        self.blind_changed.emit(on)
+
+    def _write_note(self) -> None:
+        self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.note.selectAll()
+
+    def _leave_field(self) -> None:
+        """Back from a field of text to where digits are labels."""
+        if self.buttons:
+            self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -1,0 +1,89 @@
+"""Annotators' labels side by side, one key or click to decide for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
+
+from ui.diff.controls import button, column, label, row
+from ui.style.theme import SPACE
+
+ACROSS = 4
+"""Cards beside each other before the next row begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one annotator said. `accepted` while the decision is the same mode."""
+
+    annotator: str
+    mode: str
+    note: str
+    made_at: str
+    key: str
+    accepted: bool
+
+
+class Opinions(QWidget):
+    """`accepted(place)` when one of them is decided for."""
+
+    accepted = Signal(int)
+
+    def __init__(self) -> None:
+        """Hidden while there is nothing to decide."""
+        super().__init__()
+        self.setAccessibleName("What the annotators said")
+        self.cards: list[OpinionCard] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
+        self._grid.setSpacing(SPACE)
+        self.hide()
+
+    def show_opinions(self, opinions: Sequence[Opinion]) -> None:
+        """Show these; an empty list hides the cards. Cards are used again, so that a step to the next is quick."""
+        while len(self.cards) < len(opinions):
+            place = len(self.cards)
+            card = OpinionCard(partial(self.accepted.emit, place))
+            self._grid.addWidget(card, place // ACROSS, place % ACROSS)
+            self.cards.append(card)
+        for place, card in enumerate(self.cards):
+            card.setVisible(place < len(opinions))
+            if place < len(opinions):
+                card.show_opinion(opinions[place])
+        self.setVisible(bool(opinions))
+
+
+class OpinionCard(QFrame):
+    """Name, mode, note and the button that accepts them."""
+
+    def __init__(self, accept: Callable[[], None]) -> None:
+        """Empty yet."""
+        super().__init__()
+        self.setProperty("role", "card")
+        self.annotator, self.made_at = label(role="muted"), label(role="caption")
+        self.mode, self.note = label(wrap=True, selectable=True), label(role="muted", wrap=True, selectable=True)
+        font = self.mode.font()
+        font.setBold(True)
+        self.mode.setFont(font)
+        self.accept = button("", "Decide as this annotator says", accept, flat=False)
+        head = row(self.annotator, self.made_at, None, self.accept)
+        column(head, self.mode, self.note, margins=(SPACE, SPACE // 2, SPACE // 2, SPACE), spacing=2, owner=self)
+
+    def show_opinion(self, opinion: Opinion) -> None:
+        """Show what somebody said."""
+        self.annotator.setText(opinion.annotator)
+        self.made_at.setText(opinion.made_at)
+        self.mode.setText(opinion.mode)
+        self.note.setText(opinion.note)
+        self.note.setVisible(bool(opinion.note))
+        words = "Accepted" if opinion.accepted else "Accept"
+        self.accept.setText(f"{words}  {opinion.key}" if opinion.key else words)
+        self.accept.setCheckable(True)
+        self.accept.setChecked(opinion.accepted)
+        tip = f"Decide as {opinion.annotator} says: {opinion.mode}"
+        self.accept.setToolTip(f"{tip} ({opinion.key})" if opinion.key else tip)
+        self.accept.setAccessibleName(tip)

@@ -1,0 +1,167 @@
+"""The project tree as a Qt model: name, RTC, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor
+
+from core.kinds import Kind
+from core.store.rows import FileRow
+from ui.project.project_nodes import ListedFile, Node, build, fill
+from ui.style.icons import icon
+from ui.style.region_state import number
+from ui.style.theme import Theme
+
+Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+HEAT_ROLE = Qt.ItemDataRole.UserRole + 1
+"""Holds a score 0..1 or None, for the delegate that draws heat."""
+NAME, RTC, REGIONS = range(3)
+COLUMNS = 3
+_ALIGN = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+class ProjectModel(QAbstractItemModel):
+    """Serves any number of files: the view asks only for what it shows."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        """Start without files."""
+        super().__init__(parent)
+        self._root = build(())
+        self._numbered = [self._root]
+        self._nodes: dict[str, Node] = {}
+        self._rows: dict[str, FileRow] = {}
+        self._listed: dict[str, ListedFile] = {}
+        self._noun = "region"
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw icons and muted names in this theme."""
+        self._muted = QColor(theme.muted)
+        self._icons = {True: icon("folder", theme.muted), False: icon("file", theme.muted)}
+        self._changed()
+
+    def set_files(self, files: Sequence[ListedFile]) -> None:
+        """Show another project's files."""
+        self._listed = {each.path: each for each in files}
+        self._rebuild()
+
+    def set_rows(self, rows: Sequence[FileRow]) -> None:
+        """Show a run's figures; files that only the run knows are added."""
+        self._rows = {row.path: row for row in rows}
+        if any(path not in self._nodes for path in self._rows):
+            self._rebuild()
+            return
+        fill(self._root, self._rows)
+        self._changed()
+
+    def node(self, index: Index) -> Node:
+        """The node of an index; the root for an invalid one."""
+        if not index.isValid() or index.internalId() >= len(self._numbered):
+            return self._root
+        return self._numbered[index.internalId()]
+
+    def index_of(self, path: str) -> QModelIndex:
+        """Where a file or folder stands; invalid when it is unknown."""
+        node = self._nodes.get(path)
+        return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
+
+    def folders_with_regions(self) -> list[str]:
+        """Paths of the folders that a run sampled from."""
+        return [node.path for node in self._root.walk() if node.folder and node.items and node.path]
+
+    def _rebuild(self) -> None:
+        self.beginResetModel()
+        missing = [ListedFile(path) for path in self._rows if path not in self._listed]
+        self._root = build([*self._listed.values(), *missing])
+        self._numbered = list(self._root.walk())
+        self._nodes = {node.path: node for node in self._numbered if node.path}
+        fill(self._root, self._rows)
+        self.endResetModel()
+
+    def _changed(self, parent: QModelIndex = NONE) -> None:
+        """Say that the cells of every level may differ."""
+        count = self.rowCount(parent)
+        if not count:
+            return
+        self.dataChanged.emit(self.index(0, 0, parent), self.index(count - 1, REGIONS, parent))
+        for child in self.node(parent).children:
+            if child.folder:
+                self._changed(self.createIndex(child.row, 0, child.ident))
+
+    def set_kind(self, kind: Kind) -> None:
+        """Call what a run samples by its name."""
+        if kind.noun != self._noun:
+            self._noun = kind.noun
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, REGIONS, REGIONS)
+
+    def index(self, row: int, column: int, parent: Index = NONE) -> QModelIndex:
+        """Qt: the index of a child."""
+        children = self.node(parent).children
+        if not (0 <= row < len(children) and 0 <= column < COLUMNS):
+            return QModelIndex()
+        return self.createIndex(row, column, children[row].ident)
+
+    def parent(self, child: Index = NONE) -> QModelIndex:  # type: ignore[override]
+        """Qt: the index of the folder a node lies in."""
+        above = self.node(child).parent
+        if above is None or above.parent is None:
+            return QModelIndex()
+        return self.createIndex(above.row, 0, above.ident)
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: children of a folder."""
+        return len(self.node(parent).children) if parent.column() <= 0 else 0
+
+    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: name, RTC, regions."""
+        return COLUMNS
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Qt: the headings."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return ("File", "RTC", f"{self._noun}s".capitalize())[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole and section != NAME:
+            return _ALIGN
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt: one cell."""
+        node, column = self.node(index), index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(node, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return _tip(node, self._noun)
+        if role == HEAT_ROLE and column == RTC:
+            return node.rtc
+        if role == Qt.ItemDataRole.DecorationRole and column == NAME:
+            return self._icons[node.folder]
+        if role == Qt.ItemDataRole.ForegroundRole and (node.note or column == REGIONS):
+            return self._muted
+        if role == Qt.ItemDataRole.TextAlignmentRole and column != NAME:
+            return _ALIGN
+        return None
+
+
+def _text(node: Node, column: int) -> str:
+    if column == NAME:
+        return node.name
+    if not node.items:
+        return ""
+    if column == RTC:
+        return number(node.rtc) if node.done else ""
+    return str(node.items) if node.done == node.items else f"{node.done}/{node.items}"
+
+
+def _tip(node: Node, noun: str) -> str:
+    if node.note:
+        return f"{node.path}\n{node.note}"
+    if not node.items:
+        return node.path
+    scores = f"RTC {number(node.rtc)}, lift {number(node.lift, sign=True)}"
+    return f"{node.path}\n{scores}, {node.done} of {node.items} {noun}s complete"

@@ -1,0 +1,114 @@
+"""The project's files with heat (RTC as colour and number) and the count of their regions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QItemSelection, QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
+
+from core.store.rows import FileRow
+from ui.project.heat_delegate import HeatDelegate
+from ui.project.project_model import NAME, REGIONS, RTC, ProjectModel
+from ui.project.project_nodes import ListedFile
+from ui.style.text_size import TextSize, grown
+from ui.style.theme import Theme
+
+WIDTHS = {RTC: 62, REGIONS: 72}
+NARROWEST_NAME = 96
+
+
+class ProjectTree(QTreeView):
+    """Files and folders. `file_chosen` carries the path of a file the user picked."""
+
+    file_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self.setAccessibleName("Project files")
+        self.files = ProjectModel(theme, self)
+        self.setModel(self.files)
+        self._heat = HeatDelegate(theme, self)
+        self.setItemDelegateForColumn(RTC, self._heat)
+        self._unfold = True
+        self._quiet = False
+        self._shape()
+        self.selectionModel().currentChanged.connect(self._choose)
+
+    def _shape(self) -> None:
+        self.setUniformRowHeights(True)
+        self.setIndentation(14)
+        self.setExpandsOnDoubleClick(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for column, width in WIDTHS.items():
+            header.resizeSection(column, grown(self, width))
+        TextSize(self).changed.connect(self._fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: the file's name takes the room that the figures leave."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A name stays readable; figures that do not fit beside it are scrolled to."""
+        room, least, header = self.viewport().width(), grown(self, NARROWEST_NAME), self.header()
+        for column in WIDTHS:
+            if room - header.sectionSize(column) < least:
+                break
+            room -= header.sectionSize(column)
+        header.resizeSection(NAME, max(room, least))
+
+    def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
+        """Qt: draw everything anew, as `RowTable` does and why it does."""
+        super().selectionChanged(selected, deselected)
+        self.viewport().update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        self._heat.theme = theme
+        self.files.set_theme(theme)
+        self.viewport().update()
+
+    def set_files(self, files: Sequence[ListedFile]) -> None:
+        """Show another project."""
+        self.files.set_files(files)
+        self._unfold = True
+        self._unfold_regions()
+
+    def set_rows(self, rows: Sequence[FileRow]) -> None:
+        """Show a run's figures; folders with regions open the first time."""
+        before = self._open_folders()
+        self.files.set_rows(rows)
+        for path in before:
+            self.expand(self.files.index_of(path))
+        self._unfold_regions()
+
+    def show_file(self, path: str) -> None:
+        """Select `path` without saying that the user chose it."""
+        index = self.files.index_of(path)
+        if index.isValid() and self.files.node(self.currentIndex()).path != path:
+            self._quiet = True
+            self.setCurrentIndex(index)
+            self._quiet = False
+            self.scrollTo(index)
+
+    def _open_folders(self) -> list[str]:
+        folders = self.files.folders_with_regions()
+        return [path for path in folders if self.isExpanded(self.files.index_of(path))]
+
+    def _unfold_regions(self) -> None:
+        folders = self.files.folders_with_regions()
+        if self._unfold and folders:
+            self._unfold = False
+            for path in folders[:50]:
+                self.expand(self.files.index_of(path))
+
+    def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
+        node = self.files.node(current)
+        if node.path and not node.folder and not self._quiet:
+            self.file_chosen.emit(node.path)

@@ -1,0 +1,218 @@
+"""The regions of a run as a Qt table: sorted and filtered here, since a proxy is too slow for 100,000 rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QColor, QIcon
+
+from core.kinds import Kind, task
+from core.store.rows import ItemRow
+from ui.presenters import presenter
+from ui.project.listed_rows import RIGHT, Index, ListedRows
+from ui.project.project_model import HEAT_ROLE
+from ui.style.marks import mark_icon
+from ui.style.region_state import ORDER, RegionState, goodness, number, region_state, state_words
+from ui.style.theme import Theme
+
+STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
+HEADINGS = ("", "File", "Line", "", "", "Passes", "Recites", "Tests")
+TIPS = (
+    "State",
+    "File",
+    "First line",
+    "",
+    "",
+    "Passing of judged reconstructions",
+    "Largest share of the code that a description repeats verbatim",
+    "Covering tests",
+)
+_LOW = float("-inf")
+
+_PLACE = attrgetter("path", "start")
+_RANK = {state: rank for rank, state in enumerate(ORDER)}
+_KEYS: tuple[Callable[[ItemRow], Any], ...] = (
+    lambda item: _RANK[region_state(item)],
+    _PLACE,
+    attrgetter("start_line"),
+    lambda item: _LOW if item.headline is None else item.headline,
+    lambda item: _LOW if (value := _difference(item)) is None else value,
+    attrgetter("passes", "judged"),
+    lambda item: _LOW if item.recitation is None else item.recitation,
+    lambda item: len(item.tests),
+)
+"""What each column sorts by; where that is the same, the place decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionFilter:
+    """Which regions are listed.
+
+    Attributes:
+        words: in path or code, all of them.
+        states: empty means any but dropped.
+        extra: only those that a person tried.
+    """
+
+    words: str = ""
+    states: frozenset[RegionState] = frozenset()
+    extra: bool = False
+
+    def select(self, items: Sequence[ItemRow], texts: Mapping[int, str]) -> list[ItemRow]:
+        """The regions that are listed, in the order given; `texts` has what words are looked for in, by id."""
+        if self.extra:
+            items = [item for item in items if item.extra]
+        if self.states:
+            found = [item for item in items if region_state(item) in self.states]
+        else:
+            dropped = RegionState.DROPPED.value
+            found = [item for item in items if item.state != dropped]
+        for word in self.words.lower().split():
+            found = [item for item in found if word in texts[item.id]]
+        return found
+
+
+class _Texts(dict[int, str]):
+    """Path, line and code of regions in small letters, each made when it is first looked at."""
+
+    def __init__(self, items: Sequence[ItemRow]) -> None:
+        super().__init__()
+        self._items = {item.id: item for item in items}
+
+    def __missing__(self, item_id: int) -> str:
+        item = self._items[item_id]
+        self[item_id] = f"{item.path or item.key}:{item.start_line}\n{item.text}".lower()
+        return self[item_id]
+
+
+class RegionModel(ListedRows):
+    """The regions that pass the filter, in the chosen order."""
+
+    heads: Sequence[str] = HEADINGS
+    tips: Sequence[str] = TIPS
+    figures = LINE
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        """Start empty, in source order."""
+        super().__init__(parent)
+        self._items: list[ItemRow] = []
+        self._by_place: list[ItemRow] = []
+        self._sorted: list[ItemRow] = []
+        self.shown: Sequence[ItemRow] = []
+        self._ids: list[int] = []
+        self._place: dict[int, int] | None = None
+        self._texts: _Texts = _Texts(())
+        self._filter = RegionFilter()
+        self._column, self._descending = FILE, False
+        self.set_theme(theme)
+
+    @property
+    def all_items(self) -> Sequence[ItemRow]:
+        """Every region, as the store gave them."""
+        return self._items
+
+    def set_kind(self, kind: Kind) -> None:
+        """Call the measures as the method calls them."""
+        named = {SCORE: kind.measure(kind.headline), DIFFERENCE: kind.difference}
+        heads, tips = list(HEADINGS), list(TIPS)
+        for column, measure in named.items():
+            heads[column] = measure.title[:1].upper() + measure.title[1:] if measure is not None else ""
+            tips[column] = measure.tip if measure is not None else ""
+        self.heads, self.tips = tuple(heads), tuple(tips)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw marks and muted cells in this theme."""
+        self._icons: dict[RegionState, QIcon] = {state: mark_icon(state, theme) for state in RegionState}
+        self._muted = QColor(theme.muted)
+        self.say_changed()
+
+    def set_items(self, items: Sequence[ItemRow]) -> None:
+        """Show these regions; rows that stay in place are only repainted."""
+        if [item.id for item in items] != [item.id for item in self._items]:
+            self._texts = _Texts(items)
+        self._items = list(items)
+        self._by_place = sorted(items, key=_PLACE)
+        self._sort()
+
+    def set_filter(self, wanted: RegionFilter) -> None:
+        """List only what passes."""
+        self._filter = wanted
+        self._arrange()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Qt: order by a column."""
+        self._column, self._descending = max(column, 0), order is Qt.SortOrder.DescendingOrder
+        self._sort()
+
+    def row_of(self, item_id: int) -> int | None:
+        """Where a region is listed; None when it is not."""
+        if self._place is None:
+            self._place = {number: row for row, number in enumerate(self._ids)}
+        return self._place.get(item_id)
+
+    def _sort(self) -> None:
+        self._sorted = self._by_place[::-1] if self._descending else self._by_place
+        if self._column != FILE:
+            self._sorted = sorted(self._sorted, key=_KEYS[self._column], reverse=self._descending)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        shown = self._filter.select(self._sorted, self._texts)
+        ids = [item.id for item in shown]
+        if ids == self._ids:
+            self.shown = shown
+            self.say_changed()
+            return
+        self.beginResetModel()
+        self.shown, self._ids, self._place = shown, ids, None
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt: one cell."""
+        item, column = self.shown[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _text(item, column)
+        if role == HEAT_ROLE and column == SCORE:
+            return goodness(item)
+        if role == Qt.ItemDataRole.DecorationRole and column == STATE:
+            return self._icons[region_state(item)]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            tried = "\ntried by hand, not counted" if item.extra else ""
+            return f"{presenter(item).heading(item)}\n{state_words(item)}{tried}"
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return state_words(item) if column == STATE else _text(item, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:
+            return RIGHT
+        if role == Qt.ItemDataRole.ForegroundRole and (column in (LINE, TESTS) or not item.admitted):
+            return self._muted
+        return None
+
+
+def _difference(item: ItemRow) -> float | None:
+    """What stands beside the headline."""
+    measure = task(item.task).difference
+    return None if measure is None else item.measures.get(measure.name)
+
+
+def _text(item: ItemRow, column: int) -> str:
+    match column:
+        case 1:
+            return item.path or item.key
+        case 2:
+            return str(item.start_line) if item.path else ""
+        case 3:
+            return "" if item.headline is None else number(item.headline)
+        case 4:
+            return "" if (value := _difference(item)) is None else number(value, sign=True)
+        case 5:
+            return f"{item.passes}/{item.judged}" if item.judged else ""
+        case 6:
+            return "" if item.recitation is None else f"{item.recitation:.0%}"
+        case 7:
+            return str(len(item.tests))
+    return ""

@@ -1,0 +1,218 @@
+"""The list of regions: sortable, filterable by words and state, as long as it likes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.kinds import FIRST_KIND, Kind
+from core.store.rows import ItemRow
+from ui.figures.tables import RowTable
+from ui.project.heat_delegate import HeatDelegate
+from ui.project.region_model import (
+    DIFFERENCE,
+    FILE,
+    LINE,
+    PASSES,
+    RECITATION,
+    SCORE,
+    STATE,
+    TESTS,
+    RegionFilter,
+    RegionModel,
+)
+from ui.style.region_state import RegionState
+from ui.style.text_size import TextSize, grown, growth
+from ui.style.theme import SPACE, Theme
+
+S = RegionState
+STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
+    ("All", frozenset()),
+    ("Failures", frozenset({S.FAIL, S.PARTIAL})),
+    ("Passes", frozenset({S.PASS})),
+    ("In work", frozenset({S.RUNNING, S.WAITING})),
+    ("Unjudged", frozenset({S.UNJUDGED})),
+    ("Dropped", frozenset({S.DROPPED})),
+    ("By hand", frozenset(S)),
+)
+WIDTHS = {STATE: 28, LINE: 50, SCORE: 62, DIFFERENCE: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
+ROW, NARROWEST_FILE = 26, 124
+BAR, NO_BAR = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+TYPING_PAUSE = 120
+"""Milliseconds without a key before the filter is applied."""
+
+
+class RegionTable(QWidget):
+    """Filter row over the table. `item_chosen` carries the id of a region the user picked."""
+
+    item_chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self.regions = RegionModel(theme, self)
+        self.words = QLineEdit(placeholderText="Filter by file or code")
+        self.states = QComboBox()
+        self.table = RowTable()
+        self.count = QLabel()
+        self._hint = QLabel(self.table)
+        self._current: int | None = None
+        self._quiet = False
+        self._heat = HeatDelegate(theme, self)
+        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._build_filter()
+        self._build_table()
+        self.set_kind(FIRST_KIND)
+        self._lay_out()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: the file's name takes the room that the figures leave."""
+        super().resizeEvent(event)
+        self._fit()
+        self._hint.setGeometry(self.table.geometry().translated(-self.table.pos()))
+
+    def _take_size(self) -> None:
+        self._fit()
+        self.table.horizontalScrollBar().setValue(0)
+
+    def _fit(self) -> None:
+        room = self.width() - self.table.verticalScrollBar().sizeHint().width()
+        self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room, growth(self.table)))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw in another theme."""
+        self._heat.theme = theme
+        self.regions.set_theme(theme)
+        self.table.viewport().update()
+
+    def set_kind(self, kind: Kind) -> None:
+        """Call what is listed, and its measures, by their names."""
+        noun = kind.noun
+        self.regions.set_kind(kind)
+        self.table.setAccessibleName(f"{noun}s".capitalize())
+        self._noun = noun
+        self._count()
+        self.words.setAccessibleName(f"Filter {noun}s by file or code")
+        self.states.setAccessibleName(f"Filter {noun}s by state")
+
+    def set_items(self, items: Sequence[ItemRow]) -> None:
+        """Show these regions; selection and scroll position stay."""
+        bar = self.table.verticalScrollBar()
+        place = bar.value()
+        self.regions.set_items(items)
+        bar.setValue(place)
+
+    def select(self, item_id: int | None) -> None:
+        """Select a region without saying that the user chose it."""
+        if item_id != self._current:
+            self._current = item_id
+            side = self.table.horizontalScrollBar()
+            place = side.value()
+            self._restore()
+            row = None if item_id is None else self.regions.row_of(item_id)
+            if row is not None:
+                self.table.scrollTo(self.regions.index(row, FILE))
+            side.setValue(place)
+
+    def _build_filter(self) -> None:
+        self.words.setClearButtonEnabled(True)
+        self.words.textChanged.connect(lambda: self._pause.start())
+        self._pause.timeout.connect(self._apply_filter)
+        for name, _ in STATES:
+            self.states.addItem(name)
+        self.states.currentIndexChanged.connect(self._apply_filter)
+        self.count.setProperty("role", "caption")
+        self._hint.setProperty("role", "muted")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._hint.setWordWrap(True)
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def _build_table(self) -> None:
+        table = self.table
+        table.setModel(self.regions)
+        table.setItemDelegateForColumn(SCORE, self._heat)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setTextElideMode(Qt.TextElideMode.ElideLeft)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSortingEnabled(True)
+        table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
+        self._shape_columns()
+        table.selectionModel().currentRowChanged.connect(self._choose)
+        self.regions.modelReset.connect(self._restore)
+        self.regions.modelReset.connect(self._count)
+
+    def _shape_columns(self) -> None:
+        vertical, header = self.table.verticalHeader(), self.table.horizontalHeader()
+        vertical.hide()
+        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        TextSize(self.table, ROW).changed.connect(self._take_size)
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setMinimumSectionSize(28)
+        for column, width in WIDTHS.items():
+            header.resizeSection(column, grown(self.table, width))
+        header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(False)
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
+        row.setSpacing(SPACE // 2)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.states)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addWidget(self.table, 1)
+
+    def _apply_filter(self) -> None:
+        name, states = STATES[self.states.currentIndex()]
+        self.regions.set_filter(RegionFilter(self.words.text(), states, name == "By hand"))
+
+    def _count(self) -> None:
+        shown, known = len(self.regions.shown), len(self.regions.all_items)
+        self.count.setText("" if not known else f"{shown:,}" if shown == known else f"{shown:,} of {known:,}")
+        self._hint.setText(f"No {self._noun} fits the filter." if known else f"A run lists its {self._noun}s here.")
+        self._hint.setVisible(not shown)
+        self.table.setHorizontalScrollBarPolicy(BAR if shown else NO_BAR)
+
+    def _restore(self) -> None:
+        """Select the current region again where it is listed now, quietly."""
+        row = None if self._current is None else self.regions.row_of(self._current)
+        self._quiet = True
+        if row is None:
+            self.table.clearSelection()
+        else:
+            self.table.setCurrentIndex(self.regions.index(row, FILE))
+        self._quiet = False
+
+    def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
+        if current.isValid() and not self._quiet:
+            self._current = self.regions.shown[current.row()].id
+            self.item_chosen.emit(self._current)
+
+
+def _room_for_file(width: int, growth: float) -> int:
+    """What the whole columns that fit beside it leave: none is cut, and the others are scrolled to."""
+    room, least = width - round(WIDTHS[STATE] * growth), round(NARROWEST_FILE * growth)
+    for each in (LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS):
+        if room - round(WIDTHS[each] * growth) < least:
+            break
+        room -= round(WIDTHS[each] * growth)
+    return max(room, least)

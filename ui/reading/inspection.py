@@ -1,0 +1,298 @@
+"""What the window looks at: a database, a run in it, a region of that run. Reads in the background, follows changes.
+
+The database may be written to by this window's own run or by another process; both are seen the same way.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.store.rows import FileRow, ItemRow, RunRow, SampleRow
+from ui.background.gateway import Gateway
+from ui.background.library import Library
+from ui.reading.file_rows import by_file
+from ui.style.region_state import UNFINISHED
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
+
+T = TypeVar("T")
+OVERVIEW, TRACE, COMPARISON, FIGURES = LANES = "overview", "trace", "comparison", "figures"
+"""A slow look at the whole run, or at several, never holds up the trace of a region."""
+SHORTEST_PAUSE = 300
+"""Milliseconds between two looks at the database."""
+RETRY_PAUSE = 3000
+"""Milliseconds until a database that could not be read is tried again."""
+ABSENT = -1
+"""Stands for the change count of a file that is not there."""
+IDLE_LOOK = 3.0
+"""Seconds after which runs are read even without a commit: a killed process commits nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """One look at the database: its runs, and one of them with its regions. `run` is None where there is none."""
+
+    change: int
+    runs: tuple[RunRow, ...]
+    run: RunRow | None = None
+    items: tuple[ItemRow, ...] = ()
+    files: tuple[FileRow, ...] = ()
+    tried: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All samples of one region."""
+
+    item: ItemRow
+    samples: tuple[SampleRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which run to show: the one of this id, else the newest of the project at `root`, else the newest of all."""
+
+    run_id: int | None = None
+    root: str | None = None
+
+    def among(self, runs: Sequence[RunRow]) -> RunRow | None:
+        """That run; None when there is none."""
+        if self.run_id is not None:
+            return next((run for run in runs if run.id == self.run_id), None)
+        return next((run for run in reversed(runs) if self.root in (None, run.project_root)), None)
+
+
+def look(
+    library: Library, wanted: Wanted, known: int | None, before: Overview | None = None, tried: int | None = None
+) -> Overview | None:
+    """Read the runs and the wanted one with its regions; None when still as `known`.
+
+    What is as it was before is not read again. `tried`: an item that this window works on though its run has ended.
+
+    A file that is not there yet has no runs: the first run makes it. Raises StoreError.
+    """
+    if not library.path.exists():
+        return None if known == ABSENT else Overview(ABSENT, ())
+    return library.ask(partial(_look_at, wanted, known, before, tried))
+
+
+def _look_at(
+    wanted: Wanted, known: int | None, before: Overview | None, tried: int | None, reader: Reader
+) -> Overview | None:
+    change = reader.change_count()
+    if change == known:
+        return None
+    runs = tuple(reader.runs())
+    chosen = wanted.among(runs)
+    if chosen is None:
+        return Overview(change, runs)
+    if before is not None and chosen == before.run and before.tried == tried:
+        return replace(before, change=change, runs=runs)
+    items = tuple(_settled(reader.items(chosen.id), chosen, tried))
+    return Overview(change, runs, chosen, items, tuple(by_file(items)), tried)
+
+
+def _settled(items: Sequence[ItemRow], run: RunRow, tried: int | None) -> Iterator[ItemRow]:
+    """Nothing is running any more in a run that ended: such a region is unfinished."""
+    for item in items:
+        ended = run.status != "running" and item.state == "running" and item.id != tried
+        yield replace(item, state=UNFINISHED) if ended else item
+
+
+def read_trace(item_id: int, reader: Reader) -> Trace:
+    """Read a region with its samples."""
+    return Trace(reader.item(item_id), tuple(reader.samples(item_id)))
+
+
+class Inspection(QObject):
+    """Holds what is chosen and what was last read of it.
+
+    `overview_changed` carries an Overview, `run_chosen` the RunRow when another run is shown, `trace_changed` a Trace
+    or None, `item_chosen` an ItemRow or None at once, before its samples are read.
+    """
+
+    overview_changed = Signal(object)
+    run_chosen = Signal(object)
+    item_chosen = Signal(object)
+    trace_changed = Signal(object)
+
+    def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
+        """Start without a database."""
+        super().__init__(parent)
+        self._gateway = gateway
+        self._library: Library | None = None
+        self._overview: Overview | None = None
+        self._by_id: dict[int, ItemRow] = {}
+        self._wanted = Wanted()
+        self._item_id: int | None = None
+        self._tried: int | None = None
+        self._looking = False
+        self._last_look = 0.0
+        self._began = 0.0
+        self._last_error = ""
+        self._timer = QTimer(self, singleShot=True, interval=SHORTEST_PAUSE)
+        self._timer.timeout.connect(self._look)
+
+    @property
+    def database(self) -> Path | None:
+        """The open file."""
+        return self._library.path if self._library else None
+
+    @property
+    def stored(self) -> bool:
+        """Whether there is anything to ask: the first run makes the file."""
+        return self._library is not None and self._library.path.exists()
+
+    @property
+    def overview(self) -> Overview | None:
+        """What was last read."""
+        return self._overview
+
+    @property
+    def run(self) -> RunRow | None:
+        """The run that is shown."""
+        return self._overview.run if self._overview else None
+
+    @property
+    def item(self) -> ItemRow | None:
+        """The region that is chosen, as last read."""
+        return None if self._item_id is None else self._by_id.get(self._item_id)
+
+    def open(self, database: Path, wanted: Wanted | None = None) -> None:
+        """Look at a database, and at the newest run in it unless another is wanted."""
+        self.close()
+        self._library, self._wanted = Library(database), wanted or Wanted()
+        for lane in LANES:
+            self._gateway.on_lane_end(lane, self._library.close_here)
+        self._look()
+
+    def close(self) -> None:
+        """Look at nothing."""
+        self._timer.stop()
+        if self._library is not None:
+            for lane in LANES:
+                key = f"close {lane} {id(self._library)}"
+                self._gateway.submit(key, self._library.close_here, _nothing, lane=lane)
+        self._library, self._overview, self._wanted = None, None, Wanted()
+        self._looking = False
+        self._by_id = {}
+        self.choose_item(None)
+
+    def choose_run(self, wanted: Wanted) -> None:
+        """Show another run."""
+        if wanted == self._wanted and self._looking and self._overview is None:
+            return
+        self._wanted = wanted
+        self.choose_item(None)
+        self.refresh()
+
+    def knows(self, item_id: int) -> bool:
+        """Whether a region of this id was read."""
+        return item_id in self._by_id
+
+    def choose_item(self, item_id: int | None) -> None:
+        """Choose a region of the run that is shown."""
+        self._item_id = item_id
+        item = self.item
+        self.item_chosen.emit(item)
+        if item is None:
+            self._gateway.cancel("trace")
+            self.trace_changed.emit(None)
+        else:
+            self._read_trace(item.id)
+
+    def work_on(self, item_id: int | None) -> None:
+        """An item that this window tries now: it is being worked on, though its run may have ended."""
+        if item_id != self._tried:
+            self._tried = item_id
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Read everything anew, whether or not it changed."""
+        self._looking = False
+        self._look(force=True)
+
+    def ask(
+        self,
+        key: str,
+        question: Callable[[Reader], T],
+        on_result: Callable[[T], None],
+        on_error: Callable[[Exception], None] | None = None,
+        lane: str = TRACE,
+    ) -> None:
+        """Ask the database something of one's own, if it is there; late answers are dropped by `key`."""
+        if self._library is not None and self.stored:
+            self._gateway.submit(key, partial(self._library.ask, question), on_result, on_error, lane)
+
+    def forget(self, key: str) -> None:
+        """Drop the answer to an earlier question that nobody waits for any more."""
+        self._gateway.cancel(key)
+
+    def _look(self, force: bool = False) -> None:
+        if self._library is None or self._looking:
+            return
+        self._looking, self._began = True, time.monotonic()
+        stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
+        known = self._overview.change if self._overview and not (force or stale) else None
+        work = partial(look, self._library, self._wanted, known, self._overview, self._tried)
+        self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
+
+    def _unfinished(self) -> bool:
+        return self._overview is not None and any(run.status == "running" for run in self._overview.runs)
+
+    def _take(self, overview: Overview | None) -> None:
+        """Pass on what was read; look again after a pause that grows with the time reading took."""
+        self._looking, self._last_error = False, ""
+        took = time.monotonic() - self._began
+        self._timer.start(max(SHORTEST_PAUSE, int(took * 2000)))
+        if overview is None:
+            return
+        self._last_look = time.monotonic()
+        before, self._overview = self._overview, overview
+        old_items, self._by_id = self._by_id, {item.id: item for item in overview.items}
+        self.overview_changed.emit(overview)
+        if overview.run is not None and _run_id(before) != overview.run.id:
+            self.run_chosen.emit(overview.run)
+        if self._item_id is not None and self.item is None:
+            self.choose_item(None)  # of a run that is not shown any more
+        self._follow_item(before, old_items)
+
+    def _follow_item(self, before: Overview | None, items: dict[int, ItemRow]) -> None:
+        """Read the chosen region's trace again when something may have come to it, counted or not."""
+        item, run = self.item, self.run
+        stored = run is not None and (before is None or before.run is None or before.run.changes != run.changes)
+        if item is not None and (stored or items.get(item.id) != item or item.state == "running"):
+            self._read_trace(item.id)
+
+    def _fail(self, error: Exception) -> None:
+        """Say it once, and try again now and then: a lock goes away."""
+        self._looking = False
+        self._timer.start(RETRY_PAUSE)
+        if str(error) != self._last_error:
+            self._last_error = str(error)
+            self._gateway.failed.emit(error)
+
+    def _read_trace(self, item_id: int) -> None:
+        self.ask("trace", partial(read_trace, item_id), self._show_trace)
+
+    def _show_trace(self, trace: Trace) -> None:
+        """A region of a run that ended is as unfinished here as it is in the list."""
+        known = self._by_id.get(trace.item.id)
+        ended = known is not None and known.state == UNFINISHED and trace.item.state == "running"
+        self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)
+
+
+def _run_id(overview: Overview | None) -> int | None:
+    return overview.run.id if overview and overview.run else None
+
+
+def _nothing(answer: None) -> None:
+    """A closed connection has nothing to say."""

@@ -1,0 +1,122 @@
+"""The project that is open: read in the background, read again when a run begins."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from core.types import Codebase
+from ui.background.gateway import Gateway
+
+if TYPE_CHECKING:
+    from core.source.checking import Checking
+
+CHECKED = "checked project"
+
+
+class OpenProject(QObject):
+    """`opened` carries the Codebase, `absent` the folder that could not be read (its reason goes to the notices).
+
+    `lent` carries path and text of one file that is wanted before all are read. `has_history`: it is under git.
+    """
+
+    opened = Signal(object)
+    absent = Signal(object)
+    lent = Signal(str, str)
+
+    def __init__(self, gateway: Gateway, parent: QObject | None = None) -> None:
+        """Start without a project."""
+        super().__init__(parent)
+        self.gateway = gateway
+        self.root: Path | None = None
+        self.codebase: Codebase | None = None
+        self.has_history = False
+        self._needs_python = True
+        self._checking: Checking | None = None
+
+    def open(self, root: Path, needs_python: bool = True) -> None:
+        """Read a project's files; a folder without any Python will do if it has a history or none is needed."""
+        root = root.expanduser().absolute()
+        if self.root != root:
+            self.codebase = None
+        self.root, self._needs_python = root, needs_python
+        self._forget()
+        self.gateway.submit("project", partial(_read_all, root, needs_python), self._take, self._fail)
+
+    def lend(self, root: Path, path: str) -> None:
+        """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
+        if self.codebase is None or self.codebase.root != root:
+            self.gateway.submit("one file", partial(_read_one, root / path), partial(self._take_one, path), _unread)
+
+    def _take_one(self, path: str, text: str) -> None:
+        if self.codebase is None:
+            self.lent.emit(path, text)
+
+    def close(self) -> None:
+        """Have no project."""
+        self.gateway.cancel("project")
+        self._forget()
+        self.root, self.codebase = None, None
+
+    def reload(self) -> None:
+        """Read the same project again."""
+        if self.root is not None:
+            self.open(self.root, self._needs_python)
+
+    def _take(self, read: tuple[Codebase, bool]) -> None:
+        """Show the files; those that do not compile are taken out once that is known."""
+        from core.source.checking import Checking
+
+        codebase, self.has_history = read
+        self._show(codebase)
+        self._checking = Checking(codebase)
+        self.gateway.own(self._checking)
+        self.gateway.submit(CHECKED, partial(_check, self._checking, codebase), self._take_checked)
+
+    def _forget(self) -> None:
+        """What was asked of the files as they were."""
+        self.gateway.cancel(CHECKED)
+        if self._checking is not None:
+            self._checking.stop()
+
+    def _take_checked(self, codebase: Codebase) -> None:
+        if codebase is not self.codebase:
+            self._show(codebase)
+
+    def _show(self, codebase: Codebase) -> None:
+        self.codebase = codebase
+        self.opened.emit(codebase)
+
+    def _fail(self, error: Exception) -> None:
+        self.absent.emit(self.root)
+        self.gateway.failed.emit(error)
+
+
+def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
+    """Its files, and whether it has a history."""
+    from core.source.codebase import open_codebase  # in the background: the window opens sooner
+    from core.source.git import in_repository
+
+    history = in_repository(root)
+    return open_codebase(root, compiled=False, python_only=needs_python and not history), history
+
+
+def _check(checking: Checking, codebase: Codebase) -> Codebase:
+    """The same codebase when every file of it compiles."""
+    from core.source.codebase import without
+
+    broken = checking.broken()
+    return without(codebase, broken) if broken else codebase
+
+
+def _read_one(file: Path) -> str:
+    from core.source.reading import read
+
+    return read(file)[0]
+
+
+def _unread(error: Exception) -> None:
+    """Reading the whole project will say why."""

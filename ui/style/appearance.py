@@ -1,0 +1,86 @@
+"""Which theme is on: light, dark, or what the system says, switched while the window is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QApplication
+
+from ui.style.fonts import INTERFACE_POINTS, grow_fixed, interface_font
+from ui.style.stylesheet import palette, stylesheet
+from ui.style.theme import DARK, LIGHT, Theme
+
+CHOICES = ("system", "light", "dark")
+
+
+class Appearance(QObject):
+    """Applies the theme of the user's choice to the application.
+
+    `changed` carries the new Theme; views redraw what they paint themselves.
+    """
+
+    changed = Signal(object)
+
+    def __init__(self, app: QApplication, choice: str = "system") -> None:
+        """Style the application at once, before any window is shown, so that nothing flashes white."""
+        super().__init__(app)
+        self._app = app
+        self._choice = choice
+        if app.style().objectName() != "fusion":
+            app.setStyle("Fusion")
+        app.setFont(interface_font())
+        self._growth = 1.0
+        grow_fixed(1.0)
+        self.theme = self._wanted()
+        self._apply()
+        app.styleHints().colorSchemeChanged.connect(self._follow)
+
+    @property
+    def choice(self) -> str:
+        """`system`, `light` or `dark`."""
+        return self._choice
+
+    def choose(self, choice: str) -> None:
+        """Switch to one of CHOICES. Raises ValueError for another."""
+        if choice not in CHOICES:
+            raise ValueError(choice)
+        self._choice = choice
+        self._follow()
+
+    def grow(self, growth: float) -> None:
+        """Write everything so many times as large as when the window was opened; what surrounds it stays."""
+        if growth != self._growth:
+            self._growth = growth
+            self._app.setFont(interface_font(INTERFACE_POINTS * growth))
+            self._apply()
+            grow_fixed(growth)
+
+    @contextmanager
+    def laid_aside(self) -> Iterator[None]:
+        """Build many widgets without the style sheet, which is worked out anew for each that finds its place."""
+        self._app.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._apply()
+
+    def _wanted(self) -> Theme:
+        if self._choice == "system":
+            return DARK if self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+        return DARK if self._choice == "dark" else LIGHT
+
+    def _follow(self) -> None:
+        wanted = self._wanted()
+        if wanted is not self.theme:
+            self.theme = wanted
+            self._apply()
+            self.changed.emit(wanted)
+
+    def _apply(self) -> None:
+        """Style the application; one that looks so already is left alone, since restyling visits every widget."""
+        style = stylesheet(self.theme, self._growth)
+        if self._app.styleSheet() != style:
+            self._app.setPalette(palette(self.theme))
+            self._app.setStyleSheet(style)

@@ -1,0 +1,116 @@
+"""The mark of a region's state: a shape of its own, so that colour is never the only sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
+
+from ui.style.region_state import RegionState, state_colour
+from ui.style.theme import Theme
+
+SIZE = 14.0
+"""Side of a mark in logical pixels."""
+
+
+def draw_mark(painter: QPainter, centre: QPointF, state: RegionState, theme: Theme, size: float = SIZE) -> None:
+    """Draw the mark around `centre`."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(centre)
+    painter.scale(size / SIZE, size / SIZE)
+    _DRAW[state](painter, QColor(state_colour(theme, state)), QColor(theme.surface))
+    painter.restore()
+
+
+def mark_icon(state: RegionState, theme: Theme, size: int = 16) -> QIcon:
+    """The mark as an icon, for lists and menus."""
+    scale = 3
+    pixmap = QPixmap(size * scale, size * scale)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.scale(scale, scale)
+    draw_mark(painter, QPointF(size / 2, size / 2), state, theme)
+    painter.end()
+    pixmap.setDevicePixelRatio(scale)
+    icon = QIcon(pixmap)
+    icon.addPixmap(pixmap, QIcon.Mode.Selected)
+    return icon
+
+
+def _pen(colour: QColor, width: float = 1.6) -> QPen:
+    join, cap = Qt.PenJoinStyle.RoundJoin, Qt.PenCapStyle.RoundCap
+    return QPen(colour, width, Qt.PenStyle.SolidLine, cap, join)
+
+
+def _disc(painter: QPainter, colour: QColor) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawEllipse(QPointF(0, 0), 6, 6)
+
+
+def _ring(painter: QPainter, colour: QColor) -> None:
+    painter.setPen(_pen(colour))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawEllipse(QPointF(0, 0), 5.2, 5.2)
+
+
+def _pass(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """A disc with a tick."""
+    _disc(painter, colour)
+    painter.setPen(_pen(ground))
+    painter.drawPolyline(QPolygonF([QPointF(-2.8, 0.2), QPointF(-0.8, 2.3), QPointF(2.9, -2.1)]))
+
+
+def _fail(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """A square with a cross."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawRoundedRect(QRectF(-5.5, -5.5, 11, 11), 2, 2)
+    painter.setPen(_pen(ground))
+    painter.drawLine(QPointF(-2.2, -2.2), QPointF(2.2, 2.2))
+    painter.drawLine(QPointF(2.2, -2.2), QPointF(-2.2, 2.2))
+
+
+def _partial(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """A ring, its left half full."""
+    _ring(painter, colour)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawPie(QRectF(-5.2, -5.2, 10.4, 10.4), 90 * 16, 180 * 16)
+
+
+def _running(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """A disc with a triangle."""
+    _disc(painter, colour)
+    painter.setBrush(ground)
+    painter.drawPolygon(QPolygonF([QPointF(-1.8, -2.9), QPointF(-1.8, 2.9), QPointF(3.0, 0)]))
+
+
+def _waiting(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """An empty ring."""
+    _ring(painter, colour)
+
+
+def _dropped(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """A dash."""
+    painter.setPen(_pen(colour, 2.0))
+    painter.drawLine(QPointF(-3.8, 0), QPointF(3.8, 0))
+
+
+def _unjudged(painter: QPainter, colour: QColor, ground: QColor) -> None:
+    """A ring with a dash."""
+    _ring(painter, colour)
+    painter.drawLine(QPointF(-2.2, 0), QPointF(2.2, 0))
+
+
+_DRAW: Mapping[RegionState, Callable[[QPainter, QColor, QColor], None]] = {
+    RegionState.PASS: _pass,
+    RegionState.FAIL: _fail,
+    RegionState.PARTIAL: _partial,
+    RegionState.RUNNING: _running,
+    RegionState.WAITING: _waiting,
+    RegionState.DROPPED: _dropped,
+    RegionState.UNJUDGED: _unjudged,
+}

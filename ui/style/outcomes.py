@@ -1,0 +1,91 @@
+"""A sign and a word for each outcome, so that colour never stands alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.store.rows import VerdictRow
+from ui.style.theme import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """What a badge shows: one character and a word or two."""
+
+    symbol: str
+    word: str
+
+    @property
+    def text(self) -> str:
+        """Both."""
+        return f"{self.symbol} {self.word}"
+
+
+SIGNS = {
+    "pass": Sign("✓", "PASS"),
+    "fail": Sign("✗", "FAIL"),
+    "timeout": Sign("◷", "TIMEOUT"),
+    "out-of-memory": Sign("▣", "OUT OF MEMORY"),
+    "crash": Sign("✸", "CRASH"),
+    "syntax-error": Sign("⊘", "SYNTAX ERROR"),
+    "import-error": Sign("⊗", "IMPORT ERROR"),
+    "tampered": Sign("⚑", "TAMPERED"),
+    "not-executed": Sign("○", "NOT EXECUTED"),
+    "infrastructure": Sign("⚙", "NOT JUDGED"),
+    "passed": Sign("✓", "passed"),
+    "failed": Sign("✗", "failed"),
+    "error": Sign("✸", "error"),
+    "skipped": Sign("○", "skipped"),
+    "missing": Sign("?", "missing"),
+}
+"""Verdicts of samples in capitals, outcomes of single tests in small letters."""
+
+EXPLAINED = {
+    "pass": "All covering tests pass with this text.",
+    "fail": "At least one covering test fails with this text.",
+    "timeout": "The tests ran longer than they may.",
+    "out-of-memory": "The tests needed more memory than they may have.",
+    "crash": "The interpreter died while the tests ran.",
+    "syntax-error": "The text is not valid Python where it stands.",
+    "import-error": "The module cannot be imported with this text.",
+    "tampered": "The text interfered with the test framework.",
+    "not-executed": "No covering test ran this text.",
+    "infrastructure": "Our sandbox failed, not the model; it does not count.",
+}
+
+
+def sign(outcome: str) -> Sign:
+    """The sign of an outcome; one we do not know keeps its own name."""
+    return SIGNS.get(outcome, Sign("?", outcome.upper()))
+
+
+def verdict_text(verdict: VerdictRow | None, covering: int = 0, *, going: bool = True) -> str:
+    """`✓ PASS`, `✗ FAIL 2 of 8`, or `✗ FAIL at 3 of 385` where judging stopped at the first failure.
+
+    `covering`: how many tests there are; 0 where that is not known. `going`: what has no verdict will get one.
+    """
+    if verdict is None:
+        return "… judging" if going else "○ not judged yet"
+    text = sign(verdict.outcome).text
+    if verdict.outcome != "fail" or not verdict.tests_run or not covering:
+        return text
+    if _stopped_early(verdict, covering):
+        return f"{text} at {verdict.tests_run} of {covering:,}"
+    return f"{text} {verdict.tests_failed} of {verdict.tests_run}"
+
+
+def verdict_detail(verdict: VerdictRow, covering: int = 0) -> str:
+    """What it means, in a sentence without its full stop; of a failure also that no test was run after it."""
+    said = (verdict.detail or EXPLAINED.get(verdict.outcome, "")).rstrip(".")
+    if verdict.outcome == "fail" and _stopped_early(verdict, covering):
+        said += f"; judging stopped there, after {verdict.tests_run:,} of {covering:,} covering tests"
+    return said
+
+
+def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
+    return verdict.tests_failed == 1 and 0 < verdict.tests_run < covering
+
+
+def verdict_colour(theme: Theme, verdict: VerdictRow | None) -> str:
+    """The colour of a verdict's badge."""
+    return theme.neutral if verdict is None else theme.outcome(verdict.outcome)

@@ -1,0 +1,86 @@
+"""What became of a region, as the views tell it apart: by colour, by mark and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from core.kinds import task
+from core.store.rows import ItemRow
+from ui.style.theme import Theme
+
+UNFINISHED = "unfinished"
+"""State of a region whose run ended before it was complete."""
+
+
+class RegionState(StrEnum):
+    """The closed set of states a region is drawn in."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PASS = "pass"
+    PARTIAL = "partial"
+    FAIL = "fail"
+    UNJUDGED = "unjudged"
+    DROPPED = "dropped"
+
+    @property
+    def failing(self) -> bool:
+        """Whether some reconstruction failed."""
+        return self in (RegionState.FAIL, RegionState.PARTIAL)
+
+
+ORDER = tuple(RegionState)
+"""How states sort."""
+
+
+def region_state(item: ItemRow) -> RegionState:
+    """The state of a region of a run."""
+    if item.state == UNFINISHED:
+        return RegionState.UNJUDGED
+    if item.state != "done":
+        return RegionState(item.state)
+    good = goodness(item)
+    if good is None:
+        return RegionState.UNJUDGED
+    if good >= 1.0:
+        return RegionState.PASS
+    return RegionState.PARTIAL if good > 0.0 else RegionState.FAIL
+
+
+def goodness(item: ItemRow) -> float | None:
+    """Where the item's headline stands between the worst, 0, and the best, 1."""
+    if item.headline is None:
+        return None
+    kind = task(item.task)
+    return kind.measure(kind.headline).goodness(item.headline)
+
+
+def state_colour(theme: Theme, state: RegionState) -> str:
+    """The colour of a state's mark and outline."""
+    name = "dropped" if state is RegionState.UNJUDGED else state.value
+    colour: str = getattr(theme, f"region_{name}")
+    return colour
+
+
+def state_words(item: ItemRow) -> str:
+    """The state in a few words, with the reason or the count."""
+    state = region_state(item)
+    if state is RegionState.DROPPED:
+        return f"dropped: {item.reason}" if item.reason else "dropped"
+    count = f"{item.passes} of {item.judged} pass"
+    if item.state in ("running", UNFINISHED):
+        return f"{item.state}, {count}" if item.judged else item.state
+    return state.value if state in (RegionState.WAITING, RegionState.UNJUDGED) else count
+
+
+def number(value: float | None, sign: bool = False) -> str:
+    """A score with two decimals, a dash for none."""
+    if value is None:
+        return "–"
+    return f"{value:+.2f}" if sign else f"{value:.2f}"
+
+
+def tests_said(tests: Sequence[str]) -> str:
+    """How many tests cover something, as the beginning of a sentence."""
+    return f"{len(tests)} test{'s cover' if len(tests) != 1 else ' covers'} it"

@@ -1,0 +1,221 @@
+"""The two themes as named colour roles; every colour in the window comes from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pygments.token import (
+    Comment,
+    Error,
+    Keyword,
+    Literal,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Token,
+    _TokenType,
+)
+
+from ui.style.colour import mix
+
+SPACE = 8
+"""Pixels between things; half of it inside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours by role, each `#rrggbb`.
+
+    Attributes:
+        name: `light` or `dark`.
+        background: of the window; `surface` (editors, lists) lies on it, `raised` (headers, chips) on that.
+        muted: secondary text, line numbers included; still readable (4.5 : 1).
+        accent: the one accent; `accent_text` is written on it.
+        selection: background of selected rows, which keep their colour; a line in `accent` marks them, since the
+            background alone stands out too little (3 : 1). Selected text is `accent_text` on `accent`.
+        good, bad, warn, neutral: text and marks of outcomes.
+        inserted, deleted, changed: backgrounds of diff rows; the strong ones mark what changed inside.
+        gutter: background of line numbers.
+        region_waiting .. region_dropped: outlines and marks of regions, 3 : 1 on every ground; `tint` fills them.
+        tokens: pygments token type -> colour; a missing type takes its nearest ancestor's.
+        palette: of lines and bars that only have to be told apart, one after the other.
+    """
+
+    name: str
+    background: str
+    surface: str
+    raised: str
+    border: str
+    text: str
+    muted: str
+    accent: str
+    accent_text: str
+    selection: str
+    focus: str
+    good: str
+    bad: str
+    warn: str
+    neutral: str
+    inserted: str
+    inserted_strong: str
+    deleted: str
+    deleted_strong: str
+    changed: str
+    gutter: str
+    current_line: str
+    region_waiting: str
+    region_running: str
+    region_pass: str
+    region_partial: str
+    region_fail: str
+    region_dropped: str
+    tokens: Mapping[_TokenType, str] = field(default_factory=dict)
+    palette: tuple[str, ...] = ()
+
+    @property
+    def dark(self) -> bool:
+        """Whether light text stands on a dark ground."""
+        return self.name == "dark"
+
+    def tint(self, colour: str, share: float = 0.12) -> str:
+        """`colour` laid thinly on the surface: a filling that text stays readable on."""
+        return mix(colour, self.surface, share)
+
+    def heat(self, value: float | None) -> str:
+        """The colour of a score 0..1 from fail over partial to pass; neutral for None."""
+        if value is None:
+            return self.neutral
+        if value <= 0.5:
+            return mix(self.region_partial, self.region_fail, max(value, 0.0) * 2)
+        return mix(self.region_pass, self.region_partial, min(value, 1.0) * 2 - 1)
+
+    def outcome(self, outcome: str) -> str:
+        """The colour of a verdict's or a test's outcome."""
+        if outcome in {"pass", "passed"}:
+            return self.good
+        if outcome in {"infrastructure", "skipped", "missing", "not-executed"}:
+            return self.neutral
+        return self.warn if outcome in {"timeout", "out-of-memory", "tampered"} else self.bad
+
+    def token(self, kind: _TokenType) -> str:
+        """The colour of a pygments token type."""
+        probe: _TokenType | None = kind
+        while probe is not None:
+            if probe in self.tokens:
+                return self.tokens[probe]
+            probe = probe.parent
+        return self.text
+
+
+LIGHT = Theme(
+    name="light",
+    background="#f3f4f7",
+    surface="#ffffff",
+    raised="#eaecf1",
+    border="#d3d7df",
+    text="#1d2129",
+    muted="#59616e",
+    accent="#3556c8",
+    accent_text="#ffffff",
+    selection="#d8e1fb",
+    focus="#3556c8",
+    good="#15703a",
+    bad="#b3261e",
+    warn="#855300",
+    neutral="#59616e",
+    inserted="#e4f5e8",
+    inserted_strong="#c3e9cc",
+    deleted="#fdebea",
+    deleted_strong="#fad2cf",
+    changed="#fff4d6",
+    gutter="#f8f9fb",
+    current_line="#f2f5fc",
+    region_waiting="#6f7888",
+    region_running="#3556c8",
+    region_pass="#1f8a48",
+    region_partial="#a66e00",
+    region_fail="#d0443c",
+    region_dropped="#747d8d",
+    palette=("#3556c8", "#b35900", "#0f7a8a", "#8a3fa8", "#a32a5c", "#59616e"),
+    tokens={
+        Token: "#1d2129",
+        Comment: "#505a66",
+        Keyword: "#7a2f9e",
+        Keyword.Constant: "#0b5f9e",
+        Name.Builtin: "#0b5f9e",
+        Name.Builtin.Pseudo: "#7a2f9e",
+        Name.Function: "#1a4fb4",
+        Name.Class: "#1a4fb4",
+        Name.Decorator: "#7a5200",
+        Name.Exception: "#a3342c",
+        Name.Namespace: "#1d2129",
+        Operator: "#3f4754",
+        Operator.Word: "#7a2f9e",
+        Punctuation: "#3f4754",
+        Literal: "#0b5f9e",
+        Number: "#0b5f9e",
+        String: "#1b6b38",
+        String.Doc: "#43604c",
+        String.Escape: "#7a5200",
+        String.Interpol: "#7a5200",
+        Error: "#b3261e",
+    },
+)
+
+DARK = Theme(
+    name="dark",
+    background="#14161b",
+    surface="#1a1d24",
+    raised="#252933",
+    border="#353b48",
+    text="#e3e6ec",
+    muted="#9fa8b7",
+    accent="#86a5ff",
+    accent_text="#10131b",
+    selection="#2d3a61",
+    focus="#86a5ff",
+    good="#63cf8b",
+    bad="#ff8a84",
+    warn="#e8b659",
+    neutral="#9fa8b7",
+    inserted="#1a2f24",
+    inserted_strong="#1e4330",
+    deleted="#371f23",
+    deleted_strong="#582529",
+    changed="#332b19",
+    gutter="#171a20",
+    current_line="#20242e",
+    region_waiting="#86909f",
+    region_running="#86a5ff",
+    region_pass="#4fb877",
+    region_partial="#d9a441",
+    region_fail="#ea6a64",
+    region_dropped="#7d8797",
+    palette=("#86a5ff", "#f0a35e", "#5fc9d8", "#d09cf0", "#ff8fb8", "#9fa8b7"),
+    tokens={
+        Token: "#e3e6ec",
+        Comment: "#a6afbd",
+        Keyword: "#cfa0ee",
+        Keyword.Constant: "#7fc4f2",
+        Name.Builtin: "#7fc4f2",
+        Name.Builtin.Pseudo: "#cfa0ee",
+        Name.Function: "#93b4ff",
+        Name.Class: "#93b4ff",
+        Name.Decorator: "#e3c07a",
+        Name.Exception: "#ff9d96",
+        Name.Namespace: "#e3e6ec",
+        Operator: "#c2c9d4",
+        Operator.Word: "#cfa0ee",
+        Punctuation: "#c2c9d4",
+        Literal: "#7fc4f2",
+        Number: "#7fc4f2",
+        String: "#93d3a2",
+        String.Doc: "#a3bfa9",
+        String.Escape: "#e3c07a",
+        String.Interpol: "#e3c07a",
+        Error: "#ff8a84",
+    },
+)

@@ -1,0 +1,1 @@
+"""The parts of the window, and what joins each with the others."""

@@ -1,0 +1,265 @@
+"""Joins the views of a run: whatever is chosen in one of them is shown in all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.events import Event, ItemReady, TextStreamed
+from core.figures import Link
+from core.kinds import TASKS, task
+from core.settings import RunSettings
+from core.store.rows import ItemRow, RunRow
+from core.types import Codebase
+from ui.background.turns import Turns, Work
+from ui.code.candidates import Sampling
+from ui.code.code_feed import CodeFeed
+from ui.code.past import present_path
+from ui.figures.feed import FigureFeed
+from ui.history.feed import HistoryFeed
+from ui.project.project_nodes import first_code, listed_files
+from ui.reading.inspection import Inspection, Overview, Wanted
+from ui.reading.open_project import OpenProject
+from ui.shell.notices import NoticeText
+from ui.window.trace_view import TraceView
+from ui.window.window_parts import WindowParts
+
+REST = 200
+"""Milliseconds after the views show a run until its project is read: the first region is shown in between."""
+
+
+class Browsing(QObject):
+    """Tree, table, code, round trip and run panel over one inspection and one project.
+
+    `went` when the user picked a region to look at; `settled` when the views show what was read last.
+    """
+
+    went = Signal()
+    settled = Signal()
+
+    def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
+        """Connect the views."""
+        super().__init__(parts)
+        self._parts, self._inspection, self._project = parts, inspection, project
+        self.follow = False
+        self._awaits, self._awaited = False, -1
+        self._shown: Overview | None = None
+        self._turns = Turns(self)
+        self._unread: RunRow | None = None
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self.settle)
+        self._behind = False
+        parts.tabs.currentChanged.connect(self._show_tab)
+        self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
+        self._history = HistoryFeed(parts.history, project.gateway, self)
+        self._feed = CodeFeed(parts.code, project.gateway, self)
+        inspection.overview_changed.connect(self._show_overview)
+        inspection.run_chosen.connect(self._show_project_of)
+        inspection.item_chosen.connect(self._show_item)
+        project.opened.connect(self._show_project)
+        project.lent.connect(parts.code.lend_text)
+        project.absent.connect(lambda _: self._show_project(None))
+        parts.tree.file_chosen.connect(self._feed.open_file)
+        self._feed.item_asked.connect(self.choose)
+        parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
+        parts.regions.item_chosen.connect(self._choose_listed)
+        parts.code.item_chosen.connect(self.choose)
+        parts.code.failure_chosen.connect(self.choose_failure)
+        parts.history.item_chosen.connect(self.choose)
+        self._figures = FigureFeed(inspection, self)
+        self._figures.read.connect(parts.run.set_figures)
+        self._figures.failed.connect(parts.notices.report)
+        parts.run.opened.connect(self.follow_link)
+        parts.run.chosen.connect(self._figures.choose)
+        parts.run.export_failed.connect(self._say_not_written)
+
+    def choose(self, item_id: int) -> None:
+        """The user picked a region: show it, and do not jump to another one while the run goes on."""
+        self.follow = False
+        self._inspection.choose_item(item_id)
+        self.went.emit()
+
+    def _choose_listed(self, item_id: int) -> None:
+        """The first one is chosen when the list gets the focus: that is no wish to stay with it."""
+        following = self.follow and self._inspection.item is None
+        self.choose(item_id)
+        self.follow = following
+
+    def follow_link(self, link: Link) -> None:
+        """Show what is behind a mark of a figure: a sample, an item, or a run."""
+        if link.sample is not None:
+            self.trace.await_sample(link.sample)
+        run = link.run if link.run is not None else self._shown_run
+        if link.item is not None and run is not None:
+            self.go_to(run, link.item)
+        elif link.run is not None:
+            self._inspection.choose_run(Wanted(link.run))
+
+    def choose_sample(self, item_id: int, sample_id: int) -> None:
+        """Show a sample of a region as soon as it is read."""
+        self.trace.await_sample(sample_id)
+        self.choose(item_id)
+
+    def choose_failure(self, item_id: int) -> None:
+        """The user looks for what failed: show that sample of a region, not one that passes."""
+        self.trace.await_failure()
+        self.choose(item_id)
+
+    @property
+    def _shown_run(self) -> int | None:
+        return self._inspection.run.id if self._inspection.run is not None else None
+
+    def go_to(self, run_id: int, item_id: int) -> None:
+        """Show a region of a run that may be another one than the one on show."""
+        if self._inspection.knows(item_id):
+            self.choose(item_id)
+        else:
+            self.follow, self._awaited = False, item_id
+            self._inspection.choose_run(Wanted(run_id))
+
+    def await_item(self, awaited: bool) -> None:
+        """Whether the next item that a job of this window stores is to be shown as soon as it can be."""
+        self._awaits = awaited
+        if not awaited:
+            self._inspection.work_on(None)
+
+    def _say_not_written(self, problem: str) -> None:
+        self._parts.notices.say(NoticeText(problem, bad=True))
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Show what a run of this window is doing."""
+        for event in events:
+            if self._awaits and isinstance(event, ItemReady):
+                self._awaits, self._awaited = False, event.item_id
+                self._inspection.work_on(event.item_id)
+                self._show_run_of(event)
+        written = [event for event in events if isinstance(event, TextStreamed)]
+        if self.follow and written:
+            self._go_along(written[-1].item_id)
+        self.trace.stream(events)
+
+    def _show_run_of(self, ready: ItemReady) -> None:
+        """An item tried by hand may have got a run of its own."""
+        run = self._inspection.run
+        if run is None or run.id != ready.run_id:
+            self._inspection.choose_run(Wanted(ready.run_id))
+        else:
+            self._inspection.refresh()
+
+    def _go_along(self, item_id: int) -> None:
+        item = self._inspection.item
+        if (item is None or item.id != item_id) and self._inspection.knows(item_id):
+            self._inspection.choose_item(item_id)
+
+    def _show_overview(self, overview: Overview) -> None:
+        """Show what was read, view by view: all at once would hold the window up."""
+        parts, before = self._parts, self._shown
+        self._shown = overview
+        fresh = before is None or overview.items is not before.items
+        works: list[Work] = [partial(self._show_regions, overview, fresh)]
+        if fresh:
+            works += [
+                partial(self._show_code, overview),
+                partial(parts.tree.set_rows, overview.files),
+                partial(self._history.set_items, overview.items, overview.run),
+            ]
+        works.append(self._show_awaited)
+        if before is None or overview.run != before.run:
+            works.append(self._show_run)
+        self._turns.begin(*works, self._rest.start)
+
+    def _show_regions(self, overview: Overview, fresh: bool) -> None:
+        parts = self._parts
+        if fresh:
+            parts.regions.set_items(overview.items)
+        parts.status.show_run(overview.run)
+        parts.roundtrip.expect(bool(overview.items))
+        if overview.run is not None:
+            parts.set_kind(task(overview.run.task))
+            parts.show_views(True)  # the list gets the focus, and so its first region is chosen
+
+    def _show_code(self, overview: Overview) -> None:
+        root = Path(overview.run.project_root) if overview.run else Path()
+        self._feed.set_items(overview.items, root)
+        self._parts.code.candidates.set_sampling(_sampling(overview.run))
+        self._feed.show_some()
+
+    def _show_awaited(self) -> None:
+        if self._inspection.knows(self._awaited):
+            item_id, self._awaited = self._awaited, -1
+            self._inspection.choose_item(item_id)
+
+    def _show_run(self) -> None:
+        """What a tab tells of the whole run takes long to read: while nobody looks at it, it waits."""
+        self._behind = self._inspection.run is not None
+        if not self._behind:
+            self._parts.run.set_run(None)
+        self._show_tab()
+
+    def _show_tab(self) -> None:
+        run = self._inspection.run
+        if self._behind and run is not None and self._parts.tabs.currentWidget() is self._parts.run:
+            self._behind = False
+            self._parts.run.set_run(run)
+            self._figures.note(run.id)
+
+    def _show_item(self, item: ItemRow | None) -> None:
+        self._turns.add(partial(self._show_chosen, item))
+
+    def _show_chosen(self, item: ItemRow | None) -> None:
+        self._parts.regions.select(item.id if item else None)
+        self._feed.show_item(item)
+        self._parts.history.select(item)
+
+    def _show_project_of(self, run: RunRow) -> None:
+        """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""
+        root, self._unread = Path(run.project_root), None
+        if self._project.root == root:
+            return
+        if root.is_dir():
+            self._lend_first(root)
+            self._unread = run
+        else:
+            self._project.close()
+            self._show_project(None)
+
+    def settle(self) -> None:
+        """Read the project of the run that is shown: once the views stand, for it slows everything else down."""
+        self._rest.stop()
+        run, self._unread = self._unread, None
+        if run is not None:
+            self._project.open(Path(run.project_root), run.task not in TASKS or TASKS[run.task].needs_python)
+        self.settled.emit()
+
+    def _lend_first(self, root: Path) -> None:
+        """The file that is shown first need not wait for all the others."""
+        items = self._inspection.overview.items if self._inspection.overview else ()
+        if items:
+            self._project.lend(root, items[0].path)
+
+    def _show_project(self, codebase: Codebase | None) -> None:
+        files = listed_files(codebase) if codebase else ()
+        show_texts = partial(self._show_texts, codebase)
+        self._turns.begin(partial(self._parts.tree.set_files, files), show_texts, self._rest.start)
+
+    def _show_texts(self, codebase: Codebase | None) -> None:
+        parts, overview = self._parts, self._inspection.overview
+        parts.code.set_codebase(codebase)
+        self._history.set_project(self._project.root)
+        parts.show_views(codebase is not None or bool(overview and overview.run))
+        item = self._inspection.item
+        if item is not None:
+            self._feed.show_item(item)
+        else:
+            self._feed.show_some(first_code(codebase) if codebase else "")
+
+
+def _sampling(run: RunRow | None) -> Sampling | None:
+    """How a run drew its regions; None where it drew none."""
+    if run is None or not task(run.task).selects_code:
+        return None
+    return Sampling(RunSettings.from_json(json.loads(run.config_json)).region, run.fingerprint)

@@ -1,0 +1,220 @@
+"""Comparing runs: makes the page when it is first asked for, reads what it shows, keeps it up to date."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.errors import InspectorError
+from core.store.rows import RunRow
+from ui.background.turns import Work
+from ui.reading.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
+from ui.shell.notices import NoticeText
+from ui.style.appearance import Appearance
+from ui.style.theme import Theme
+from ui.window.browsing import Browsing
+from ui.window.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from core.comparison.values import Comparison, Pair
+    from core.store.reader import Reader
+    from ui.compare.page import ComparePage
+    from ui.compare.summary import Summary
+    from ui.figures.view import FigureView
+
+Known = dict[int, tuple[int, str, str]]
+"""What tells by a run's id whether it must be read again: its count of changes, status and name."""
+
+
+SHORTEST_REST = 500
+"""Milliseconds between two readings."""
+
+
+class Comparing(QObject):
+    """`choose_asked`: the user wants to pick runs; `report_asked(run_ids)`: a page about those on show.
+
+    `page_made(page)` when the page is first needed.
+    """
+
+    choose_asked = Signal()
+    report_asked = Signal(object)
+    page_made = Signal(object)
+
+    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, appearance: Appearance) -> None:
+        """Nothing is compared yet."""
+        super().__init__(parts)
+        self._parts, self._inspection, self._browsing = parts, inspection, browsing
+        self._appearance = appearance
+        self._runs: tuple[int, ...] = ()
+        self._read: Known = {}
+        self._open = self._asking = False
+        self._database: Path | None = None
+        self._began = 0.0
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self._look_again)
+        self._page: ComparePage | None = None
+        self._scatter: FigureView | None = None
+        self._summary: Summary | None = None
+        inspection.overview_changed.connect(self._follow)
+        browsing.went.connect(self.close)
+        inspection.run_chosen.connect(lambda _: self.close())
+
+    @property
+    def page(self) -> ComparePage:
+        """The page, made when it is first needed: its charts take a moment to load."""
+        if self._page is None:
+            self._page = self._make_page(self._appearance.theme)
+            self.page_made.emit(self._page)
+        return self._page
+
+    def make_scatter(self) -> None:
+        """Of the page's summary, ahead of both."""
+        from ui.figures.view import FigureView
+
+        if self._page is None:
+            self._scatter = FigureView(self._appearance.theme)
+
+    def make_summary(self) -> None:
+        """The greater part of the page, ahead of it."""
+        from ui.compare.summary import Summary
+
+        if self._page is None:
+            self._summary = Summary(self._appearance.theme, self._scatter)
+
+    def _make_page(self, theme: Theme) -> ComparePage:
+        from ui.compare.page import ComparePage
+
+        page = ComparePage(theme, self._summary)
+        page.set_theme(theme)  # parts may have been made in another
+        self._appearance.changed.connect(page.set_theme)
+        page.closed.connect(self.close)
+        page.choose_asked.connect(self.choose_asked)
+        page.reference_asked.connect(self._set_reference)
+        page.pair_wanted.connect(self._read_traces)
+        page.left_for.connect(self._leave)
+        page.report_asked.connect(lambda: self.report_asked.emit(self._runs))
+        page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
+        return page
+
+    def pieces(self) -> tuple[Work, ...]:
+        """The page in small steps, to be made while nobody waits for it."""
+
+        def make_page() -> None:
+            _ = self.page
+
+        def make_side() -> None:
+            self.page.make_side()
+
+        def make_traces() -> None:
+            _ = self.page.traces
+
+        return (self.make_scatter, self.make_summary, make_page, make_side, make_side, make_traces)
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """What is compared, the reference first."""
+        return self._runs
+
+    def compare(self, run_ids: Sequence[int]) -> None:
+        """Show these runs against the first of them."""
+        self._runs, self._database = tuple(run_ids), self._inspection.database
+        self.page.say("Comparing", "The runs are being read.")
+        self._open = True
+        self._parts.show_page(self.page)
+        self._ask()
+
+    def close(self) -> None:
+        """Go back to what was there before."""
+        if self._open:
+            self._open = False
+            self._parts.show_page(None)
+
+    def _ask(self) -> None:
+        runs = self._runs
+        self._rest.stop()
+        self._began = time.monotonic()
+        self._asking, self._read = True, self._known(self._inspection.overview)
+        question = partial(_compared, runs)
+        self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
+
+    def _show(self, comparisons: list[Comparison]) -> None:
+        self._pause()
+        self.page.show_comparisons(comparisons)
+
+    def _fail(self, error: Exception) -> None:
+        """Say on the page what is the matter; a bug is a notice."""
+        self._pause()
+        if not isinstance(error, InspectorError):
+            self._parts.notices.report(error)
+            self.page.say("These runs were not compared", "Something unexpected happened: see the notice above.")
+            return
+        self.page.say(error.problem, error.remedy)
+
+    def _pause(self) -> None:
+        """Rest before reading again, the longer the longer it took: a run that goes on needs the processor too."""
+        took = time.monotonic() - self._began
+        self._rest.start(max(SHORTEST_REST, int(took * 3000)))
+
+    def _look_again(self) -> None:
+        self._asking = False
+        overview = self._inspection.overview
+        if overview is not None:
+            self._follow(overview)
+
+    def _set_reference(self, run_id: int) -> None:
+        self._runs = (run_id, *(each for each in self._runs if each != run_id))
+        self._ask()
+
+    def _follow(self, overview: Overview) -> None:
+        """Read again when something was stored for a compared run that is on show; leave with its database.
+
+        One reading at a time: while a run goes on, a large comparison would never come to its end otherwise.
+        """
+        if self._database != self._inspection.database:
+            self._runs = ()
+            self.close()
+        elif self._open and not self._asking and self._known(overview) != self._read:
+            self._ask()
+
+    def _known(self, overview: Overview | None) -> Known:
+        runs = overview.runs if overview else ()
+        return {run.id: (run.changes, run.status, run.name) for run in runs if run.id in self._runs}
+
+    def _read_traces(self, pair: Pair) -> None:
+        for place, item in enumerate((pair.first, pair.second)):
+            show = partial(self._show_trace, place)
+            self._inspection.ask(f"compared trace {place}", partial(read_trace, item.id), show, lane=COMPARISON)
+
+    def _show_trace(self, place: int, trace: Trace) -> None:
+        self.page.traces.sides[place].show_samples(trace.item, trace.samples)
+
+    def _leave(self, run_id: int, item_id: int) -> None:
+        self.close()
+        self._browsing.go_to(run_id, item_id)
+
+
+def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[int]) -> tuple[int, ...]:
+    """The runs to offer: those compared just now, else the one on show and the newest that can stand beside it.
+
+    Where none can, the newest two that can stand beside each other.
+    """
+    if len(compared) > 1 and {run.id for run in runs}.issuperset(compared):
+        return tuple(compared)
+    for run in [current, *reversed(runs)]:
+        if run is not None:
+            alike = [each.id for each in runs if (each.task, each.project_root) == (run.task, run.project_root)]
+            others = [run_id for run_id in alike if run_id != run.id]
+            if others:
+                return run.id, max(others)
+    return ()
+
+
+def _compared(run_ids: Sequence[int], reader: Reader) -> list[Comparison]:
+    from core.comparison.compare import compare_runs  # in the background: the window opens sooner
+
+    return compare_runs(reader, run_ids)

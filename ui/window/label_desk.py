@@ -1,0 +1,152 @@
+"""What the labels desk can do besides labelling: its error modes, agreement, files, and that nothing tells the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from core.errors import UserError
+from core.store.labels import mode_names
+from core.taxonomy import Taxonomy
+from core.taxonomy_file import TaxonomyFile
+from ui.labels.label_files import LabelFiles
+from ui.labels.label_queue import QueueKind
+from ui.labels.labelling import Labelling
+from ui.reading.inspection import COMPARISON, Inspection
+from ui.shell.notices import NoticeText
+from ui.window.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from core.agreement import Agreement
+    from core.store.reader import Reader
+    from ui.shell.taxonomy_dialog import TaxonomyDialog
+
+REST = 150
+"""Milliseconds without a further sample after which code and round trip follow."""
+
+
+class LabelDesk(QObject):
+    """Joins the desk of one window.
+
+    `labels_wanted`: go to the labels; `blinded(blind)`: whether whatever tells the run must be out of sight and reach.
+    `sample_shown(item_id, sample_id)`: what is labelled, to be shown in its place.
+    """
+
+    labels_wanted = Signal()
+    sample_shown = Signal(int, int)
+    blinded = Signal(bool)
+
+    def __init__(
+        self,
+        window: QWidget,
+        parts: WindowParts,
+        labelling: Labelling,
+        files: LabelFiles,
+        inspection: Inspection,
+        folder: Path,
+    ) -> None:
+        """Read the error modes in `folder`; of a file that cannot be read there is a notice, and the bundled ones."""
+        super().__init__(window)
+        self._window, self._parts, self._labelling, self._inspection = window, parts, labelling, inspection
+        self._file = TaxonomyFile(folder)
+        self._wanted: tuple[int, int] | None = None
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self._show_with_it)
+        labelling.blind_changed.connect(self._set_blind)
+        labelling.shown.connect(self._follow)
+        parts.labels.large.toggled.connect(self._set_large)
+        parts.queue.export_asked.connect(files.ask_export)
+        parts.queue.import_asked.connect(files.ask_import)
+        parts.queue.agreement_asked.connect(self.show_agreement)
+        parts.queue.modes_asked.connect(self.ask_modes)
+        files.imported.connect(labelling.rebuild)
+        try:
+            parts.labels.set_taxonomy(self._file.read())
+        except UserError as error:
+            parts.notices.report(error)
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"adjudicate": self.adjudicate, "agreement": self.show_agreement, "error-modes": self.ask_modes}
+
+    def ask_modes(self) -> None:
+        """Let the user change the error modes."""
+        from ui.shell.taxonomy_dialog import TaxonomyDialog  # when it is asked for: the window opens sooner
+
+        dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
+        dialog.saved.connect(partial(self._adopt, dialog))
+        dialog.exec()
+        dialog.deleteLater()
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _adopt(self, dialog: TaxonomyDialog, taxonomy: Taxonomy) -> None:
+        """Keep the modes and offer them; where they cannot be kept the dialog stays, and says why."""
+        if taxonomy != self._parts.labels.taxonomy:
+            try:
+                self._file.save(taxonomy)
+            except UserError as error:
+                dialog.say(f"{error.problem} {error.remedy}")
+                return
+            self._parts.labels.set_taxonomy(taxonomy)
+            self._parts.notices.say(NoticeText(f"Version {taxonomy.version} of the error modes is in use."))
+        dialog.accept()
+
+    def adjudicate(self) -> None:
+        """Decide where annotators differ."""
+        self._parts.queue.kind.setCurrentText(QueueKind.ADJUDICATION)
+        self.labels_wanted.emit()
+
+    def show_agreement(self) -> None:
+        """Show how well the annotators of the queue's runs agree."""
+        from ui.shell.agreement_dialog import AgreementDialog  # as above
+
+        inspection, runs = self._inspection, self._labelling.runs()
+        scope = f"run {runs[0]}" if len(runs) == 1 else f"{len(runs) or 'no'} runs"
+        dialog = AgreementDialog(scope, self._window)
+        own = {mode.id: mode.name for mode in self._parts.labels.taxonomy.modes}
+
+        def show(found: tuple[Agreement, Mapping[str, str]]) -> None:
+            dialog.show_agreement(found[0], {**found[1], **own})
+
+        if not runs:
+            from core.agreement import measure
+
+            dialog.show_agreement(measure([]), {})
+        inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
+        dialog.exec()
+        inspection.forget("agreement")
+        dialog.deleteLater()
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _follow(self, item_id: int, sample_id: int) -> None:
+        """Show the sample's region, too, once the hand rests: to draw it must not hold up the next key."""
+        self._wanted = item_id, sample_id
+        self._rest.start()
+
+    def _show_with_it(self) -> None:
+        """Code and round trip beside the sample that is labelled, where it is of the run on show."""
+        if self._wanted is None or self._labelling.blind or not self._parts.labels.isVisible():
+            return
+        if self._inspection.knows(self._wanted[0]):
+            self.sample_shown.emit(*self._wanted)
+
+    def _set_large(self, large: bool) -> None:
+        self._parts.show_labels_large(large)
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _set_blind(self, blind: bool) -> None:
+        self.blinded.emit(blind)
+        self._parts.show_labels_alone(blind)
+        self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def _read_agreement(runs: Sequence[int], reader: Reader) -> tuple[Agreement, Mapping[str, str]]:
+    from core.agreement import measure  # in the background
+
+    labels = [label for run_id in runs for label in reader.current_labels(run_id)]
+    return measure(labels), mode_names(reader)

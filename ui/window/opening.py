@@ -1,0 +1,69 @@
+"""What waits for what while a window opens: a run is shown first, then its project is read, then models are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+from ui.background.ahead import Ahead
+from ui.background.gateway import Gateway
+from ui.reading.inspection import Inspection, Wanted
+from ui.reading.open_project import OpenProject
+from ui.window.preloading import preload, preload_rest
+
+LONGEST_WAIT = 3000
+"""Milliseconds that reading files waits for the run that is to be shown."""
+
+
+class Opening(QObject):
+    """Of one window, from its first project on."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        inspection: Inspection,
+        project: OpenProject,
+        search_models: Callable[[], object],
+        ahead: Ahead,
+    ) -> None:
+        """Load in the background what the first region needs; look for models even if nothing is opened."""
+        super().__init__(project)
+        self._gateway, self._inspection, self._project = gateway, inspection, project
+        self._search_models, self.ahead = search_models, ahead
+        self._postponed: Path | None = None
+        self._searched = False
+        project.absent.connect(self._look_for_models)
+        preload(gateway)
+        QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
+
+    def open_project(self, root: Path) -> None:
+        """Open a project folder, with its newest run if the database has one."""
+        root = root.expanduser().absolute()
+        if self._inspection.database is None or not root.is_dir():
+            self._project.open(root)
+            return
+        self._postponed = root
+        QTimer.singleShot(LONGEST_WAIT, self.open_postponed)
+        self._inspection.choose_run(Wanted(root=str(root)))
+
+    def open_postponed(self) -> None:
+        """Read the project's files once its run is shown, so that the two do not slow each other down."""
+        root, self._postponed = self._postponed, None
+        if root is not None and self._project.root != root:
+            self._project.open(root)
+
+    def go_on(self) -> None:
+        """The views stand: files may be read, the project's first."""
+        project = self._project
+        self.open_postponed()
+        if project.root is None or project.codebase is not None:
+            self._look_for_models()
+
+    def _look_for_models(self) -> None:
+        """Once, when run and project are shown or none came: reading other files must not hold them up."""
+        if not self._searched:
+            self._searched = True
+            self._search_models()
+            preload_rest(self._gateway, self.ahead.begin)

@@ -1,0 +1,162 @@
+"""Settings and tour of one window: what the dialog changes takes hold here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from ui.keys.keymap import KeyMap
+from ui.keys.keys_dialog import KeysDialog
+from ui.shell.remembered import Remembered
+from ui.shell.settings_dialog import LARGEST, SMALLEST, Now, SettingsDialog
+from ui.shell.tour import Step, Tour
+from ui.style.appearance import Appearance
+from ui.style.fonts import CODE_POINTS, fixed_font
+
+
+class Preferences(QObject):
+    """Opens the dialog and the tour; keeps the size of the code.
+
+    `code_sized(font)` when code is to be written in another size; `sandbox_chosen(name)`, `annotator_named(name)` and
+    `models_changed` when that was changed in the dialog; `tour_ended`.
+    """
+
+    code_sized = Signal(object)
+    sandbox_chosen = Signal(str)
+    annotator_named = Signal(str)
+    models_changed = Signal()
+    tour_ended = Signal()
+
+    def __init__(
+        self,
+        window: QWidget,
+        appearance: Appearance,
+        remembered: Remembered,
+        keymap: KeyMap,
+        sandbox: Callable[[], str],
+        steps: Callable[[], Sequence[Step]],
+    ) -> None:
+        """Dialogs stand over `window`; `sandbox` says which one is chosen, `steps` make the tour."""
+        super().__init__(window)
+        self._window, self._appearance, self._remembered = window, appearance, remembered
+        self._keymap, self._sandbox, self._steps = keymap, sandbox, steps
+        self.tour: Tour | None = None
+        self._scale = remembered.scale
+        self._points = remembered.code_points or CODE_POINTS
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {
+            "larger": partial(self.scale_code, 1.0),
+            "smaller": partial(self.scale_code, -1.0),
+            "preferences": self.ask,
+            "keys": self.show_keys,
+            "tour": self.show_tour,
+        }
+
+    def ask(self) -> None:
+        """Show all settings."""
+        dialog = SettingsDialog(self._remembered, Now(self._sandbox(), round(self._points)), self._window)
+        dialog.theme_chosen.connect(self.choose_theme)
+        dialog.scale_chosen.connect(self.choose_scale)
+        dialog.code_sized.connect(self.size_code)
+        dialog.sandbox_chosen.connect(self.sandbox_chosen)
+        dialog.annotator_named.connect(self.annotator_named)
+        dialog.models_changed.connect(self.models_changed)
+        dialog.keys_asked.connect(self.show_keys)
+        dialog.tour_asked.connect(dialog.accept)
+        dialog.tour_asked.connect(self.show_tour)
+        dialog.exec()
+        dialog.deleteLater()
+
+    def choose_theme(self, choice: str) -> None:
+        """One of `system`, `light`, `dark`, from now on."""
+        self._remembered.theme = choice
+        self._appearance.choose(choice)
+
+    def choose_scale(self, scale: int) -> None:
+        """Text of that size from now on; what surrounds it, and a window that opens, takes it up by itself."""
+        self._appearance.grow(scale / self._scale)
+        self._tell_size()
+
+    def restore(self) -> None:
+        """Bring back the size of the code."""
+        if self._remembered.code_points:
+            self.size_code(self._points)
+
+    def scale_code(self, step: float) -> None:
+        """Larger or smaller code."""
+        self.size_code(self._points + step)
+
+    def size_code(self, points: float) -> None:
+        """Code of so many points, from now on."""
+        self._points = min(max(points, float(SMALLEST)), float(LARGEST))
+        self._remembered.code_points = self._points
+        self._tell_size()
+
+    def _tell_size(self) -> None:
+        self.code_sized.emit(fixed_font(self._points))
+
+    def show_keys(self) -> None:
+        """Every key on one page."""
+        dialog = KeysDialog(self._keymap, self._window)
+        dialog.exec()
+        dialog.deleteLater()  # it would go on to list every change
+
+    @property
+    def unseen(self) -> bool:
+        """Whether the tour was never shown."""
+        return not self._remembered.toured
+
+    def show_tour(self) -> None:
+        """Show the tour; once it was shown it does not come by itself again."""
+        self._remembered.toured = True
+        if self.tour is None:
+            self.tour = Tour(self._appearance.theme, self._steps(), self._window)
+            self.tour.ended.connect(self._end_tour)
+            self.tour.begin()
+
+    def _end_tour(self) -> None:
+        if self.tour is not None:
+            self.tour.deleteLater()
+            self.tour = None
+        self.tour_ended.emit()
+
+
+def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget, keymap: KeyMap) -> list[Step]:
+    """What a new user is shown, with the keys that hold now."""
+
+    def by_key(name: str, sentence: str) -> str:
+        """A sentence about the key that holds now; nothing where there is none."""
+        key = keymap.binding(name).first
+        return f" {sentence.format(key)}" if key else ""
+
+    return [
+        Step(
+            bar,
+            "Choose and run",
+            "A project, a task and a model on this machine; then Run. The button beside it says what a run will cost.",
+        ),
+        Step(
+            regions,
+            "Regions",
+            "Pieces of code that the project's tests can judge. Red ones the model could not write again from its own "
+            "description." + by_key("next-failure", "{} goes to the next failure."),
+        ),
+        Step(
+            code,
+            "Your code",
+            "Every region in its place."
+            + by_key("probe", "Select any lines and press {}: the round trip runs on them."),
+        ),
+        Step(
+            roundtrip,
+            "Round trip",
+            "What the model said of the region, what it wrote from that alone, and what the tests said."
+            + by_key("go-to", "{} goes anywhere.")
+            + by_key("keys", "{} shows every key."),
+        ),
+    ]

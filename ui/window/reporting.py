@@ -1,0 +1,90 @@
+"""Pages about runs, written in the background: which file, and what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
+
+from core.errors import UserError
+from ui.file_names import ask_where
+from ui.reading.inspection import COMPARISON, Inspection
+from ui.shell.notices import NoticeBar
+from ui.shell.offer_bar import Offer, OfferBar
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
+
+    Write = Callable[[Reader], Path]
+
+
+WRITTEN = "report"
+
+
+class Reporting(QObject):
+    """Asks for a file name, writes there, and says so."""
+
+    def __init__(self, window: QWidget, inspection: Inspection, notices: NoticeBar, offers: OfferBar) -> None:
+        """Nothing is written yet."""
+        super().__init__(window)
+        self._window, self._inspection, self._notices, self._offers = window, inspection, notices, offers
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"report": self.ask_report}
+
+    def ask_report(self) -> None:
+        """A page about the run that is shown."""
+        run = self._inspection.run
+        if run is None:
+            self._notices.report(UserError("No run is shown.", "Open one from the list of runs, then try again."))
+            return
+        path = self._ask("Write a report", f"run-{run.id}.html")
+        if path is not None:
+            self.write(partial(_report, run.id, path))
+
+    def ask_comparison(self, run_ids: Sequence[int]) -> None:
+        """A page about compared runs."""
+        path = self._ask("Write a page on the comparison", f"runs-{'-'.join(map(str, run_ids))}.html")
+        if path is not None:
+            self.write(partial(_comparison, tuple(run_ids), path))
+
+    def write(self, write: Write) -> None:
+        """Off the main thread; then it is offered to be opened, or a notice says why it was not written."""
+        self._inspection.ask("report", write, self._say, lane=COMPARISON)
+
+    def _say(self, path: Path) -> None:
+        text = f"The report is written: {path}. Any browser opens it; it needs no network."
+        choices = (("Open", partial(_open, path)), ("Show folder", partial(_open, path.parent)), ("Close", _nothing))
+        self._offers.offer(Offer(WRITTEN, text, choices))
+
+    def _ask(self, title: str, name: str) -> Path | None:
+        return ask_where(self._window, title, name, "Web pages (*.html)", "html")
+
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.absolute())))
+
+
+def _nothing() -> None:
+    """The offer goes by itself."""
+
+
+def _report(run_id: int, path: Path, reader: Reader) -> Path:
+    from ui.report.page import write_report  # brings a template engine along, which no window needs to open
+
+    write_report(reader, run_id, path)
+    return path
+
+
+def _comparison(run_ids: Sequence[int], path: Path, reader: Reader) -> Path:
+    from core.comparison.compare import compare_runs  # as above
+    from ui.report.comparison_page import write_comparison
+
+    write_comparison(reader, compare_runs(reader, run_ids), path)
+    return path

@@ -1,0 +1,156 @@
+"""Joins the panels of one region: which sample is chosen at the right decides what the tabs below show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer
+
+from core.events import Event, SampleReady, TextStreamed
+from core.store.rows import ItemRow, SampleRow, TestRow
+from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
+from ui.presenters import describes, diff_title, rebuilt, sample_name
+from ui.reading.inspection import Inspection, Trace
+
+
+class TraceView(QObject):
+    """Feeds round trip, diff, tests, prompt and metrics from the inspection."""
+
+    def __init__(
+        self,
+        inspection: Inspection,
+        roundtrip: RoundTripPanel,
+        diff: DiffPanel,
+        tests: TestsPanel,
+        prompt: PromptPanel,
+        metrics: MetricsPanel,
+    ) -> None:
+        """Connect panels that the window has laid out."""
+        super().__init__(roundtrip)
+        self._inspection = inspection
+        self._roundtrip, self._diff, self._tests = roundtrip, diff, tests
+        self._prompt, self._metrics = prompt, metrics
+        self._item: ItemRow | None = None
+        self._samples: dict[int, SampleRow] = {}
+        self._awaited: int | None = None
+        self._answer_of: int | None = None
+        self._failure = False
+        self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
+        self._below = QTimer(self, singleShot=True, interval=0)
+        self._below.timeout.connect(self._show_below)
+        inspection.item_chosen.connect(self._item_chosen)
+        inspection.trace_changed.connect(self._trace_changed)
+        roundtrip.sample_selected.connect(self._sample_selected)
+        metrics.sample_selected.connect(roundtrip.select)
+        tests.line_requested.connect(diff.go_to_line)
+
+    def stream(self, events: Sequence[Event]) -> None:
+        """Show text that a run of this window is writing."""
+        for event in events:
+            if isinstance(event, SampleReady) and event.item_id == self._answer_of and event.parent_id is not None:
+                self._answer_of, self._awaited = None, event.sample_id
+            if isinstance(event, TextStreamed):
+                self._roundtrip.append_text(event.item_id, event.role, event.index, event.text, event.parent)
+                if event.item_id == self._answer_of:
+                    self._roundtrip.reveal_writing()
+
+    def await_sample(self, sample_id: int) -> None:
+        """Select this sample with the next trace that has it."""
+        self._awaited = sample_id
+
+    def await_answer(self, item_id: int | None) -> None:
+        """Select what is made next of an item: the answer to a person's own words; None when nothing is to come."""
+        self._answer_of = item_id
+
+    def await_failure(self) -> None:
+        """Of the region chosen next, select the first sample that did not pass."""
+        self._failure = True
+
+    def _item_chosen(self, item: ItemRow | None) -> None:
+        """Another region: show its head at once, its samples when they are read."""
+        if item is None or self._item is None or item.id != self._item.id:
+            self._below.stop()
+            self._item, self._samples, self._shown = item, {}, (None, None)
+            self._roundtrip.set_trace(item, [])
+            self._show(None)
+
+    def _trace_changed(self, trace: Trace | None) -> None:
+        if trace is None:
+            return
+        if self._item is not None and trace.item.id != self._item.id:
+            return
+        self._item = trace.item
+        self._samples = {sample.id: sample for sample in trace.samples}
+        self._below.start()
+        self._roundtrip.set_trace(trace.item, list(trace.samples))
+        if self._failure and self._samples:
+            self._failure = False
+            self._awaited = next((each.id for each in trace.samples if _failed(each)), None)
+        if self._awaited in self._samples:
+            self._roundtrip.select(self._awaited)
+            self._awaited = None
+
+    def _show_below(self) -> None:
+        """The tabs follow once the cards are drawn: all at once would hold the window up."""
+        self._metrics.set_samples(self._item, list(self._samples.values()))
+        self._sample_selected(self._roundtrip.selected)
+
+    def _sample_selected(self, sample_id: int | None) -> None:
+        if not self._below.isActive():
+            self._show(self._samples.get(sample_id) if sample_id is not None else None)
+
+    def _show(self, sample: SampleRow | None) -> None:
+        """Show a sample below, unless that is what is shown already."""
+        code = self._code_of(sample)
+        if (sample, code) == self._shown and sample is not None:
+            return
+        self._shown = (sample, code)
+        self._show_diff(code)
+        self._show_tests(code)
+        self._show_prompt(sample)
+        if sample is None:
+            self._metrics.set_samples(self._item, [])
+
+    def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
+        """The code a sample stands for: itself, or the first reconstruction from a description."""
+        if sample is None or not describes(sample):
+            return sample
+        children = (each for each in self._samples.values() if each.parent_id == sample.id)
+        return next(children, None)
+
+    def _show_diff(self, code: SampleRow | None) -> None:
+        parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
+        title = diff_title(self._item.task, code) if self._item is not None and code is not None else ""
+        self._diff.show_code(self._item, code, title, parent.text if parent is not None and describes(parent) else "")
+
+    def _show_tests(self, code: SampleRow | None) -> None:
+        item, verdict = self._item, code.verdict if code else None
+        if item is None or code is None or verdict is None:
+            self._inspection.forget("tests")
+            self._tests.set_verdict(None, [])
+            return
+        span = range(item.start_line, item.start_line + code.text.count("\n") + 1)
+
+        def show(tests: list[TestRow]) -> None:
+            self._tests.set_verdict(verdict, tests, path=item.path, span=span, covering=len(item.tests))
+
+        self._inspection.ask("tests", lambda reader: reader.tests(verdict.id), show)
+
+    def _show_prompt(self, sample: SampleRow | None) -> None:
+        if sample is None:
+            self._inspection.forget("prompt")
+            self._prompt.set_sample(None, "", "")
+            return
+
+        task = self._item.task if self._item is not None else ""
+
+        def show(prompt: str) -> None:
+            self._prompt.set_sample(sample, prompt, sample_name(task, sample))
+
+        self._inspection.ask("prompt", lambda reader: reader.prompt(sample.prompt_hash), show)
+
+
+def _failed(sample: SampleRow) -> bool:
+    """Whether a reconstruction was judged and did not pass; what could not be judged is no failure."""
+    outcome = sample.verdict.outcome if sample.verdict is not None else "pass"
+    return rebuilt(sample) and outcome not in ("pass", "infrastructure")

@@ -1,0 +1,144 @@
+"""Everything the window can be told to do, as actions with keys; the menu and the key list are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from ui.style.appearance import CHOICES
+
+Entry = tuple[str, str, str]
+"""Name, words, keys (several separated by a space)."""
+
+GROUPS: Mapping[str, Sequence[Entry]] = {
+    "Project": (
+        ("open-project", "Open &folder…", "Ctrl+O"),
+        ("open-database", "Open &database…", "Ctrl+Shift+O"),
+        ("reload", "&Read files again", "F5"),
+    ),
+    "Run": (
+        ("run", "&Run", "Ctrl+R"),
+        ("pause", "&Pause or go on", "Ctrl+Shift+P"),
+        ("stop", "&Stop", "Ctrl+."),
+        ("resume", "Res&ume this run", "Ctrl+Shift+U"),
+        ("settings", "Run se&ttings…", "Ctrl+,"),
+        ("runs", "&All runs…", "Ctrl+E"),
+        ("queue", "&Queue of runs…", "Ctrl+Shift+E"),
+        ("compare", "Co&mpare runs…", "Ctrl+M"),
+        ("report", "&Write a report…", "Ctrl+Shift+R"),
+        ("check", "Ask the tests about the se&lection", "F6"),
+        ("probe", "Round trip on the s&election", "F7"),
+        ("describe", "&Describe it myself…", "Ctrl+D"),
+        ("follow", "&Follow the run", "Ctrl+L"),
+    ),
+    "Go": (
+        ("go-to", "&Go to file, region, edit or command…", "Ctrl+K Ctrl+P"),
+        ("next-region", "&Next region or edit", "F8"),
+        ("previous-region", "&Previous region or edit", "Shift+F8"),
+        ("next-failure", "Next &failure", "F9"),
+        ("previous-failure", "Previous fai&lure", "Shift+F9"),
+        ("find", "Find in f&ile…", "Ctrl+F"),
+        ("search", "&Search in project…", "Ctrl+Shift+F"),
+        ("focus-project", "Pro&ject files", "Ctrl+1"),
+        ("focus-regions", "&Regions or edits", "Ctrl+2"),
+        ("focus-code", "&Code", "Ctrl+3"),
+        ("focus-roundtrip", "Round &trip", "Ctrl+4"),
+        ("focus-tabs", "&Diff, tests, prompt", "Ctrl+5"),
+        ("labels", "La&bels", "Ctrl+6"),
+        ("history", "&History", "Ctrl+7"),
+        ("next-tab", "Ne&xt tab below", "Ctrl+T"),
+        ("menu", "&Menu", "F10"),
+    ),
+    "Labels": (
+        ("adjudicate", "&Decide where annotators differ", "Ctrl+Shift+A"),
+        ("agreement", "&Agreement of annotators…", "Ctrl+Shift+G"),
+        ("error-modes", "&Error modes…", "Ctrl+Shift+M"),
+    ),
+    "View": (
+        ("larger", "&Larger code", "Ctrl++ Ctrl+="),
+        ("smaller", "&Smaller code", "Ctrl+-"),
+        ("candidates", "Show &candidates", "Alt+C"),
+        ("dropped", "Show &dropped regions", "Alt+D"),
+        ("pane-lists", "&Lists at the left", "Ctrl+B"),
+        ("pane-trip", "Ro&und trip beside the code", "Ctrl+Shift+B"),
+        ("pane-tabs", "&Tabs below the code", "Ctrl+J"),
+        ("reset-layout", "&Reset layout", "Ctrl+0"),
+    ),
+    "Help": (
+        ("preferences", "Se&ttings…", "Ctrl+Alt+S"),
+        ("keys", "&Keys", "F1 ?"),
+        ("tour", "T&our", ""),
+        ("quit", "&Quit", "Ctrl+Q"),
+    ),
+}
+PANES = ("lists", "trip", "tabs")
+CHECKABLE = frozenset({"follow", *(f"pane-{name}" for name in PANES)})
+
+
+class WindowActions:
+    """The actions by name, all of them live in the window."""
+
+    def __init__(self, window: QWidget) -> None:
+        """Make the actions and hand them to `window`."""
+        self._window = window
+        self._groups = {title: [self._make(*entry) for entry in entries] for title, entries in GROUPS.items()}
+        names = [name for entries in GROUPS.values() for name, _, _ in entries]
+        self._by_name = dict(zip(names, self.all(), strict=True))
+
+    def __getitem__(self, name: str) -> QAction:
+        """The action of a name. Raises KeyError."""
+        return self._by_name[name]
+
+    def groups(self) -> Mapping[str, Sequence[QAction]]:
+        """The actions by the heading they stand under."""
+        return self._groups
+
+    def all(self) -> list[QAction]:
+        """Every action, in menu order."""
+        return [action for actions in self._groups.values() for action in actions]
+
+    def connect(self, handlers: Mapping[str, Callable[[], object]]) -> None:
+        """Call a handler when its action is triggered."""
+        for name, handler in handlers.items():
+            self._by_name[name].triggered.connect(lambda _=False, call=handler: call())
+
+    def fill(self, menu: QMenu, extra: Mapping[str, QMenu]) -> None:
+        """Put all groups into `menu`; a menu of `extra` goes at the end of the group of its name."""
+        for title, actions in self._groups.items():
+            if title == "Help":
+                menu.addSeparator()
+                menu.addActions(actions)
+                continue
+            part = menu.addMenu(title)
+            part.addActions([action for action in actions if action.objectName() != "menu"])
+            if title in extra:
+                part.addSeparator()
+                part.addMenu(extra[title])
+
+    def _make(self, name: str, words: str, keys: str) -> QAction:
+        action = QAction(words, self._window)
+        action.setObjectName(name)
+        action.setShortcuts([QKeySequence(key) for key in keys.split()])
+        action.setCheckable(name in CHECKABLE)
+        self._window.addAction(action)
+        return action
+
+
+def theme_menu(window: QWidget, now: Callable[[], str], choose: Callable[[str], object]) -> QMenu:
+    """System, light, dark; one of them is on."""
+    menu, group = QMenu("Theme", window), QActionGroup(window)
+    for choice in CHOICES:
+        action = menu.addAction(choice.capitalize())
+        action.setCheckable(True)
+        action.triggered.connect(lambda _=False, choice=choice: choose(choice))
+        action.setData(choice)
+        group.addAction(action)
+    menu.aboutToShow.connect(lambda: _check(menu, now()))
+    return menu
+
+
+def _check(menu: QMenu, choice: str) -> None:
+    for action in menu.actions():
+        action.setChecked(action.data() == choice)

@@ -1,0 +1,306 @@
+"""The window's widgets and where they stand.
+
+The list of regions has the window's whole height at the left, since it is what people walk through; the tabs below
+the code share their width with the round trip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
+from functools import partial
+
+from PySide6.QtCore import QByteArray, QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from core.kinds import Kind
+from ui.background.gateway import Gateway
+from ui.code.view import CodeView
+from ui.diff.controls import column
+from ui.history.panel import HistoryPanel
+from ui.labels.label_queue import QueueKind
+from ui.labels.label_queue_bar import LabelQueueBar
+from ui.labels.labels import LabelsPanel
+from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel
+from ui.project.project_tree import ProjectTree
+from ui.project.region_table import RegionTable
+from ui.shell.notices import NoticeBar
+from ui.shell.offer_bar import OfferBar
+from ui.shell.remembered import Remembered
+from ui.shell.section import Section
+from ui.shell.status_line import StatusLine
+from ui.shell.top_bar import TopBar
+from ui.shell.welcome import Welcome
+from ui.style.theme import Theme
+
+LEFT, ROUND_TRIP = 0.26, 0.31
+"""Shares of the window's width; the code has the rest."""
+WIDEST_LEFT, WIDEST_ROUND_TRIP = 530, 640
+NARROWEST_LEFT = 236
+"""Pixels in which a file's name is still read."""
+CODE, TABS = 0.57, 0.43
+TREE, REGIONS = 0.35, 0.65
+"""Shares of the height."""
+NARROW, LOW = 1100, 700
+"""Pixels of a window, while it becomes smaller, below which each pane gets its share again: none has room to spare."""
+LABELLING = 0.66
+"""Share of the tabs while labelling."""
+FOLDED = "folded"
+"""Under this name the panes are remembered that are out of sight."""
+STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
+"""Which part of each splitter takes the room that a larger window gives."""
+
+
+class WindowParts(QWidget):
+    """Builds and arranges; joins nothing.
+
+    `folds_changed` when panes were folded or shown; `views_wanted` when the user goes to one of the views.
+    """
+
+    folds_changed = Signal()
+    views_wanted = Signal()
+
+    def __init__(self, theme: Theme, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
+        """Make every part in `theme`."""
+        super().__init__()
+        self.bar = TopBar(theme, menu, runs)
+        self.notices, self.offers = NoticeBar(theme), OfferBar()
+        self.tree, self.regions = ProjectTree(theme), RegionTable(theme)
+        self.code = CodeView(theme, gateway)
+        self.welcome = welcome
+        self.roundtrip = RoundTripPanel(theme)
+        self.diff, self.tests = DiffPanel(theme), TestsPanel(theme)
+        self.prompt, self.metrics, self.run = PromptPanel(theme), MetricsPanel(theme), RunPanel(theme)
+        self.history = HistoryPanel(theme)
+        self.labels, self.queue = LabelsPanel(theme), LabelQueueBar(list(QueueKind))
+        self.desk = QWidget()
+        self.status = StatusLine()
+        self.tabs = QTabWidget()
+        self._pages = QStackedWidget()
+        self._splitters: dict[str, QSplitter] = {}
+        self._folded: set[str] = set()
+        self._before_labels: list[int] | None = None
+        self._alone = self._large = False
+        self._fill_tabs()
+        self._lay_out()
+        self.tabs.currentChanged.connect(lambda _: self._show_tab())
+
+    def _fill_tabs(self) -> None:
+        column(self.queue, self.labels, owner=self.desk)
+        self.tabs.setDocumentMode(True)
+        self.tabs.setAccessibleName("Details of the sample and the run")
+        named = (
+            ("Diff", self.diff),
+            ("Tests", self.tests),
+            ("Prompt", self.prompt),
+            ("Metrics", self.metrics),
+            ("Labels", self.desk),
+            ("Run", self.run),
+            ("History", self.history),
+        )
+        for title, panel in named:
+            self.tabs.addTab(panel, title)
+
+    def _lay_out(self) -> None:
+        vertical, horizontal = Qt.Orientation.Vertical, Qt.Orientation.Horizontal
+        self._items = regions = Section("REGIONS", self.regions, self.regions.count)
+        left = self._split("left", vertical, Section("PROJECT", self.tree), regions)
+        trip = Section("ROUND TRIP", self.roundtrip)
+        upper = self._split("upper", horizontal, self.code, trip)
+        right = self._split("right", vertical, upper, self.tabs)
+        left.setMinimumWidth(NARROWEST_LEFT)
+        self._left, self._upper = left, upper
+        self._panes: dict[str, QWidget] = {"lists": left, "trip": trip, "tabs": self.tabs}
+        whole = self._split("whole", horizontal, left, right)
+        self._whole = whole
+        self._under: QWidget = self.welcome
+        self._page_alone: QWidget | None = None
+        self._pages.addWidget(self.welcome)
+        self._pages.addWidget(whole)
+        whole_column = QVBoxLayout(self)
+        whole_column.setContentsMargins(0, 0, 0, 0)
+        whole_column.setSpacing(0)
+        for part in (self.bar, self.notices, self.offers):
+            whole_column.addWidget(part)
+        whole_column.addWidget(self._pages, 1)
+        whole_column.addWidget(self.status)
+
+    def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
+        splitter = QSplitter(direction)
+        splitter.setHandleWidth(1)
+        splitter.setChildrenCollapsible(False)
+        for index, part in enumerate(parts):
+            splitter.addWidget(part)
+            splitter.setStretchFactor(index, STRETCH[name][index])
+        self._splitters[name] = splitter
+        return splitter
+
+    def set_theme(self, theme: Theme) -> None:
+        """Redraw everything in another theme."""
+        panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.labels, self.run, self.history)
+        for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
+            part.set_theme(theme)
+
+    def set_kind(self, kind: Kind) -> None:
+        """Call what a run samples and measures by its names."""
+        self._items.heading.setText(kind.nouns.upper())
+        for part in (self.tree.files, self.regions, self.metrics, self.roundtrip):
+            part.set_kind(kind)
+
+    def show_labels_alone(self, alone: bool) -> None:
+        """Hide all that tells the run, its model or a verdict, or show it again."""
+        self._alone = alone
+        self.tabs.setCurrentWidget(self.desk)
+        for part in (self.bar, self.status, self.tabs.tabBar()):
+            part.setVisible(not alone)
+        self._show_panes()
+        for bar in (self.notices, self.offers):
+            bar.hold(alone)
+
+    def show_labels_large(self, large: bool) -> None:
+        """Give the labels the room of code, round trip and lists, as long as their tab is on show."""
+        self._large = large
+        self._show_panes()
+
+    def fold(self, pane: str, folded: bool) -> None:
+        """Put the `lists` at the left, the round `trip` or the `tabs` out of sight, or show them again."""
+        (self._folded.add if folded else self._folded.discard)(pane)
+        self._show_panes()
+
+    @property
+    def folded(self) -> AbstractSet[str]:
+        """The panes that are out of sight."""
+        return self._folded
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done with the views, by the name of its action."""
+        return {
+            "focus-project": partial(self.go_to, self.tree),
+            "focus-regions": partial(self.go_to, self.regions.table),
+            "focus-code": partial(self.go_to, self.code.editor),
+            "focus-roundtrip": partial(self.go_to, self.roundtrip),
+            "focus-tabs": partial(self.go_to, self.tabs.tabBar()),
+            "history": self._show_history,
+            "next-tab": lambda: self.tabs.setCurrentIndex((self.tabs.currentIndex() + 1) % self.tabs.count()),
+            **{f"pane-{name}": partial(self._turn, name) for name in self._panes},
+        }
+
+    def go_to(self, part: QWidget) -> None:
+        """Give a part the focus, wherever it is."""
+        self.views_wanted.emit()
+        self.unfold_around(part)
+        part.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _show_history(self) -> None:
+        self.tabs.setCurrentWidget(self.history)
+        self.go_to(self.history.table)
+
+    def _turn(self, pane: str) -> None:
+        self.fold(pane, pane not in self._folded)
+
+    def unfold_around(self, part: QWidget) -> None:
+        """Show the pane that a part stands in: it is to get the focus."""
+        for name, pane in self._panes.items():
+            if pane is part or pane.isAncestorOf(part):
+                self._folded.discard(name)
+        self._show_panes()
+
+    def _show_panes(self) -> None:
+        """Leave out what is folded, or all but the labels while these have the room of everything beside them."""
+        labels = self._alone or (self._large and self.tabs.currentWidget() is self.desk)
+        self._upper.setVisible(not labels)
+        for name, pane in self._panes.items():
+            pane.setVisible(not (name == "lists" if labels else name in self._folded))
+        self.folds_changed.emit()
+
+    def _show_tab(self) -> None:
+        """Labels may have more room than other tabs, none of which has a share in it."""
+        self._show_panes()
+        if self.tabs.currentWidget() is not self.desk:
+            self._leave_labels()
+
+    def make_room_for_labels(self) -> None:
+        """Give the tabs the greater part of the height while labels are on show, where they have less."""
+        splitter = self._splitters["right"]
+        upper, lower = splitter.sizes()
+        wanted = int((upper + lower) * LABELLING)
+        if lower < wanted and self._upper.isVisible():
+            self._before_labels = self._before_labels or [upper, lower]
+            splitter.setSizes([upper + lower - wanted, wanted])
+
+    def _leave_labels(self) -> None:
+        """The other tabs have the height that they had before."""
+        if self._before_labels is not None:
+            self._splitters["right"].setSizes(self._before_labels)
+            self._before_labels = None
+
+    def arrange(self, size: QSize, remembered: Remembered | None = None) -> None:
+        """Give every place its share of `size`, or what is remembered; also before the window is shown."""
+        self.resize(size)
+        layout = self.layout()
+        if layout is not None:
+            layout.activate()
+        self._splitters["whole"].setGeometry(self._pages.rect())
+        for name, sizes in self._shares(size.width(), size.height()).items():
+            self._splitters[name].setSizes(sizes)
+            state = remembered.state(name) if remembered else None
+            if state is not None:
+                self._splitters[name].restoreState(state)
+        kept = remembered.state(FOLDED) if remembered else None
+        self._folded = set(self._panes).intersection(bytes(kept.data()).decode().split()) if kept is not None else set()
+        self._show_panes()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Qt: in a small window no pane keeps what it had in a large one."""
+        super().resizeEvent(event)
+        before, now = event.oldSize(), event.size()
+        shares = self._shares(now.width(), now.height())
+        if now.width() < min(before.width(), NARROW):
+            for name in ("whole", "upper"):
+                self._splitters[name].setSizes(shares[name])
+        if now.height() < min(before.height(), LOW):
+            self._splitters["right"].setSizes(shares["right"])
+
+    def _shares(self, width: int, height: int) -> dict[str, list[int]]:
+        """Pixels by splitter, the outer ones first."""
+        left, round_trip = min(int(width * LEFT), WIDEST_LEFT), min(int(width * ROUND_TRIP), WIDEST_ROUND_TRIP)
+        return {
+            "whole": [left, width - left],
+            "left": [int(height * TREE), int(height * REGIONS)],
+            "right": [int(height * CODE), int(height * TABS)],
+            "upper": [width - left - round_trip, round_trip],
+        }
+
+    def keep_sizes(self, remembered: Remembered) -> None:
+        """Remember the splitters as they are without the room that labels take for themselves."""
+        self._alone = self._large = False
+        self._show_panes()
+        self._leave_labels()
+        for name, splitter in self._splitters.items():
+            remembered.keep_state(name, splitter.saveState())
+        remembered.keep_state(FOLDED, QByteArray(" ".join(sorted(self._folded)).encode()))
+
+    @property
+    def shows_views(self) -> bool:
+        """Whether the views are on show, not the welcome page."""
+        return self._pages.currentIndex() != 0
+
+    def show_views(self, wanted: bool) -> None:
+        """Show the views, or the welcome page."""
+        page = self._whole if wanted else self.welcome
+        if self._page_alone is None and page is not self._pages.currentWidget():
+            self._pages.setCurrentWidget(page)
+            (self.regions.table if wanted else self.welcome).setFocus()
+        self._under = page
+
+    def show_page(self, page: QWidget | None) -> None:
+        """Show a page of its own in place of the views; None shows the views again."""
+        if page is self._page_alone:
+            return
+        self._page_alone = page
+        shown = page or self._under
+        if self._pages.indexOf(shown) < 0:
+            self._pages.addWidget(shown)
+        self._pages.setCurrentWidget(shown)
+        (self.regions.table if shown is self._whole else shown).setFocus()

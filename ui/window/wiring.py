@@ -1,0 +1,94 @@
+"""Which keys a window has, and where they are told."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ui.compare.keys import REFERENCE
+from ui.compare.keys import STEPS as REGION_STEPS
+from ui.diff.frame import STEPS as CHANGE_STEPS
+from ui.diff.frame import DiffFrame
+from ui.keys.keymap import KeyMap
+from ui.panels import DiffPanel
+from ui.shell.remembered import Remembered
+from ui.window.comparing import Comparing
+from ui.window.window_actions import WindowActions
+from ui.window.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from ui.compare.page import ComparePage
+    from ui.compare.traces import Traces
+
+
+def wire_keys(parts: WindowParts, actions: WindowActions, comparing: Comparing, remembered: Remembered) -> KeyMap:
+    """Let the user choose the keys of everything in a window, and say in tips which they are."""
+    keymap = KeyMap(remembered, parts)
+    for group, made in actions.groups().items():
+        keymap.add(group, made)
+    keymap.add("Code", parts.code.keys, "Code")
+    keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
+    keymap.declare("Compare", (*REGION_STEPS, REFERENCE), "Compare")
+    keymap.add("Labels desk", parts.labels.key_actions.all(), "Labels")
+    keymap.changed.connect(partial(_tell_labels, keymap, parts))
+    keymap.changed.connect(lambda: _name_search(keymap, parts))
+    _tell_labels(keymap, parts)
+    _name_search(keymap, parts)
+    _name_buttons(keymap, parts)
+    comparing.page_made.connect(partial(_name_page, keymap))
+    return keymap
+
+
+def _name_buttons(keymap: KeyMap, parts: WindowParts) -> None:
+    header, bar, probing = parts.code.header, parts.bar, parts.code.probe_bar
+    for button, names in {
+        bar.menu_button: ("menu",),
+        bar.runs_button: ("runs",),
+        bar.run: ("run",),
+        bar.pause: ("pause",),
+        bar.stop: ("stop",),
+        bar.settings: ("settings",),
+        probing.check: ("check",),
+        probing.probe: ("probe",),
+        header.candidates: ("candidates",),
+        header.dropped: ("dropped",),
+        header.failure: ("next-failure", "code-next-failure"),
+        header.previous: ("previous-region", "code-previous-region"),
+        header.next: ("next-region", "code-next-region"),
+        parts.queue.agreement: ("agreement",),
+        parts.queue.modes: ("error-modes",),
+    }.items():
+        keymap.name_on(button, *names)
+    _name_changes(keymap, parts.diff)
+
+
+def _name_changes(keymap: KeyMap, panel: DiffPanel) -> None:
+    """The steps from change to change; the view of edits is made when the first one is shown."""
+
+    def name(frame: DiffFrame) -> None:
+        keymap.name_on(frame.previous, "previous-change")
+        keymap.name_on(frame.next, "next-change")
+
+    name(panel.view)
+    panel.edit_made.connect(name)
+
+
+def _name_page(keymap: KeyMap, page: ComparePage) -> None:
+    """The page of comparisons is made when it is first asked for, and so is what is on it."""
+    keymap.name_on(page.reference_button, "make-reference")
+    page.traces_made.connect(partial(_name_traces, keymap))
+
+
+def _name_traces(keymap: KeyMap, traces: Traces) -> None:
+    keymap.name_on(traces.previous, "compare-previous-region")
+    keymap.name_on(traces.next, "compare-next-region")
+    for side in traces.sides:
+        _name_changes(keymap, side.diff)
+
+
+def _tell_labels(keymap: KeyMap, parts: WindowParts) -> None:
+    parts.labels.refresh_keys(keymap.binding("keys").first)
+
+
+def _name_search(keymap: KeyMap, parts: WindowParts) -> None:
+    parts.bar.search.setPlaceholderText(f"Go to…  {keymap.binding('go-to').first}".rstrip())
