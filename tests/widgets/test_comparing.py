@@ -136,12 +136,19 @@ def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWi
 def test_a_click_on_a_spot_goes_to_its_regions(window: MainWindow) -> None:
     page = compare(window, 1, 2)
     scatter = page.summary.scatter
+    wait_until(lambda: bool(scatter.plot.places))
     mark = max((place.mark for place in scatter.plot.places), key=lambda each: len(each.links))
     canvas = scatter.plot.canvas
-    where = canvas.mapFromScene(canvas.getViewBox().mapViewToScene(QPointF(mark.x, mark.y)))
-    QTest.mouseMove(canvas.viewport(), where)
-    assert scatter.said == f"{len(mark.links)} regions: RTC in run 1 {mark.x:.2f}, RTC in run 2 {mark.y:.2f}"
-    QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+    def spot() -> QPoint:
+        return canvas.mapFromScene(canvas.getViewBox().mapViewToScene(QPointF(mark.x, mark.y)))
+
+    def pointed_at() -> bool:  # the page may still be laid out, so that the spot moves
+        QTest.mouseMove(canvas.viewport(), spot())
+        return scatter.said == f"{len(mark.links)} regions: RTC in run 1 {mark.x:.2f}, RTC in run 2 {mark.y:.2f}"
+
+    wait_until(pointed_at)
+    QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=spot())
     assert page.traces.isVisible()
     assert page.traces.pair is not None and page.traces.pair.first.id in {link.item for link in mark.links}
     assert page.traces.count.text() == f"1 of {len(mark.links)}"
