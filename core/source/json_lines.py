@@ -1,0 +1,153 @@
+"""Files of JSON objects, one a line or in one array, read whole: every line that is wrong is named at once.
+
+Used for whatever people bring in such files: problems of a benchmark, directives. Nothing of a file runs here.
+"""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import json
+import re
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.errors import ProjectError
+
+LARGEST = 64 << 20
+"""Bytes of a file once it is unpacked."""
+_SHOWN = 20
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_GZIP = b"\x1f\x8b"
+Row = Mapping[str, Any]
+Read = TypeVar("Read")
+
+
+class BadLine(ValueError):
+    """What is wrong with one line."""
+
+
+def read_rows(path: Path, remedy: str) -> tuple[bytes, list[tuple[int, Any]]]:
+    """The file's bytes, and its values with their line numbers; what is no JSON has a BadLine in the value's place.
+
+    `remedy`: what to do about a file that cannot be read at all. Raises ProjectError.
+    """
+    data = read_bytes(path, remedy)
+    return data, list(_rows(path, _unpacked(path, data, remedy).removeprefix(codecs.BOM_UTF8)))
+
+
+def read_each(
+    path: Path, rows: Sequence[tuple[int, Any]], read: Callable[[int, Row], Read], key: Callable[[Read], str], name: str
+) -> list[Read]:
+    """Each row by `read`, which raises BadLine for a bad one; no two have the same `key`, called `name` in the file.
+
+    Raises ProjectError that names each bad line (the first 20).
+    """
+    found: list[Read] = []
+    bad: list[str] = []
+    lines: dict[str, int] = {}
+    for number, row in rows:
+        try:
+            if isinstance(row, BadLine):
+                raise row
+            if not isinstance(row, dict):
+                raise BadLine("is not a JSON object")
+            made = read(number, row)
+            if key(made) in lines:
+                raise BadLine(f"has the `{name}` {key(made)} that line {lines[key(made)]} has")
+            lines[key(made)] = number
+            found.append(made)
+        except BadLine as error:
+            bad.append(f"{path.name}, line {number}: {error}.")
+    if bad:
+        more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
+        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those lines; nothing was run.")
+    return found
+
+
+def read_bytes(path: Path, remedy: str) -> bytes:
+    """A file of at most LARGEST bytes. Raises ProjectError."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ProjectError(f"{path} is larger than {LARGEST >> 20} MiB.", remedy)
+        return path.read_bytes()
+    except OSError as error:
+        raise ProjectError(f"{path} cannot be read: {error.strerror}.", remedy) from error
+
+
+def _unpacked(path: Path, data: bytes, remedy: str) -> bytes:
+    """Of a gzip file what is in it, whatever it is called."""
+    if not data.startswith(_GZIP):
+        return data
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = unpacker.decompress(data, LARGEST + 1)
+    except zlib.error as error:
+        raise ProjectError(f"{path} is a damaged gzip file: {error}.", "Fetch or pack the file again.") from None
+    if len(unpacked) > LARGEST:
+        raise ProjectError(f"{path} unpacks to more than {LARGEST >> 20} MiB.", remedy)
+    if not unpacker.eof:
+        raise ProjectError(f"{path} is a gzip file that was cut off.", "Fetch or pack the file again.")
+    return unpacked
+
+
+def _rows(path: Path, data: bytes) -> Iterator[tuple[int, Any]]:
+    """Number and value of each: the elements of one JSON array, or one value a line. What is no JSON is an error."""
+    if not data.lstrip().startswith(b"["):
+        for number, line in enumerate(data.split(b"\n"), start=1):
+            if line.strip():
+                yield number, _value(line)
+        return
+    whole = _value(data)
+    if isinstance(whole, BadLine):
+        raise ProjectError(f"{path.name}: {whole}.", "Mend the file; nothing was run.")
+    yield from enumerate(whole, start=1)
+
+
+def _value(data: bytes) -> Any:
+    """The value, or the error that says why there is none."""
+    try:
+        return json.loads(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return BadLine("is not UTF-8")
+    except json.JSONDecodeError as error:
+        return BadLine(f"is not JSON ({error.msg} at character {error.pos + 1})")
+    except (RecursionError, ValueError):
+        return BadLine("is not JSON that can be read")
+
+
+# --------------------------------------------------------------------------- fields
+
+
+def text_of(row: Row, name: str, default: str | None = None) -> str:
+    """A text with plain line ends. Raises BadLine."""
+    value = row.get(name, default)
+    if value is None:
+        raise BadLine(f"has no `{name}`")
+    if not isinstance(value, str):
+        raise BadLine(f"`{name}` is not a text")
+    if _SURROGATE.search(value):
+        raise BadLine(f"`{name}` holds half of a surrogate pair, which is no character")
+    return value.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def texts_of(row: Row, name: str) -> list[str]:
+    """A list of texts. Raises BadLine."""
+    values = row.get(name)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise BadLine(f"`{name}` is not a list of texts")
+    return [text_of({name: value}, name) for value in values]
+
+
+def python_tree(name: str, source: str) -> ast.Module:
+    """The syntax tree of the source in the field `name`. Raises BadLine."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes such as "\d", which are the benchmark's own
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise BadLine(f"`{name}` is not Python that can be read ({said})") from None
