@@ -26,8 +26,7 @@ def add_commands(commands: Any) -> None:
     sample = commands.add_parser("sample", help="which regions or edits a run would take, and why others are dropped")
     shared.add_project(sample)
     shared.add_task(sample)
-    shared.add_sampling(sample)
-    shared.add_oracle(sample)
+    shared.add_settings(sample, shared.sampling_paths())
     shared.add_json(sample)
     sample.set_defaults(command=sample_command)
     judge = commands.add_parser("judge", help="what the covering tests say of one replaced span")
@@ -36,7 +35,7 @@ def add_commands(commands: Any) -> None:
     judge.add_argument("--start", required=True, type=int, metavar="N", help="first character offset")
     judge.add_argument("--end", required=True, type=int, metavar="M", help="character offset after the last")
     judge.add_argument("--replacement", required=True, type=Path, metavar="FILE", help="UTF-8 text to put there")
-    shared.add_oracle(judge)
+    shared.add_settings(judge, shared.paths_of("oracle"))
     shared.add_json(judge)
     judge.set_defaults(command=judge_command)
 

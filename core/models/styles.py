@@ -12,8 +12,10 @@ from core.models.fingerprint import fingerprint, remembered_fingerprint
 from core.models.gguf import GgufHeader
 from core.models.special_tokens import special_tokens
 from core.models.template import Style
-from core.settings import PROMPT_LAYOUTS, PROMPT_STYLES, ModelSettings
+from core.setting import described
+from core.settings import ModelSettings
 
+STYLES = described(ModelSettings)["prompt_style"].about.choices
 SMALL = 256 << 20
 """Bytes of a file that is hashed in a fraction of a second."""
 
@@ -40,13 +42,11 @@ def possible_styles(header: GgufHeader) -> tuple[str, ...]:
 
 
 def choose_style(header: GgufHeader, asked: str, sha256: str) -> Asked:
-    """How the model in that file, of that hash, is asked. Raises ModelError: no such style, or one the model has not.
+    """How the model in that file, of that hash, is asked. Raises ModelError: one the model has not.
 
     `auto` is the style that did best when the model was calibrated. Where it never was, it is a guess: a chat template
     is there to be used, and a base model goes on writing files, or fills gaps where its vocabulary has the marks.
     """
-    if asked not in PROMPT_STYLES:
-        raise ModelError(f"There is no prompt style {asked!r}.", f"Name one of these: {', '.join(PROMPT_STYLES)}.")
     if asked == "chat" and not header.chat_template:
         raise ModelError(
             "This model has no chat template, so the chat style cannot be used.",
@@ -85,22 +85,13 @@ def told_as_before(settings: ModelSettings, models: Mapping[str, Mapping[str, st
     A model that was calibrated since would be asked otherwise.
     """
     told = {_told(model) for model in models.values()}
-    if settings.prompt_style != "auto" or len(told) != 1 or not told <= set(PROMPT_STYLES):
+    if settings.prompt_style != "auto" or len(told) != 1 or not told <= set(STYLES):
         return settings
     return replace(settings, prompt_style=told.pop())
 
 
 def _told(model: Mapping[str, str]) -> str:
     return "fim" if model.get("backward_style") == INFILL else model.get("prompt_style", "")
-
-
-def check_layout(settings: ModelSettings) -> None:
-    """Raise ModelError when there is no such layout of prompts."""
-    if settings.prompt_layout not in PROMPT_LAYOUTS:
-        raise ModelError(
-            f"There is no prompt layout {settings.prompt_layout!r}.",
-            f"Name one of these: {', '.join(PROMPT_LAYOUTS)}.",
-        )
 
 
 def forward_only(settings: ModelSettings) -> ModelSettings:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from core import __version__
 from core.control import Control
@@ -102,12 +104,19 @@ def record(store: Store, parts: Parts) -> int:
     )
 
 
-def reopen(stack: ExitStack, run_id: int, store: Store, emit: Emit, control: Control) -> Run:
-    """A stored run with the models and the project it began with.
+def reopen(
+    stack: ExitStack,
+    run_id: int,
+    store: Store,
+    emit: Emit,
+    control: Control,
+    changed: Mapping[str, Any] = MappingProxyType({}),
+) -> Run:
+    """A stored run with the models and the project it began with; `changed` are resumable settings, by path.
 
     Raises StoreError when unknown, ProjectError when the project or a model changed since, and any UserError.
     """
-    settings = store.reader.settings(run_id)
+    settings = store.reader.settings(run_id).resumed(changed)
     row = store.reader.run(run_id)
     models = json.loads(row.model_json)
     as_before = replace(settings, generation=told_as_before(settings.generation, models))

@@ -6,9 +6,11 @@ on the sample's place alone, so a resumed run has the results the uninterrupted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from core.control import Control
 from core.errors import Cancelled, InspectorError, StoreError
@@ -17,6 +19,7 @@ from core.kinds import task
 from core.run.growing import Growing, Work, stored_samples
 from core.run.opening import open_run_parts, record, reopen, reporter
 from core.run.state import Emit, Pace, Run
+from core.setting import check
 from core.settings import RunSettings
 from core.store.writer import Store
 
@@ -26,20 +29,23 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
 
     Raises UserError when something must be mended first, Cancelled when stopped; what is stored can be resumed.
     """
+    check(settings)
     with ExitStack() as stack:
         parts = open_run_parts(stack, project, settings, emit, control)
         run = Run(record(store, parts), parts.opened.settings, parts, store, emit, control)
         return _see_through(run, resumed=False)
 
 
-def resume(run_id: int, store: Store, emit: Emit, control: Control) -> RunFinished:
-    """Go on with a stored run.
+def resume(
+    run_id: int, store: Store, emit: Emit, control: Control, changed: Mapping[str, Any] = MappingProxyType({})
+) -> RunFinished:
+    """Go on with a stored run; `changed` are resumable settings that are others from now on, by path.
 
     Raises StoreError when it is unknown or somebody works on it, ProjectError when the project changed since.
     """
     store.check_free(run_id)  # before models are loaded beside those of whoever works on it
     with ExitStack() as stack:
-        run = reopen(stack, run_id, store, emit, control)
+        run = reopen(stack, run_id, store, emit, control, changed)
         store.take_up(run_id)
         return _see_through(run, resumed=True)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from app.cli import build_parser
-from app.options import sampling_settings
-from app.running import unheeded_options
+from app.options import SETTINGS, given_settings, sampling_settings, unused_options
+from app.running import resumed_with, unheeded_options
 from core.errors import UserError
+from core.settings import EndpointSettings, ModelSettings, OracleSettings, RunSettings
 
 
 def every_command(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -28,7 +30,10 @@ def test_every_option_says_what_it_is_and_its_default() -> None:
                 continue
             name = f"{command.prog} {action.dest}"
             assert action.help and action.help.split("(")[0].strip(), name
-            if isinstance(action.default, int) and not isinstance(action.default, bool):
+            setting = SETTINGS.get(action.dest)
+            if setting is not None and setting.kind is not bool and command.prog != "rtc-inspector models":
+                assert "(default: " in action.help, name
+            elif isinstance(action.default, int) and not isinstance(action.default, bool):
                 assert f"(default: {action.default})" in action.help, name
 
 
@@ -43,21 +48,42 @@ def test_numbers_that_make_no_sense_are_refused_before_anything_is_loaded(
 
 def test_a_seed_is_any_whole_number_that_a_database_holds(capsys: pytest.CaptureFixture[str]) -> None:
     parser = build_parser()
-    assert parser.parse_args(["sample", ".", "--seed", "-7"]).seed == -7
+    assert given_settings(parser.parse_args(["sample", ".", "--seed", "-7"])) == {"seed": -7}
     with pytest.raises(SystemExit, match="2"):
         parser.parse_args(["sample", ".", "--seed", "9" * 19])
-    assert "up to 18 digits" in capsys.readouterr().err
+    assert "from -999,999,999,999,999,999 to" in capsys.readouterr().err
 
 
 def test_what_a_resumed_run_does_not_heed_is_named() -> None:
     parser = build_parser()
     given = ["run", "--resume", "1", "--db", "x.sqlite", "--json"]
     assert unheeded_options(parser.parse_args(given)) == []
-    more = [*given, "--regions", "5", "--model", "m.gguf", "--ending", ".py", "--no-cache"]
-    assert unheeded_options(parser.parse_args(more)) == ["--ending", "--model", "--no-cache", "--regions"]
+    more = [*given, "--regions", "5", "--model", "m.gguf", "--ending", ".py", "--no-whole-suite"]
+    faster = ["--threads", "2", "--workers", "1", "--concurrency", "9", "--no-cache"]
+    options = parser.parse_args([*more, *faster])
+    assert unheeded_options(options) == ["--ending", "--model", "--no-whole-suite", "--regions"]
+    changed = resumed_with(options)
+    assert changed == {
+        "generation.threads": 2, "oracle.workers": 1, "endpoint.concurrency": 9, "oracle.cache": False
+    }  # fmt: skip
+    server = EndpointSettings("http://127.0.0.1:1/v1")
+    before = RunSettings(seed=3, endpoint=server)
+    wanted = replace(
+        before,
+        endpoint=replace(server, concurrency=9),
+        generation=ModelSettings(threads=2),
+        oracle=OracleSettings(workers=1, cache=False),
+    )
+    assert before.resumed(changed) == wanted
+
+
+def test_what_a_task_has_no_use_for_is_named() -> None:
+    options = build_parser().parse_args(["run", ".", "--steps", "3", "--seed", "4", "--min-characters", "5"])
+    assert unused_options(options, "synthesis") == ["--steps"]
+    assert unused_options(options, "chain") == ["--min-characters"]
 
 
 def test_a_size_that_no_region_has_is_refused() -> None:
     options = build_parser().parse_args(["sample", ".", "--min-characters", "500"])
-    with pytest.raises(UserError, match="at least 500 and at most 384 characters"):
+    with pytest.raises(UserError, match=r"500 .* is more than 384"):
         sampling_settings(options)

@@ -95,7 +95,6 @@ def test_which_style_is_chosen(path: Path, tmp_path: Path) -> None:
     for header, told, problem in (
         (bundled, "fim", "cannot fill in the middle"),
         (base, "chat", "no chat template"),
-        (base, "poem", "no prompt style 'poem'"),
     ):
         with pytest.raises(ModelError, match=problem):
             choose_style(header, told, "")

@@ -1,0 +1,210 @@
+"""One setting, described once: its command-line option, its row in the run dialog and its check come from that.
+
+A field of a settings class (`core/settings.py`) has type and default as any dataclass has; `setting()` adds the rest.
+
+    steps: int = setting(5, "how often a program is described and written again", label="Steps", most=100)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+
+from core.errors import UserError
+
+MOST = 1_000_000_000
+"""More of anything is a slip, and what stores or measures it might not hold the number."""
+Form = Literal["", "file", "folder", "program", "day"]
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is said of a field besides its type and default.
+
+    Attributes:
+        help: what it says, a phrase without the default.
+        label: of its row in the run dialog; empty: no row of its own, some other field edits it.
+        option: its name on the command line where that is not the field's own; `-` where none is its own. The option of
+            a switch that is on by default turns it off.
+        sign: the name of the value in `--help`.
+        least, most: bounds of a number, both allowed.
+        below: path of a number that it may not exceed.
+        choices: the values there are, with words for each.
+        unset: what no value means (None, an empty text or list).
+        form: how a text is read: a `file` or `folder` (made absolute), a `program` or a `day` (YYYY-MM-DD).
+        names: texts that are no file though the form is `file`.
+        beside: words before the field where it shares the row of the field before it.
+        needs: path of the switch without which it says nothing; whoever gives its option turns that on.
+        unless: path of a setting beside which it says nothing.
+        resumable: says how fast a run goes, not what comes of it: it may be another one when the run is resumed.
+        rare: shown in the dialog only among all settings.
+        cautions: by value, what is dangerous about it.
+    """
+
+    help: str
+    label: str = ""
+    option: str = ""
+    sign: str = ""
+    least: float = 1
+    most: float = MOST
+    below: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    unset: str = ""
+    form: Form = ""
+    names: tuple[str, ...] = ()
+    beside: str = ""
+    needs: str = ""
+    unless: str = ""
+    resumable: bool = False
+    rare: bool = False
+    cautions: Mapping[str, str] = field(default_factory=dict)
+
+
+def _field_of(make: Callable[P, Setting]) -> Callable[Concatenate[T, P], T]:
+    """Typed by `Setting` itself, so that what it takes is said there alone."""
+
+    def made(default: T, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return field(default=default, metadata={"about": make(*args, **kwargs)})
+
+    return made
+
+
+setting = _field_of(Setting)
+"""A field of a settings class: its default, then what `Setting` takes."""
+
+
+def part(made: type[T], title: str) -> T:
+    """A field that holds settings of its own, under a title in the dialog and in `--help`."""
+    return field(default_factory=made, metadata={"title": title})
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A setting in its place.
+
+    Attributes:
+        path: `seed`, or with its part, `chain.steps`.
+        title: of its part; empty for a setting of the whole run.
+        kind: the type of one value.
+        many: whether it is a list of such values.
+        optional: whether it may be None.
+    """
+
+    path: str
+    title: str
+    kind: type[Any]
+    many: bool
+    optional: bool
+    default: Any
+    about: Setting
+
+    @property
+    def option(self) -> str:
+        """On the command line; empty where no option stands for it alone."""
+        given = self.about.option or "--" + self.path.rpartition(".")[2].replace("_", "-")
+        return "" if given == "-" else given
+
+    def read(self, text: str) -> Any:
+        """The value that a person wrote. Raises ValueError, with what is wrong."""
+        about = self.about
+        if self.kind in (int, float):
+            try:
+                value = self.kind(text) if len(text) < 32 else None
+            except ValueError:
+                value = None
+            if value is None or not about.least <= value <= about.most:
+                raise ValueError(f"{text!r} is not {self._bounds()}")
+            return value
+        if about.form == "day" and not _is_day(text):
+            raise ValueError(f"{text!r} is not a date: write it as YYYY-MM-DD")
+        if about.form in ("file", "folder") and text not in about.names:
+            return str(Path(text).expanduser().resolve())
+        if about.choices and text not in about.choices:
+            raise ValueError(f"{text!r} is none of {', '.join(about.choices)}")
+        return text
+
+    def problem(self, value: Any) -> str:
+        """What is wrong with a value; empty when nothing is."""
+        if value is None:
+            return "" if self.optional else f"{self.path} needs a value"
+        try:
+            if self.kind is not bool:
+                for each in value if self.many else (value,):
+                    self.read(str(each))
+        except ValueError as error:
+            return f"{self.about.label or self.path}: {error}"
+        return ""
+
+    def _bounds(self) -> str:
+        what = "a whole number" if self.kind is int else "a number"
+        least, most = (f"{bound:,}" for bound in (self.about.least, self.about.most))
+        return (
+            f"{what} of at least {least} (and at most {most})"
+            if self.about.most == MOST
+            else f"{what} from {least} to {most}"
+        )
+
+
+@cache
+def described(settings: type, prefix: str = "", title: str = "") -> Mapping[str, Described]:
+    """Every described setting of a settings class and its parts, by path."""
+    found: dict[str, Described] = {}
+    hints = get_type_hints(settings)
+    for each in dataclasses.fields(settings):
+        path, hint = prefix + each.name, hints[each.name]
+        if "title" in each.metadata:
+            found |= described(hint, f"{path}.", each.metadata["title"])
+        elif "about" in each.metadata:
+            several = get_args(hint)
+            optional = isinstance(hint, types.UnionType)
+            many = get_origin(hint) is tuple
+            kind = next(kind for kind in several if kind is not type(None)) if several else hint
+            found[path] = Described(path, title, kind, many, optional, each.default, each.metadata["about"])
+    return found
+
+
+def value_of(settings: Any, path: str) -> Any:
+    """The value of one setting."""
+    for name in path.split("."):
+        settings = getattr(settings, name)
+    return settings
+
+
+def with_values(settings: T, values: Mapping[str, Any]) -> T:
+    """The settings with other values, by path."""
+    for path, value in values.items():
+        name, _, rest = path.partition(".")
+        inner = with_values(getattr(settings, name), {rest: value}) if rest else value
+        settings = dataclasses.replace(settings, **{name: inner})  # type: ignore[type-var]
+    return settings
+
+
+def check(settings: object) -> None:
+    """Raise UserError when a value is out of its bounds."""
+    known = described(type(settings))  # type: ignore[arg-type]  # every type has a hash
+    for each in known.values():
+        value = value_of(settings, each.path)
+        how = f"with {each.option}" if each.option else "in the run settings"
+        if problem := each.problem(value):
+            raise UserError(f"{problem}.", f"Give another value {how}.")
+        above = known.get(each.about.below)
+        if above is not None and value > (most := value_of(settings, above.path)):
+            raise UserError(
+                f"{value} ({each.about.help}) is more than {most} ({above.about.help}).",
+                f"Give a smaller number {how}, or a larger one with {above.option}.",
+            )
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(date.fromisoformat(text)) and len(text) == len("YYYY-MM-DD")
+    except ValueError:
+        return False
