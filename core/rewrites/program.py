@@ -1,0 +1,274 @@
+"""What rewrites work on: a project's files, parsed once with what each name means, and edits that can be traced back.
+
+A rewrite never prints a syntax tree: it replaces a few stretches of the text, so all else stays as it was written, and
+every token of the original can be found again in what came out (`Rewritten.place`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import libcst as cst
+from libcst.metadata import (
+    ByteSpanPositionProvider,
+    MetadataWrapper,
+    ParentNodeProvider,
+    QualifiedName,
+    QualifiedNameProvider,
+    Scope,
+    ScopeProvider,
+)
+
+from core.types import Span
+
+TREES_KEPT = 16
+"""A tree with its metadata takes a few hundred times the room of its text."""
+_WORD = re.compile(r"\w+")
+_DOCTEST_KEYWORD = re.compile(r"[(,]\s*(\w+)\s*=(?!=)")
+Node = TypeVar("Node", bound=cst.CSTNode)
+
+
+# --------------------------------------------------------------------------- what comes out
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a transformation leaves a function as it is: it does not apply, or it could change the meaning."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A stretch of a file replaced by `text`.
+
+    Attributes:
+        source: which stretch of the original stands here now: another one for code that was moved, the same one for a
+            name that is called otherwise; None for what is new.
+    """
+
+    span: Span
+    text: str
+    source: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A function written otherwise, with every file that had to follow.
+
+    Attributes:
+        edits: by path; each file's in order, none overlapping another.
+        renamed: names that are called otherwise, old to new.
+    """
+
+    edits: Mapping[str, tuple[Edit, ...]]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self, path: str, original: str) -> str:
+        """A file as it is now."""
+        return edited(original, self.edits.get(path, ()))
+
+    def place(self, path: str, offset: int) -> int | None:
+        """Where the token that begins at `offset` of the original begins now; None where it is gone."""
+        moved = 0
+        gone = False
+        for edit in self.edits.get(path, ()):
+            if edit.source is not None and edit.source.start <= offset < edit.source.end:
+                before = sum(_growth(other) for other in self.edits[path] if other.span.end <= edit.span.start)
+                return edit.span.start + before + offset - edit.source.start
+            gone |= edit.span.start <= offset < edit.span.end
+            moved += _growth(edit) if edit.span.end <= offset else 0
+        return None if gone else offset + moved
+
+
+def _growth(edit: Edit) -> int:
+    return len(edit.text) - len(edit.span)
+
+
+def edited(text: str, edits: Sequence[Edit]) -> str:
+    """The text with every edit made."""
+    parts, at = list[str](), 0
+    for edit in sorted(edits, key=lambda edit: edit.span.start):
+        parts += text[at : edit.span.start], edit.text
+        at = edit.span.end
+    return "".join([*parts, text[at:]])
+
+
+def exchanged(text: str, one: Span, other: Span) -> tuple[Edit, Edit]:
+    """Two stretches, each in the other's place."""
+    return (
+        Edit(one, text[other.start : other.end], other),
+        Edit(other, text[one.start : one.end], one),
+    )
+
+
+# --------------------------------------------------------------------------- what goes in
+
+
+class Parsed:
+    """One file: its concrete syntax tree, where each node stands, and what each name means."""
+
+    def __init__(self, text: str) -> None:
+        """Raises libcst.ParserSyntaxError."""
+        self.text = text
+        self.module = cst.parse_module(text)
+        providers = (ByteSpanPositionProvider, ScopeProvider, QualifiedNameProvider, ParentNodeProvider)
+        found: Any = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve_many(providers)
+        self._positions = found[ByteSpanPositionProvider]
+        self._scopes = found[ScopeProvider]
+        self._meanings = found[QualifiedNameProvider]
+        self._parents = found[ParentNodeProvider]
+        self._bytes = None if text.isascii() else text.encode()
+        self._children: dict[cst.CSTNode, list[cst.CSTNode]] = {}
+        for child, parent in self._parents.items():  # of one parent in the order of the source
+            self._children.setdefault(parent, []).append(child)
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where a node stands, in characters; a statement without its decorators, comments and line end."""
+        at = self._positions[node]
+        start, end = at.start, at.start + at.length
+        if self._bytes is None:
+            return Span(start, end)
+        first = len(self._bytes[:start].decode())
+        return Span(first, first + len(self._bytes[start:end].decode()))
+
+    def scope(self, node: cst.CSTNode) -> Scope | None:
+        """The scope that a node stands in."""
+        found: Scope | None = self._scopes.get(node)
+        return found
+
+    def meanings(self, node: cst.CSTNode) -> set[QualifiedName]:
+        """What a name or attribute may stand for, as far as its file tells."""
+        found: Any = self._meanings.get(node, set())
+        return set(found() if callable(found) else found)  # worked out when first asked for
+
+    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """What a node stands in, the nearest first and the module last."""
+        while (found := self._parents.get(node)) is not None:
+            yield found
+            node = found
+
+    def children(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        """What stands directly in a node, in order."""
+        return self._children.get(node, ())
+
+    def inside(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """The node itself and all that stands in it, in the order of the source."""
+        waiting = [node]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(self._children.get(node, ()))
+
+    def every(self, node: cst.CSTNode, kind: type[Node]) -> Iterator[Node]:
+        """What stands in a node and is of a kind."""
+        return (each for each in self.inside(node) if isinstance(each, kind))
+
+    def function(self, start: int) -> cst.FunctionDef | None:
+        """The function whose `def`, or `async def`, begins at that offset."""
+        return self._functions.get(start)
+
+    @cached_property
+    def _functions(self) -> Mapping[int, cst.FunctionDef]:
+        return {self.span(node).start: node for node in self.every(self.module, cst.FunctionDef)}
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[cst.Name]]:
+        """Every place where a word stands as a name, by the word."""
+        found: dict[str, list[cst.Name]] = {}
+        for node in self.every(self.module, cst.Name):
+            found.setdefault(node.value, []).append(node)
+        return found
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word of the file, in code, texts and comments: a name that is not among them is free everywhere."""
+        return frozenset(_WORD.findall(self.text))
+
+
+def blocks(parsed: Parsed, function: cst.FunctionDef) -> Iterator[Sequence[cst.BaseStatement]]:
+    """The statements of each indented block of a function, functions and classes inside it left out."""
+    waiting: list[cst.CSTNode] = [function.body]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, cst.IndentedBlock):
+            yield node.body
+        if not isinstance(node, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+            waiting += parsed.children(node)
+
+
+def docstring(function: cst.FunctionDef) -> cst.SimpleStatementLine | None:
+    """The statement that is a function's docstring."""
+    first = function.body.body[0] if isinstance(function.body, cst.IndentedBlock) else None
+    return first if isinstance(first, cst.SimpleStatementLine) and is_text(first) else None
+
+
+def is_text(line: cst.SimpleStatementLine) -> bool:
+    """Whether a statement is nothing but a string, as a docstring is."""
+    only = line.body[0]
+    texts = cst.SimpleString | cst.ConcatenatedString
+    return len(line.body) == 1 and isinstance(only, cst.Expr) and isinstance(only.value, texts)
+
+
+class Program:
+    """The Python files of a project, or a single one."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        """`files`: text by path. Nothing is parsed yet."""
+        self.files = files
+        self._parsed: dict[str, Parsed | None] = {}
+
+    def parsed(self, path: str) -> Parsed | None:
+        """One file; None when it cannot be parsed, or not be located exactly."""
+        if path in self._parsed:
+            self._parsed[path] = self._parsed.pop(path)  # the latest asked for is dropped last
+            return self._parsed[path]
+        while len(self._parsed) >= TREES_KEPT:
+            del self._parsed[next(iter(self._parsed))]
+        try:
+            parsed = Parsed(self.files[path])
+        except (cst.ParserSyntaxError, RecursionError):
+            parsed = None
+        self._parsed[path] = parsed if parsed is not None and parsed.module.code == parsed.text else None
+        return self._parsed[path]
+
+    def mentioning(self, word: str) -> list[str]:
+        """Paths of the files that hold a word, in code, texts or comments."""
+        pattern = re.compile(rf"\b{re.escape(word)}\b")
+        return [path for path, text in self.files.items() if pattern.search(text)]
+
+    @cached_property
+    def passed_by_keyword(self) -> frozenset[str]:
+        """Every name that any call gives an argument by, doctests included, and every string that may be one."""
+        found = set[str]()
+        for text in self.files.values():
+            for node in ast.walk(_tree(text)):
+                if isinstance(node, ast.keyword) and node.arg:
+                    found.add(node.arg)
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found |= _names_in(node.value)
+        return frozenset(found)
+
+
+def _names_in(text: str) -> set[str]:
+    """A string that is a name, e.g. a key of what is passed by `**`; and keywords in the doctests of a docstring."""
+    if text.isidentifier():
+        return {text}
+    lines = [line for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))]
+    return {match for line in lines for match in _DOCTEST_KEYWORD.findall(line)}
+
+
+def _tree(text: str) -> ast.Module:
+    """Its syntax tree; an empty one for a file that does not parse."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module([], [])
