@@ -156,8 +156,10 @@ def sampling_settings(options: argparse.Namespace) -> RunSettings:
     A project that is a file of problems or cells is what these come from.
     """
     given, project = given_settings(options), options.project
-    wanted = TASKS[options.task].draws_from if options.task else ""
-    if project is not None and (wanted in ("benchmark", "cells") or _file_drawn(project)):
+    kind = TASKS[options.task] if options.task else None
+    wanted = kind is not None and kind.draws_from in ("benchmark", "cells")
+    own = kind is not None and kind.draws_functions and project is not None and project.is_dir()
+    if project is not None and ((wanted and not own) or _file_drawn(project)):
         given.setdefault("benchmark.file", str(project.resolve()))
     settings = with_values(configured(options.base, _task_name(options)), given)
     check(settings)

@@ -63,6 +63,7 @@ class Kind:
         noun: what one item is called; `nouns` are several.
         draws_from: the part of RunSettings that says which items are drawn: `region`, `edit` or
             `benchmark`.
+        draws_functions: whether a project's own functions are taken where nothing else is named.
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
         fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
@@ -102,6 +103,7 @@ class Kind:
     backward_max_tokens: int
     tally: tuple[str, str] | None = None
     selects_code: bool = False
+    draws_functions: bool = False
     fills_gaps: bool = False
     groups_files: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
@@ -154,7 +156,12 @@ def _without_baseline(settings: RunSettings) -> Mapping[Role, int]:
 
 def _chained(settings: RunSettings) -> Mapping[Role, int]:
     first = 0 if settings.chain.start == "reference" else 1
-    return {Role.SOLVE: first, Role.FORWARD: settings.chain.steps, Role.BACKWARD: settings.chain.steps}
+    words, code = (1, 2) if settings.chain.cross else (0, 0)
+    return {
+        Role.SOLVE: first,
+        Role.FORWARD: settings.chain.steps + words,
+        Role.BACKWARD: settings.chain.steps + code,
+    }
 
 
 _ROUND_TRIP_ROLES = MappingProxyType(
@@ -309,6 +316,18 @@ _KINDS: dict[str, Kind] = {
                 Measure("pass@1", "pass@1", "Share of first programs that pass their tests"),
                 Measure("tom", "TOM", "Mean share of tests with the same output from one program to the next"),
                 Measure("pfm", "P/FM", "Mean share of steps that keep passing, or keep failing"),
+                Measure(
+                    "lost_in_words",
+                    "lost in words",
+                    "Share of the broken chains that were crossed whose description erred",
+                    higher_is_better=None,
+                ),
+                Measure(
+                    "lost_in_code",
+                    "lost in code",
+                    "Share of those whose program erred, written from words that said enough",
+                    higher_is_better=None,
+                ),
                 Measure("kept", "steps kept", "Steps up to which the meaning was kept", count=True),
                 Measure("steps", "steps known", "Steps of which that is known", count=True),
                 Measure("fixed_after", "repeats from", "Step from which the chain repeats itself", count=True),
@@ -317,6 +336,7 @@ _KINDS: dict[str, Kind] = {
             tally=("kept", "steps"),
             samples=_chained,
             opens="core.trips.chain:open_chain",
+            draws_functions=True,
             analyses=("chain", "scores"),
             forward_temperature=0.0,
             backward_temperature=0.0,

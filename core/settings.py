@@ -460,6 +460,11 @@ class ChainSettings:
         "show the file's first problem as the worked example, and leave it out",
         label="The first problem is the example",
     )
+    cross: bool = setting(
+        False,
+        "where a chain breaks, ask the backward model whether the description or the program erred",
+        label="Cross broken chains with the other model",
+    )
 
 
 @dataclass(frozen=True, slots=True)

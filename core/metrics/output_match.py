@@ -24,6 +24,26 @@ class Class(StrEnum):
     FAIL_PASS = "fail-pass"
 
 
+class Lost(StrEnum):
+    """Which pass lost the meaning at the first break of a chain, as two models that were crossed there tell."""
+
+    WORDS = "the description"
+    CODE = "the program written from it"
+    BETWEEN = "between the two"
+    BOTH = "in neither alone"
+
+
+def lost_in(read_by_second: float, described_by_second: float) -> Lost:
+    """Which pass erred, by TOM with the program before the break.
+
+    `read_by_second`: of the program that the second model wrote from the first one's words: 1 shows that nothing was
+    missing in them. `described_by_second`: of the program that the first model wrote from the second one's words: 1
+    shows that it can write it. Where both are 1, each pass works with another partner; where none is, nothing is shown.
+    """
+    names = {(True, False): Lost.CODE, (False, True): Lost.WORDS, (True, True): Lost.BETWEEN}
+    return names.get((read_by_second == 1.0, described_by_second == 1.0), Lost.BOTH)
+
+
 def stable(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """Tests that say something about these two programs, in the order of `one`."""
     return [test for test, output in one.items() if UNSTABLE not in (output, other.get(test, "missing"))]

@@ -241,12 +241,16 @@ def masked_problem(problem: Problem) -> Problem:
     )
 
 
-def masked_source(source: str, span: Span, name: str) -> tuple[str, Span]:
+def masked_source(source: str, span: Span, name: str, mask: str = MASK) -> tuple[str, Span]:
     """The source with the name masked, and where the span stands then."""
-    places = name_places(source, name) or []
-    longer = len(MASK) - len(name)
+    places = name_places(source, name)
+    if places is None:  # no Python: each part by its tokens
+        parts = source[: span.start], source[span.start : span.end], source[span.end :]
+        before, inside, after = (mask_name(part, name, mask) for part in parts)
+        return before + inside + after, Span(len(before), len(before) + len(inside))
+    longer = len(mask) - len(name)
     start, end = (offset + longer * sum(place < offset for place in places) for offset in (span.start, span.end))
-    return mask_name(source, name), Span(start, end)
+    return mask_name(source, name, mask), Span(start, end)
 
 
 # --------------------------------------------------------------------------- opening

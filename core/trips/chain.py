@@ -5,18 +5,24 @@
 Each program is compared with the one before it by what the tests get from both, whether they pass or not: a model may
 be wrong and still mean the same at every step. Function names are masked from nl_1 on, so that only the words carry the
 meaning. Every step is greedy; where decoding is repeatable, a chain that repeats itself has ended.
+
+Where a chain lost its meaning first, it can be crossed with a second model: the words at the break are read by that
+model, and the program before it is described by that model and read by the first. Which of the two comes back to the
+same program tells which pass erred. These samples have the index 1 and are no part of the chain.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
-from core.errors import ProjectError
+from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.metrics import output_match
 from core.metrics.recitation import recitation
@@ -24,21 +30,24 @@ from core.metrics.similarity import without_trailing_space
 from core.models.chain_prompts import SHOT, Example, describe_prompt, write_prompt
 from core.models.chain_prompts import VERSION as PROMPT_VERSION
 from core.models.extraction import extract_code, extract_description
-from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.settings import RunSettings
-from core.source.benchmark import read_benchmark
 from core.source.edits import rank
 from core.store.rows import SampleRow, TestRow
-from core.trips.benchmark import benchmark_file, masked_problem, masked_source, unusable
-from core.trips.judged import Judged, open_judged
+from core.trips.ahead import in_order
+from core.trips.chained import Chained, body_of, open_functions, open_problems
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Ask, Given, PairScore, Report, Step, Tree
-from core.types import Candidate, Form, Item, Outcome, Problem, Span, Verdict
+from core.types import Form, Item, Outcome, Problem, TestResult, Verdict
 
 DOCSTRING = "docstring"
 REFERENCE = "reference"
 """Authors of what a chain may begin with."""
 TOM = "tom"
+SHOWN = 20
+"""Dropped programs that are named."""
+CROSSED = 1
+"""Index of the samples with which a chain is crossed; its own have 0."""
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _OUTPUT_OF = {
     Outcome.TIMEOUT: "timeout",
     Outcome.OUT_OF_MEMORY: "memory",
@@ -52,89 +61,101 @@ _OUTPUT_OF = {
 class ChainTrip:
     """x is what a person asked for; the programs of a chain are compared with one another, step by step."""
 
-    def __init__(
-        self, problems: Sequence[Problem], judged: Judged, settings: RunSettings, shot: Example = SHOT
-    ) -> None:
+    def __init__(self, chained: Chained, settings: RunSettings, shot: Example = SHOT) -> None:
         """Nothing is asked or judged yet. `shot`: the one worked example of every prompt."""
         self._shot = shot
-        self._problems = {problem.key: problem for problem in problems}
-        self._masked = {problem.key: masked_problem(problem) for problem in problems}
-        self._judged = judged
-        self._files = {file.path: file for file in judged.codebase.files}
-        self._trusted = frozenset(test.node_id for test in judged.suite.tests)
+        self._chained = chained
+        self._oracle = chained.judged.oracle
+        self._problems, self._masked = chained.problems, chained.masked
         self._settings = settings
         self._steps = settings.chain.steps
+        self._cross = settings.chain.cross
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
         self._reasons: list[str] = []
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Problems with words to begin with and a reference that passes, in an order that the seed decides."""
+        """Programs with words to begin with and tests that they pass, in an order that the seed decides."""
         admitted = 0
-        for key in sorted(self._problems, key=lambda key: rank(seed, key)):
-            if admitted >= wanted:
-                return
-            item = known.get(key) or self._item(self._problems[key])
-            admitted += item.admitted
-            if not item.admitted:
-                self._reasons.append(f"{key}: {item.reason}")
-            report("reading problems", admitted, wanted)
-            yield item
 
-    def _item(self, problem: Problem) -> Item:
-        tests = node_ids(problem)
-        reason = unusable(tests, self._trusted, self._judged.suite.excluded)
-        masked = self._masked[problem.key]  # as it stands in the file
-        text = body_of(masked)
-        first = masked.program.count("\n", 0, masked.body.start) + 1
-        return Item(
-            key=problem.key,
-            kind="problem",
-            path=program_path(problem),
-            span=masked.body,
-            start_line=first,
-            end_line=first + text.count("\n"),
-            text=text,
-            tests=tuple(test for test in tests if test in self._trusted),
-            admitted=bool(problem.words) and not reason,
-            reason=reason or ("" if problem.words else "it has no words to begin with"),
-            origin={"problem": problem.key, "function": problem.entry},
-            directive=problem.words or None,
-        )
+        def item_of(key: str) -> Item:
+            return known.get(key) or self._chained.item(self._problems[key])
+
+        def beat() -> None:
+            report("reading problems", admitted, wanted)
+
+        keys = sorted(self._problems, key=lambda key: rank(seed, key))
+        with closing(in_order(item_of, keys, self._settings.oracle.workers or 1, beat)) as items:
+            while admitted < wanted:
+                beat()
+                item = next(items, None)
+                if item is None:
+                    return
+                admitted += item.admitted
+                if not item.admitted:
+                    self._reasons.append(f"{item.key}: {item.reason}")
+                yield item
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when there are fewer problems than were asked for, and which were dropped."""
-        dropped = [f"Dropped {reason}." for reason in self._reasons]
+        """Say when there are fewer programs than were asked for, and which were dropped."""
         if not admitted:
-            why = self._reasons[0] if self._reasons else "it holds none"
-            raise ProjectError(f"No problem of this benchmark can be used: {why}.", "Name another file.")
-        return dropped if admitted >= wanted else [*dropped, f"The benchmark has {admitted} problems to use."]
+            sentence, advice = self._chained.none
+            raise ProjectError(f"{sentence}: {self._reasons[0]}." if self._reasons else f"{sentence}.", advice)
+        dropped = [f"Dropped {reason}." for reason in self._reasons[:SHOWN]]
+        if len(self._reasons) > SHOWN:
+            dropped.append(f"Dropped {len(self._reasons) - SHOWN} more.")
+        return dropped if admitted >= wanted else [*dropped, f"There are {admitted} programs to make chains of."]
 
     # ---- the chain
 
     def expected(self, item: Item) -> int:
-        """One program, then words and a program a step."""
-        return 2 * self._steps + (self._settings.chain.start != REFERENCE)
+        """One program, then words and a program a step; three samples more where chains are crossed."""
+        return 2 * self._steps + (self._settings.chain.start != REFERENCE) + 3 * self._cross
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """The one step that comes next; none once n steps are made, or the chain repeats itself."""
+        """The one step that comes next; none once n steps are made, or the chain repeats itself.
+
+        Beside it those that cross the chain, once it is known where it broke.
+        """
         chain = chain_of(tree)
+        following = self._next(item, chain)
+        return [*([following] if following else ()), *(self._crossing(item, tree, chain) if self._cross else ())]
+
+    def _next(self, item: Item, chain: Sequence[SampleRow]) -> Step | None:
         last = chain[-1] if chain else None
         if last is None:
-            return [Step(Role.FORWARD, 0, Given(item.directive or "", DOCSTRING, counted=True))]
+            return Step(Role.FORWARD, 0, Given(item.directive or "", DOCSTRING, counted=True))
+        if last.step == 0 and last.form == Form.TEXT and self._settings.chain.start == REFERENCE:
+            return Step(Role.SOLVE, 0, Given(body_of(self._problems[item.key]), REFERENCE, counted=True), last.id)
+        if self._fixed_after(item, chain) is not None or (last.form == Form.CODE and last.step >= self._steps):
+            return None
         if last.form == Form.TEXT:
-            if last.step == 0 and self._settings.chain.start == REFERENCE:
-                return [Step(Role.SOLVE, 0, Given(body_of(self._problems[item.key]), REFERENCE, counted=True), last.id)]
             role = Role.SOLVE if last.step == 0 else Role.BACKWARD
-            if self._fixed_after(item, chain) is not None:
-                return []
-            ask = Ask(partial(self._write_prompt, item, last), 0.0, self._settings.backward_max_tokens, "backward")
-            return [Step(role, 0, ask, last.id, last.step)]
-        if last.step >= self._steps or self._fixed_after(item, chain) is not None:
-            return []
-        ask = Ask(partial(self._describe_prompt, item, last), 0.0, self._settings.forward_max_tokens, "forward")
-        return [Step(Role.FORWARD, 0, ask, last.id, last.step + 1)]
+            return Step(
+                role, 0, self._ask_code(item, last, "forward" if self._cross else "backward"), last.id, last.step
+            )
+        return Step(Role.FORWARD, 0, self._ask_words(item, last, "forward"), last.id, last.step + 1)
+
+    def _ask_code(self, item: Item, words: SampleRow, model: Literal["forward", "backward"]) -> Ask:
+        return Ask(partial(self._write_prompt, item, words), 0.0, self._settings.backward_max_tokens, model)
+
+    def _ask_words(self, item: Item, code: SampleRow, model: Literal["forward", "backward"]) -> Ask:
+        return Ask(partial(self._describe_prompt, item, code), 0.0, self._settings.forward_max_tokens, model)
+
+    def _crossing(self, item: Item, tree: Tree, chain: Sequence[SampleRow]) -> Iterator[Step]:
+        """The words at the break read by the second model; its words for the program before, read by the first."""
+        broken = first_break(chain)
+        if broken is None:
+            return
+        before, words, after = broken
+        if CROSSED not in tree.taken(Role.BACKWARD, words.id):
+            yield Step(Role.BACKWARD, CROSSED, self._ask_code(item, words, "backward"), words.id, after.step)
+        theirs = crossed(tree, Role.FORWARD, before.id)
+        if theirs is None:
+            yield Step(Role.FORWARD, CROSSED, self._ask_words(item, before, "backward"), before.id, after.step)
+        elif crossed(tree, Role.BACKWARD, theirs.id) is None:
+            yield Step(Role.BACKWARD, CROSSED, self._ask_code(item, theirs, "forward"), theirs.id, after.step)
 
     def _fixed_after(self, item: Item, chain: Sequence[SampleRow]) -> int | None:
         """The last step whose program is new, where the chain repeats itself from there on; None where it does not.
@@ -158,13 +179,7 @@ class ChainTrip:
 
     def _masked_body(self, item: Item, row: SampleRow) -> str:
         """A program's body with its own name masked; only the first program of a chain knows that name."""
-        if row.role != Role.SOLVE:
-            return row.text
-        problem = self._problems[item.key]
-        program = problem.program[: problem.body.start] + row.text + problem.program[problem.body.end :]
-        span = Span(problem.body.start, problem.body.start + len(row.text))
-        source, at = masked_source(program, span, problem.entry)
-        return source[at.start : at.end]
+        return row.text if row.role != Role.SOLVE else self._chained.masked_body(item.key, row.text)
 
     # ---- asking and reading
 
@@ -183,7 +198,8 @@ class ChainTrip:
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = (self._problems if step.role is Role.SOLVE else self._masked)[item.key]
-        return extract_code(raw, replace(item, span=problem.body), problem.program, prompt.prefill)
+        standing = replace(item, span=problem.body, text=body_of(problem))
+        return extract_code(raw, standing, problem.program, prompt.prefill)
 
     def recitation(self, item: Item, text: str) -> float:
         """Share of the reference that the words quote."""
@@ -193,11 +209,11 @@ class ChainTrip:
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run every test, twice: a test that says two things about one program says nothing about two."""
-        candidate = self._candidate(item, sample)
-        first = self._judged.oracle.judge(candidate, item.tests, every_test=True)
+        candidate = self._chained.candidate(item, sample.text, named=sample.role == Role.SOLVE)
+        first = _signed(self._oracle.judge(candidate, item.tests, every_test=True))
         if not first.outcome.judged or first.outcome in _OUTPUT_OF or not first.tests:
             return first
-        second = self._judged.oracle.judge(candidate, item.tests, every_test=True)
+        second = _signed(self._oracle.judge(candidate, item.tests, every_test=True))
         if not second.outcome.judged:  # ours: judged again on resume, not taken for a program that is unstable
             return second
         again = {test.node_id: test.signature for test in second.tests}
@@ -206,15 +222,6 @@ class ChainTrip:
             for test in first.tests
         )
         return replace(first, tests=tests, seconds=first.seconds + second.seconds)
-
-    def _candidate(self, item: Item, sample: SampleRow) -> Candidate:
-        file = self._files[item.path]
-        if sample.role != Role.SOLVE:
-            return Candidate(file, self._masked[item.key].body, sample.text)
-        # The file has its names masked, but the first program was written under the function's own name.
-        problem = self._problems[item.key]
-        program = problem.program[: problem.body.start] + sample.text + problem.program[problem.body.end :]
-        return Candidate(file, Span(0, len(file.text)), program_file(problem, program))
 
     def outputs(self, item: Item, row: SampleRow, tree: Tree) -> Mapping[str, str] | None:
         """What each test got from a program; None before it is judged."""
@@ -228,11 +235,18 @@ class ChainTrip:
         return {node: _output(found[node], rest) if node in found else rest for node in item.tests}
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
-        """TOM of the program with the one before it, and of the one after it, as far as both are judged."""
+        """TOM of the program with the one before it, and of the one after it, as far as both are judged.
+
+        What crosses a chain is compared with the program before the break.
+        """
         if sample.form != Form.CODE:
             return ()
-        codes = [row for row in chain_of(tree) if row.form == Form.CODE]
+        chain = chain_of(tree)
+        codes = [row for row in chain if row.form == Form.CODE]
         pairs = [(one, other) for one, other in itertools.pairwise(codes) if sample.id in (one.id, other.id)]
+        broken = first_break(chain)
+        if broken is not None and all(sample.id != row.id for row in codes):
+            pairs = [(broken[0], sample)]
         found = []
         for one, other in pairs:
             before, after = (self.outputs(item, row, tree) for row in (one, other))
@@ -252,7 +266,7 @@ class ChainTrip:
         if not codes or passing[0] is None:
             return {}
         fixed = self._fixed_after(item, chain)
-        toms = [_tom(row) for row in codes[1:]]
+        toms = [tom_of(row) for row in codes[1:]]
         kept = output_match.kept(toms, self._steps, fixed)
         found: dict[str, float] = {"pass@1": float(passing[0])}
         for step, sc in enumerate(kept, start=1):
@@ -270,7 +284,33 @@ class ChainTrip:
         found |= {"kept": float(sum(sc is True for sc in kept)), "steps": float(sum(sc is not None for sc in kept))}
         if fixed is not None:
             found["fixed_after"] = float(fixed)
-        return found
+        return {**found, **_lost(tree, chain)}
+
+
+def _lost(tree: Tree, chain: Sequence[SampleRow]) -> Mapping[str, float]:
+    """Which pass lost the meaning, for a chain that was crossed: 1 for the one that did; nothing where it was not."""
+    lost = lost_in(tree, chain)
+    if lost is None:
+        return {}
+    return {
+        "lost_in_words": float(lost is output_match.Lost.WORDS),
+        "lost_in_code": float(lost is output_match.Lost.CODE),
+    }
+
+
+def _signed(verdict: Verdict) -> Verdict:
+    """With a signature for each test, also of those that record none: what it said when it failed."""
+    return replace(verdict, tests=tuple(t if t.signature else replace(t, signature=_said(t)) for t in verdict.tests))
+
+
+def _said(test: TestResult) -> str:
+    """The error with its whole message, without the frames below it, which name lines of the candidate."""
+    if test.outcome == "passed":
+        return "pass"
+    if test.outcome == "timeout":
+        return "timeout"
+    error = test.message.partition('\n  File "')[0]
+    return f"error {_ADDRESS.sub('0x..', error)}" if test.outcome in ("failed", "error") else test.outcome
 
 
 def _output(test: TestRow, otherwise: str) -> str:
@@ -289,14 +329,41 @@ def chain_of(tree: Tree) -> list[SampleRow]:
         parent = following[0].id
 
 
+def first_break(chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow, SampleRow] | None:
+    """The program before the first step that changed the meaning, that step's words, and the program after it."""
+    for before, words, after in zip(chain[1::2], chain[2::2], chain[3::2], strict=False):
+        tom = tom_of(after)
+        if tom is None:
+            return None
+        if tom < 1.0:
+            return before, words, after
+    return None
+
+
+def crossed(tree: Tree, role: Role, parent: int) -> SampleRow | None:
+    """The sample that crosses a chain below `parent`, once it is made."""
+    return next((row for row in tree.whole(role) if row.parent_id == parent and row.index == CROSSED), None)
+
+
+def crossing(tree: Tree, chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow] | None:
+    """The two programs of a chain that was crossed: the second model's, and the first model's from its words."""
+    broken = first_break(chain)
+    theirs = crossed(tree, Role.FORWARD, broken[0].id) if broken else None
+    read = crossed(tree, Role.BACKWARD, broken[1].id) if broken else None
+    written = crossed(tree, Role.BACKWARD, theirs.id) if theirs else None
+    return (read, written) if read and written else None
+
+
+def lost_in(tree: Tree, chain: Sequence[SampleRow]) -> output_match.Lost | None:
+    """Which pass lost the meaning at the first break; None unless the chain was crossed there and judged."""
+    programs = crossing(tree, chain)
+    toms = [tom_of(row) for row in programs] if programs else []
+    return None if not toms or toms[0] is None or toms[1] is None else output_match.lost_in(toms[0], toms[1])
+
+
 def signature(problem: Problem) -> str:
     """Everything above the body: imports and helpers of the problem, and the line of the function."""
     return problem.program[: problem.body.start].rstrip()
-
-
-def body_of(problem: Problem) -> str:
-    """The body of the reference."""
-    return problem.program[problem.body.start : problem.body.end]
 
 
 def indent_of(problem: Problem) -> str:
@@ -304,7 +371,8 @@ def indent_of(problem: Problem) -> str:
     return problem.program[problem.program.rfind("\n", 0, problem.body.start) + 1 : problem.body.start]
 
 
-def _tom(row: SampleRow) -> float | None:
+def tom_of(row: SampleRow) -> float | None:
+    """TOM of a program with the one before it, or before the break; None where it is not known."""
     return next((value for name, _, value in row.pairs if name == TOM), None)
 
 
@@ -316,25 +384,27 @@ def _passes(row: SampleRow) -> bool | None:
 
 
 def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """Read the benchmark, write it as a project with masked names, and run its references. Raises UserError."""
+    """The problems of a benchmark where one is named, else the project's own functions. Raises UserError."""
+    if settings.chain.cross and settings.one_model:
+        raise UserError(
+            "Chains are crossed with a second model, and none is named.",
+            "Name it with --backward-model or --backward-endpoint, or leave --cross out.",
+        )
     report("reading problems", 0, 1)
-    path = benchmark_file(settings.benchmark)
-    benchmark = read_benchmark(path)
-    problems, shot = benchmark.problems, SHOT
-    if settings.chain.paper_shot:
-        first, *rest = problems
-        problems, masked = tuple(rest), masked_problem(first)
-        shot = Example(signature(masked), masked.words, indent_of(masked) + body_of(masked))
-    root = write_project([masked_problem(problem) for problem in problems], f"{path.name.split('.')[0]} masked")
-    judged = open_judged(stack, root, replace(settings.oracle, confirm_whole_suite=False), notify, report)
+    if settings.benchmark.file is not None:
+        chained, first = open_problems(stack, settings, notify, report)
+    else:
+        chained, first = open_functions(stack, project, settings, notify, report)
+    shot = Example(signature(first), first.words, indent_of(first) + body_of(first)) if first is not None else SHOT
+    codebase, oracle = chained.judged.codebase, chained.judged.oracle
     return Opened(
-        trip=ChainTrip(problems, judged, settings, shot),
+        trip=ChainTrip(chained, settings, shot),
         settings=replace(settings, prompt_version=PROMPT_VERSION),
-        root=judged.codebase.root,
-        revision=None,
-        dirty=False,
-        fingerprint=f"{benchmark.fingerprint}-{VERSION}",
-        oracle=judged.oracle.name,
-        suite=judged.suite,
-        image_digest=judged.oracle.image_digest,
+        root=codebase.root,
+        revision=codebase.revision,
+        dirty=codebase.dirty,
+        fingerprint=chained.fingerprint,
+        oracle=oracle.name,
+        suite=chained.judged.suite,
+        image_digest=oracle.image_digest,
     )

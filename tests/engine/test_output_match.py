@@ -10,9 +10,8 @@ from factories import code_row
 
 from core.analyses.chain import drop
 from core.metrics.output_match import Class, class_of, kept, match, parted, tom
-from core.store.rows import SampleRow
 from core.trips.chain import ChainTrip
-from core.types import Candidate, Item, Outcome, SourceFile, Span, TestResult, Verdict
+from core.types import Item, Outcome, Span, TestResult, Verdict
 
 
 def outputs(*signatures: str) -> dict[str, str]:
@@ -70,10 +69,8 @@ def test_trouble_of_ours_is_no_unstable_program() -> None:
 
     class Trip(ChainTrip):
         def __init__(self) -> None:
-            self._judged = SimpleNamespace(oracle=Troubled())  # type: ignore[assignment]
-
-        def _candidate(self, item: Item, sample: SampleRow) -> Candidate:
-            return Candidate(SourceFile("a.py", "x", "utf-8", is_test=False), Span(0, 1), "y")
+            self._oracle = Troubled()  # type: ignore[assignment]
+            self._chained = SimpleNamespace(candidate=lambda *_, **__: None)  # type: ignore[assignment]
 
     item = Item("k", "problem", "a.py", Span(0, 1), 1, 1, "x", ("t",))
     assert Trip().judge(item, code_row("y")).outcome is Outcome.INFRASTRUCTURE

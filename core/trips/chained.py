@@ -1,0 +1,241 @@
+"""What identity chains are made on: the problems of a benchmark, or a project's own functions.
+
+Both come as problems, each a whole small program with words for its function: what models are shown. From the first
+description on the function is called `func` in it.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from core.errors import ProjectError
+from core.models.indentation import level, place
+from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
+from core.regions.admission import admit
+from core.regions.coverage import cover
+from core.regions.functions import Documented, documented
+from core.regions.lines import Lines
+from core.rewrites.names import MASK
+from core.settings import RegionSettings, RunSettings
+from core.source.benchmark import read_benchmark
+from core.source.codebase import content_fingerprint
+from core.trips.benchmark import benchmark_file, masked_problem, masked_source, unusable
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify
+from core.trips.protocol import Report
+from core.types import Candidate, Item, Problem, Region, SourceFile, Span
+
+INDENT = "    "
+"""Of the body of a project's function as models see it."""
+
+
+class Chained(ABC):
+    """Programs that chains are made on, with the tests that judge them.
+
+    Attributes:
+        problems, masked: by key, with the function's own name and with `func` in its place.
+        none: what to say where there is no program at all, and what to do.
+    """
+
+    none: tuple[str, str]
+
+    def __init__(
+        self, problems: Sequence[Problem], masked: Sequence[Problem], judged: Judged, fingerprint: str
+    ) -> None:
+        """`fingerprint`: of all that programs and tests are taken from."""
+        self.problems: Mapping[str, Problem] = {problem.key: problem for problem in problems}
+        self.masked: Mapping[str, Problem] = {problem.key: problem for problem in masked}
+        self.judged = judged
+        self.fingerprint = fingerprint
+        self._files = {file.path: file for file in judged.codebase.files}
+
+    @abstractmethod
+    def item(self, problem: Problem) -> Item:
+        """With its tests, admitted or with the reason why not."""
+
+    @abstractmethod
+    def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
+        """A body as it is judged; `named`: written under the function's own name, not as `func`."""
+
+    def with_body(self, key: str, text: str) -> str:
+        """The whole small program, under the function's own name, with another body."""
+        problem = self.problems[key]
+        return problem.program[: problem.body.start] + text + problem.program[problem.body.end :]
+
+    def masked_body(self, key: str, text: str) -> str:
+        """A body that was written under the function's own name, with that masked."""
+        problem = self.problems[key]
+        span = Span(problem.body.start, problem.body.start + len(text))
+        source, at = masked_source(self.with_body(key, text), span, problem.entry)
+        return source[at.start : at.end]
+
+
+class Problems(Chained):
+    """Of a benchmark; the generated project has their names masked."""
+
+    none = "No problem of this benchmark can be used", "Name another file."
+
+    def item(self, problem: Problem) -> Item:
+        """Dropped are problems without words to begin with, and those whose reference fails."""
+        tests = node_ids(problem)
+        trusted = frozenset(test.node_id for test in self.judged.suite.tests)
+        reason = unusable(tests, trusted, self.judged.suite.excluded)
+        masked = self.masked[problem.key]  # as it stands in the file
+        text = body_of(masked)
+        first = masked.program.count("\n", 0, masked.body.start) + 1
+        return Item(
+            key=problem.key,
+            kind="problem",
+            path=program_path(problem),
+            span=masked.body,
+            start_line=first,
+            end_line=first + text.count("\n"),
+            text=text,
+            tests=tuple(test for test in tests if test in trusted),
+            admitted=bool(problem.words) and not reason,
+            reason=reason or ("" if problem.words else "it has no words to begin with"),
+            origin={"problem": problem.key, "function": problem.entry},
+            directive=problem.words or None,
+        )
+
+    def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
+        """The file has its names masked, but a first program was written under the function's own name."""
+        file = self._files[item.path]
+        if not named:
+            return Candidate(file, self.masked[item.key].body, text)
+        program = self.with_body(item.key, text)
+        return Candidate(file, Span(0, len(file.text)), program_file(self.problems[item.key], program))
+
+
+class Functions(Chained):
+    """Functions and methods of a project that have a docstring, judged by the project's own tests in its own files.
+
+    A model sees the imports of the file, the signature, and the body below it as if the function stood alone.
+    """
+
+    none = (
+        "This project has no function to make a chain of: none with a docstring is noticed by the tests",
+        "Give functions docstrings and tests that check what they do, or name a benchmark file.",
+    )
+
+    def __init__(self, functions: Sequence[Documented], judged: Judged) -> None:
+        """Hold the functions; which of them can be used is asked one by one."""
+        self._places = {each.key: each for each in functions}
+        self._lines = {file.path: Lines(file.text) for file in judged.codebase.files}
+        files = {file.path: file for file in judged.codebase.files}
+        plain = [_problem(each, files[each.path], mask=False) for each in functions]
+        masked = [masked_problem(_problem(each, files[each.path], mask=True)) for each in functions]
+        super().__init__(plain, masked, judged, content_fingerprint(judged.codebase))
+
+    def item(self, problem: Problem) -> Item:
+        """Admitted where deleting the body changes the result of a test that runs it."""
+        each = self._places[problem.key]
+        file, lines = self._files[each.path], self._lines[each.path]
+        region = Region(
+            path=each.path,
+            span=each.body,
+            start_line=lines.number(each.body.start),
+            end_line=lines.number(each.body.end - 1),
+            text=file.text[each.body.start : each.body.end],
+        )
+        covered = cover([region], self.judged.suite.coverage, RegionSettings(coverage="any"), file)
+        found = admit(covered[0] if covered else region, file, self.judged.oracle)
+        return replace(
+            found, key=each.key, kind="function", origin={"function": each.name}, directive=each.words, facets={}
+        )
+
+    def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
+        """In its own file, where it has its own name and its own depth."""
+        each, file = self._places[item.key], self._files[item.path]
+        own = text if named else self._named(item.key, each, text)
+        placed = place(level(own, INDENT), each.indent)
+        return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
+
+    def masked_body(self, key: str, text: str) -> str:
+        """A method's calls of itself are masked too."""
+        each = self._places[key]
+        return super().masked_body(key, _called(text, each.owner, each.entry, MASK))
+
+    def _named(self, key: str, each: Documented, text: str) -> str:
+        """A body written as `func`, as the function's own."""
+        problem = self.masked[key]
+        program = problem.program[: problem.body.start] + text + problem.program[problem.body.end :]
+        span = Span(problem.body.start, problem.body.start + len(text))
+        source, at = masked_source(program, span, MASK, each.entry)
+        return _called(source[at.start : at.end], each.owner, MASK, each.entry)
+
+
+def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
+    """The function as a program of its own; `mask`: a method's calls of itself are masked."""
+    text = file.text[each.body.start : each.body.end].replace("\r\n", "\n").replace("\r", "\n")
+    body = place(level(text, each.indent), INDENT)
+    body = _called(body, each.owner, each.entry, MASK) if mask else body
+    above = f"{each.imports}\n\n\n" if each.imports else ""
+    program = f"{above}{each.header}\n{INDENT}"
+    span = Span(len(program), len(program) + len(body))
+    return Problem(
+        key=each.key,
+        line=each.line,
+        entry=each.entry,
+        names=(each.entry,),
+        words=each.words,
+        program=f"{program}{body}\n",
+        body=span,
+        asked=f"{program}{body}\n",
+        asked_body=span,
+    )
+
+
+def _called(text: str, owner: str, name: str, other: str) -> str:
+    """A method's body with its calls of itself, `self.name`, by another name."""
+    return re.sub(rf"(?<![\w.])({owner}\.){re.escape(name)}(?!\w)", rf"\g<1>{other}", text) if owner else text
+
+
+def body_of(problem: Problem) -> str:
+    """The body of the reference."""
+    return problem.program[problem.body.start : problem.body.end]
+
+
+def open_problems(
+    stack: ExitStack, settings: RunSettings, notify: Notify, report: Report
+) -> tuple[Chained, Problem | None]:
+    """Those of the file that the settings name, and the one that is the example. Raises UserError."""
+    path = benchmark_file(settings.benchmark)
+    benchmark = read_benchmark(path)
+    left_out = _examples(settings, len(benchmark.problems))
+    masked = [masked_problem(problem) for problem in benchmark.problems]
+    name = f"{path.name.split('.')[0]} masked"
+    root = write_project(masked[left_out:], name, source=settings.benchmark.file or "")
+    judged = open_judged(stack, root, replace(settings.oracle, confirm_whole_suite=False), notify, report)
+    fingerprint = f"{benchmark.fingerprint}-{VERSION}"
+    problems = Problems(benchmark.problems[left_out:], masked[left_out:], judged, fingerprint)
+    return problems, masked[0] if left_out else None
+
+
+def open_functions(
+    stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report
+) -> tuple[Chained, Problem | None]:
+    """Those of a project that some test runs, and the one that is the example. Raises UserError."""
+    judged = open_judged(stack, project, replace(settings.oracle, confirm_whole_suite=False), notify, report)
+    ran = judged.suite.coverage.lines
+    files = [file for file in judged.codebase.files if file.path in ran and not file.is_test]
+    functions = [(each, file) for file in files for each in documented(file)]
+    if not functions:
+        raise ProjectError(f"{Functions.none[0]}.", Functions.none[1])
+    left_out = _examples(settings, len(functions))
+    shot = masked_problem(_problem(*functions[0], mask=True)) if left_out else None
+    return Functions([each for each, _ in functions[left_out:]], judged), shot
+
+
+def _examples(settings: RunSettings, programs: int) -> int:
+    """How many programs at the beginning are the worked example, and left out. Raises ProjectError."""
+    if settings.chain.paper_shot and programs < 2:
+        raise ProjectError(
+            "There is one program only, and as the worked example it would be left out.", "Leave --paper-shot out."
+        )
+    return int(settings.chain.paper_shot)
