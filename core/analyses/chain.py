@@ -25,11 +25,13 @@ from core.figures import (
     Series,
     Table,
 )
-from core.metrics.output_match import Class, class_of
+from core.metrics.output_match import Class, Lost, class_of
 from core.metrics.paired import holm, mcnemar
 from core.metrics.statistics import interval
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, SampleRow
+from core.trips.chain_tree import chain_of, crossing, first_break, lost_in, tom_of
+from core.trips.protocol import Tree
 from core.types import Form, Outcome
 
 CLASSES = (Class.PASS_PASS, Class.PASS_FAIL, Class.FAIL_PASS, Class.FAIL_FAIL)
@@ -65,6 +67,8 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
         yield classes(each, codes, end, of)
         yield breaks(each, end, of)
         yield grid(each, codes, end, of)
+        if reader.settings(each.run.id).chain.cross:
+            yield lost(each, {item.id: Tree(reader.samples(item.id)) for item in each.items}, end, of)
     yield table(chains)
     if len(chains) > 1:
         yield between(chains)
@@ -199,6 +203,37 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = ""
         columns=Categories("step", tuple(names)),
         scale=Axis("TOM", 0, 1, "up"),
         cells=tuple(cells),
+    )
+
+
+def lost(chains: Chains, trees: Mapping[int, Tree], end: str = "", of: str = "") -> Table:
+    """Which pass lost the meaning at the first break of each chain, by the second model, with what tells so."""
+    rows = []
+    for item in chains.items:
+        tree = trees[item.id]
+        chain = chain_of(tree)
+        broken, programs, verdict = first_break(chain), crossing(tree, chain), lost_in(tree, chain)
+        if broken is not None and programs is not None and verdict is not None:
+            toms = [tom_of(row) for row in (broken[2], *programs)]
+            cells = (item.key, broken[2].step, verdict.value, *map(Estimate, toms))
+            shown = broken[1] if verdict is Lost.WORDS else broken[2]
+            rows.append(Row(cells, links=(Link(item.run_id, item.id, shown.id),)))
+    return Table(
+        name=f"lost{end}",
+        title=f"Which pass lost the meaning{of}",
+        short="Crossed",
+        note="TOM is with the program before the break: of the one that the model wrote, of the one that the second "
+        "model wrote from the same words, and of the one that the model wrote from the second model's words. What came "
+        "back to the same program did not lose its meaning, so the other pass did.",
+        columns=(
+            Column("Problem"),
+            Column("Step", "count"),
+            Column("Lost in"),
+            Column("TOM", "number", "up"),
+            Column("read by the second", "number", "up"),
+            Column("described by the second", "number", "up"),
+        ),
+        rows=tuple(rows),
     )
 
 

@@ -34,6 +34,7 @@ from core.settings import RunSettings
 from core.source.edits import rank
 from core.store.rows import SampleRow, TestRow
 from core.trips.ahead import in_order
+from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
 from core.trips.chained import Chained, body_of, open_functions, open_problems
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Ask, Given, PairScore, Report, Step, Tree
@@ -42,11 +43,8 @@ from core.types import Form, Item, Outcome, Problem, TestResult, Verdict
 DOCSTRING = "docstring"
 REFERENCE = "reference"
 """Authors of what a chain may begin with."""
-TOM = "tom"
 SHOWN = 20
 """Dropped programs that are named."""
-CROSSED = 1
-"""Index of the samples with which a chain is crossed; its own have 0."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _OUTPUT_OF = {
     Outcome.TIMEOUT: "timeout",
@@ -317,50 +315,6 @@ def _output(test: TestRow, otherwise: str) -> str:
     return test.signature or ("pass" if test.outcome == "passed" else otherwise)
 
 
-def chain_of(tree: Tree) -> list[SampleRow]:
-    """The whole samples of a chain from its first words on, each made from the one before."""
-    chain: list[SampleRow] = []
-    parent = None
-    while True:
-        following = [row for row in tree.samples if row.parent_id == parent and row.index == 0 and not row.error]
-        if not following:
-            return chain
-        chain.append(following[0])
-        parent = following[0].id
-
-
-def first_break(chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow, SampleRow] | None:
-    """The program before the first step that changed the meaning, that step's words, and the program after it."""
-    for before, words, after in zip(chain[1::2], chain[2::2], chain[3::2], strict=False):
-        tom = tom_of(after)
-        if tom is None:
-            return None
-        if tom < 1.0:
-            return before, words, after
-    return None
-
-
-def crossed(tree: Tree, role: Role, parent: int) -> SampleRow | None:
-    """The sample that crosses a chain below `parent`, once it is made."""
-    return next((row for row in tree.whole(role) if row.parent_id == parent and row.index == CROSSED), None)
-
-
-def crossing(tree: Tree, chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow] | None:
-    """The two programs of a chain that was crossed: the second model's, and the first model's from its words."""
-    broken = first_break(chain)
-    theirs = crossed(tree, Role.FORWARD, broken[0].id) if broken else None
-    read = crossed(tree, Role.BACKWARD, broken[1].id) if broken else None
-    written = crossed(tree, Role.BACKWARD, theirs.id) if theirs else None
-    return (read, written) if read and written else None
-
-
-def lost_in(tree: Tree, chain: Sequence[SampleRow]) -> output_match.Lost | None:
-    """Which pass lost the meaning at the first break; None unless the chain was crossed there and judged."""
-    programs = crossing(tree, chain)
-    toms = [tom_of(row) for row in programs] if programs else []
-    return None if not toms or toms[0] is None or toms[1] is None else output_match.lost_in(toms[0], toms[1])
-
-
 def signature(problem: Problem) -> str:
     """Everything above the body: imports and helpers of the problem, and the line of the function."""
     return problem.program[: problem.body.start].rstrip()
@@ -369,11 +323,6 @@ def signature(problem: Problem) -> str:
 def indent_of(problem: Problem) -> str:
     """What stands before the body on its first line."""
     return problem.program[problem.program.rfind("\n", 0, problem.body.start) + 1 : problem.body.start]
-
-
-def tom_of(row: SampleRow) -> float | None:
-    """TOM of a program with the one before it, or before the break; None where it is not known."""
-    return next((value for name, _, value in row.pairs if name == TOM), None)
 
 
 def _passes(row: SampleRow) -> bool | None:

@@ -7,6 +7,8 @@ import ast
 import pytest
 
 from core.rewrites.names import mask_name, mask_words
+from core.trips.benchmark import masked_source
+from core.types import Span
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,14 @@ def test_a_name_inside_other_words_survives() -> None:
     assert masked == source.replace("def count", "def func").replace("return count", "return func")
     ast.parse(masked)
     assert mask_words("count the account: count(1), x.count", "count") == "func the account: func(1), x.count"
+
+
+@pytest.mark.parametrize(
+    "body", ["return solve_it(x) + solve_it(1)", "return (solve_it(x", "words about solve_it, no code"]
+)
+def test_a_span_stays_with_its_text(body: str) -> None:
+    """Also in a program that does not parse, whose names are found by tokens."""
+    head = "def solve_it(x):\n    "
+    source, span = masked_source(f"{head}{body}\n", Span(len(head), len(head) + len(body)), "solve_it")
+    assert source[: span.start] == "def func(x):\n    "
+    assert source[span.start : span.end] == body.replace("solve_it", "func")

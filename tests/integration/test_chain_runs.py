@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ from chat_server import Answer, ChatServer, chat_server, completion
 
 from core.analyses.registry import analyse
 from core.control import Control
+from core.errors import ProjectError, UserError
 from core.events import RunFinished, SampleReady
-from core.figures import Bars, Grid, Lines, Sentence, Table
+from core.figures import Bars, Estimate, Grid, Lines, Sentence, Table
+from core.metrics.output_match import Lost
 from core.results import open_reader, open_store
 from core.run.pipeline import resume, start
 from core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings
 from core.store.reader import Reader
+from core.trips.chain_tree import chain_of, lost_in
+from core.trips.protocol import Tree
 
 PROBLEMS = [
     {
@@ -197,6 +202,203 @@ def test_its_figures(problems: Path) -> None:
         assert {bar.category: bar.value.value for bar in breaks.bars}["step 2"] == 1
         assert isinstance(summary, Sentence) and "100 %" in summary.text and "50 %" in summary.text
         _leads_to_a_sample(reader, grid)
+
+
+# --------------------------------------------------------------------------- a project's own functions
+
+COUNTING = '''"""Counting."""
+
+import math
+
+
+def doubled(number):
+    """Return the number times two."""
+    return number * 2
+
+
+def undocumented(number):
+    return number
+
+
+def untested(number):
+    """Return the number less one."""
+    return number - 1
+
+
+def unnoticed(number):
+    """Return nothing of interest."""
+    return math.floor(number)
+
+
+class Tree:
+    """A tree of numbers."""
+
+    def __init__(self, value, *below):
+        self.value, self.below = value, below
+
+    def total(self, deeper=True):  # of all
+        """Return the sum of the values.
+
+        Those of all trees below, unless told otherwise.
+        """
+        if not deeper:
+            return self.value
+        return self.total(
+            False
+        ) + sum(each.value for each in self.below)
+'''
+TESTS = """from counting import Tree, doubled, unnoticed
+
+
+def test_doubled():
+    assert doubled(4) == 8
+
+
+def test_doubled_text():
+    assert doubled("a") == "aa"
+
+
+def test_total():
+    assert Tree(1, Tree(2), Tree(3)).total() == 6
+
+
+def test_unnoticed():
+    unnoticed(2)
+"""
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Path:
+    root = tmp_path / "counting"
+    (root / "tests").mkdir(parents=True)
+    (root / "counting.py").write_text(COUNTING.replace("\n", "\r\n"), newline="")
+    (root / "tests" / "test_counting.py").write_text(TESTS)
+    (root / "conftest.py").write_text("")
+    return root
+
+
+def own_functions(server: ChatServer, **chain: Any) -> RunSettings:
+    chosen = ChainSettings(**{"steps": 2, "start": "reference", **chain})
+    return RunSettings(task="chain", regions=5, endpoint=EndpointSettings(server.address, attempts=1), chain=chosen)
+
+
+def _run_own(root: Path, server: ChatServer, **chain: Any) -> RunFinished:
+    with open_store(root.parent / "runs.sqlite") as store:
+        return start(own_functions(server, **chain), root, store, lambda event: None, Control())
+
+
+def test_chains_on_a_projects_own_functions(counting: Path) -> None:
+    """Each in its own file under its own name and at its own depth, while models see it alone and nameless."""
+    with chat_server(echo) as server:
+        finished = _run_own(counting, server)
+        asked = [said(body)[1] for body in server.asked]
+    assert (finished.items, finished.problems) == (2, ())
+    with open_reader(counting.parent / "runs.sqlite") as reader:
+        items = {item.key: item for item in reader.items(1)}
+        by_role = {key: [row.text for row in reader.samples(item.id)] for key, item in items.items()}
+    dropped = {key: item.reason for key, item in items.items() if not item.admitted}
+    assert dropped == {
+        "counting.py:untested": "no test covers it",
+        "counting.py:unnoticed": "deleting it changes no test result",
+    }
+    total = items["counting.py:Tree.total"]
+    assert total.measures["pass@1"] == total.measures["sc"] == 1.0
+    assert total.directive == "Return the sum of the values.\n\nThose of all trees below, unless told otherwise."
+    assert total.text.startswith("if not deeper:\r\n            return self.value\r\n")
+    assert not any("total" in text for text in asked)
+    assert any("self.func(" in text and "def func(self, deeper=True):  # of all\n    if not" in text for text in asked)
+    assert all("import math" in text for text in asked)
+    assert by_role["counting.py:Tree.total"][-1].count("self.func(") == 1, "a program is stored as it was written"
+
+
+def wrong_on_texts(number: int, body: dict[str, Any]) -> Answer:
+    """Adds three wherever it is to write code: what the tests then say of it differs from what they said before."""
+    kind, code = said(body)
+    if kind == "describe":
+        return 200, completion("Return the number times two.", model="m"), {}
+    return 200, completion(f"```python\n{code.partition(chr(10))[0]}\n    return number + 3\n```", model="m"), {}
+
+
+def test_what_a_projects_tests_say_tells_programs_apart(counting: Path) -> None:
+    with chat_server(wrong_on_texts) as server:
+        _run_own(counting, server)
+    with open_reader(counting.parent / "runs.sqlite") as reader:
+        item = next(item for item in reader.items(1) if item.key == "counting.py:doubled")
+        first = next(row for row in reader.samples(item.id) if row.role == "backward")
+        assert first.verdict is not None
+        signatures = {test.node_id.rpartition(":")[2]: test.signature for test in reader.tests(first.verdict.id)}
+    assert signatures["test_doubled"].startswith("error AssertionError: assert 7 == 8")
+    assert signatures["test_doubled_text"] == 'error TypeError: can only concatenate str (not "int") to str'
+    assert item.measures["sc_1"] == 0.0 and item.measures["tom"] == 0.5, "wrong from then on, and always the same"
+
+
+def test_a_project_without_such_functions_is_refused(counting: Path) -> None:
+    (counting / "counting.py").write_text("def doubled(number):\n    return number * 2\n")
+    (counting / "tests" / "test_counting.py").write_text(
+        "from counting import doubled\n\n\ndef test_doubled():\n    assert doubled(4) == 8\n"
+    )
+    with chat_server(echo) as server, pytest.raises(ProjectError, match="no function to make a chain of"):
+        _run_own(counting, server)
+
+
+# --------------------------------------------------------------------------- crossed with a second model
+
+
+def second(describes: str, writes: str) -> Any:
+    """A model that always says the same, and always writes the same."""
+
+    def script(number: int, body: dict[str, Any]) -> Answer:
+        kind, code = said(body)
+        header = code.partition("\n")[0]
+        text = describes if kind == "describe" else f"```python\n{header}\n    {writes}\n```"
+        return 200, completion(text, model="n"), {}
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("describes", "writes", "lost"),
+    [
+        ("Told 1 times.", "return 0", Lost.WORDS),  # from better words the first model writes it right
+        ("Told 9 times.", "return number + 1", Lost.CODE),  # the words said enough for somebody else
+        ("Told 1 times.", "return number + 1", Lost.BETWEEN),
+        ("Told 9 times.", "return 0", Lost.BOTH),
+    ],
+)
+def test_a_second_model_tells_where_the_meaning_was_lost(
+    problems: Path, describes: str, writes: str, lost: Lost
+) -> None:
+    with chat_server(forgetful) as server, chat_server(second(describes, writes)) as other:
+        other.served = [{"id": "n", "owned_by": "test"}]
+        crossed = replace(
+            settings(problems, server, cross=True),
+            backward_endpoint=EndpointSettings(other.address, concurrency=1, attempts=1),
+        )
+        with open_store(problems.parent / "runs.sqlite") as store:
+            finished = start(crossed, problems.parent, store, lambda event: None, Control())
+        assert {said(body)[0] for body in other.asked} == {"describe", "write"}
+        assert len(other.asked) == 2, "the chain is the first model's own, and one of the two chains broke"
+    assert (finished.status, finished.problems) == ("finished", ())
+    with open_reader(problems.parent / "runs.sqlite") as reader:
+        item = next(item for item in reader.items(1) if item.key == "Own/1")
+        tree = Tree(reader.samples(item.id), reader.tests)
+        assert lost_in(tree, chain_of(tree)) is lost
+        assert item.measures["sc_1"] == 1.0 and item.measures["sc_2"] == 0.0, "the chain itself is as it was"
+        assert item.measures["lost_in_words"] == (lost is Lost.WORDS)
+        assert item.measures["lost_in_code"] == (lost is Lost.CODE)
+        assert not any(name.startswith("lost") for name in next(i for i in reader.items(1) if i != item).measures)
+        table = next(figure for figure in analyse(reader, [1]) if figure.name == "lost")
+        assert isinstance(table, Table) and len(table.rows) == 1
+        key, step, where, *toms = table.rows[0].cells
+        assert (key, step, where) == ("Own/1", 2, lost.value)
+        found = [tom.value for tom in toms if isinstance(tom, Estimate)]
+        # `return 0` is right for one of four; words told nine times make the model go wrong as at the break.
+        assert found == [0.75, 0.25 if writes == "return 0" else 1.0, 1.0 if describes == "Told 1 times." else 0.75]
+
+
+def test_crossing_takes_a_second_model(problems: Path) -> None:
+    with chat_server(echo) as server, pytest.raises(UserError, match="crossed with a second model"):
+        run(problems, server, cross=True)
 
 
 def _check_lines(figure: object) -> None:
