@@ -71,6 +71,8 @@ DEMO = (
 CODER = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 DOWNLOAD = "Download Qwen2.5-Coder-1.5B (1.1 GB)…"
 """Asked for by the user alone; the dialog says its size again as it comes."""
+TITLE_BAR = 40
+"""Pixels left to a window manager's frame on a screen as small as the window wants to be."""
 MODEL = "model"
 """Topic of the notice that a chosen model cannot be used."""
 
@@ -249,6 +251,7 @@ class MainWindow(QMainWindow):
         self.control.batch.connect(self._take_events)
         self.control.ended.connect(self.inspection.refresh)
         self.control.coordinator.state_changed.connect(self._show_state)
+        self.control.coordinator.finished.connect(self.parts.roundtrip.end_writing)
         self.models.problem_found.connect(self._warn_of_model)
         self.models.problem_gone.connect(lambda: self.parts.notices.withdraw(MODEL))
         self.queueing.queue.changed.connect(self._show_queue)
@@ -438,7 +441,7 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         screen = self.screen().availableSize()
-        self.resize(min(1280, screen.width()), min(800, screen.height()))
+        self.resize(min(1280, screen.width()), min(800, screen.height() - TITLE_BAR))
         geometry = self.remembered.state("geometry")
         if geometry is not None:
             self.restoreGeometry(geometry)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import resources
 from core.errors import TargetError
 
 VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
@@ -65,7 +66,8 @@ def find_interpreter(root: Path, chosen: str | None, notice: Callable[[str], Non
         executable = root / name / "bin" / "python"
         if executable.exists():
             return describe(executable)
-    notice(f"The project has no virtual environment of its own: its tests run with {sys.executable}.")
+    if root.resolve() != resources.path("demo").resolve():  # the bundled project needs nothing but pytest
+        notice(f"The project has no virtual environment of its own: its tests run with {sys.executable}.")
     return describe(Path(sys.executable))
 
 

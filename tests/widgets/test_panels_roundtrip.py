@@ -168,6 +168,8 @@ def test_text_being_written_shows_at_once_and_gives_way_to_its_sample(panel: Rou
     assert writing(panel) == ["if value" + CARET, "return" + CARET]
     panel.set_trace(item, samples[:2])
     assert writing(panel) == ["return" + CARET]
+    panel.end_writing()
+    assert writing(panel) == []
 
 
 def test_text_of_another_region_waits_until_that_region_is_shown(panel: RoundTripPanel, stored: StoredRun) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
+from core.kinds import counted
 from ui.code.blocks import Block
 from ui.style.fonts import interface_font
 from ui.style.region_state import number, state_words
@@ -48,7 +49,7 @@ class HoverCard(QFrame):
         recites = "" if item.recitation is None else f" · a description recites {item.recitation:.0%}"
         moved = "\nmoved: the file changed since the run" if block.moved else ""
         others = f"\nCandidates that were not drawn:\n{candidates}" if candidates else ""
-        self.more.setText(f"{len(item.tests)} covering tests{recites}{moved}{others}")
+        self.more.setText(f"{counted(len(item.tests), 'covering test')}{recites}{moved}{others}")
         self._open_near(region)
 
     def _open_near(self, place: QRect) -> None:

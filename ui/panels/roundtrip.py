@@ -117,6 +117,11 @@ class RoundTripPanel(QWidget):
             self._show_state(self._item, [card.sample for card in self._cards.values()])
         self._writing[place].show_text(so_far)
 
+    def end_writing(self) -> None:
+        """The run has ended: what it had not finished is not being written any more."""
+        self._streams.end()
+        self._show_writing()
+
     def select(self, sample_id: int) -> None:
         """Make a sample current; nothing happens for one that is not shown."""
         if sample_id not in self._cards:

@@ -54,6 +54,10 @@ class Streams:
                 self._texts.pop(loose, None)
         self._stored |= counts
 
+    def end(self) -> None:
+        """Forget all: nobody writes any more."""
+        self._texts.clear()
+
     def of(self, item_id: int) -> list[tuple[Place, str]]:
         """Everything being written for an item, in the order it was begun."""
         return [(place, text) for place, text in self._texts.items() if place.item_id == item_id]
