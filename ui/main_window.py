@@ -259,6 +259,7 @@ class MainWindow(QMainWindow):
         self.queueing.began.connect(self._say_began)
         self.parts.status.queue_asked.connect(self.show_queue)
         self.parts.tabs.currentChanged.connect(self._begin_labelling)
+        self.parts.tabs.tabBarClicked.connect(self._label_by_keys)
         self.control.coordinator.answered.connect(self._take_answer)
         self.control.ended.connect(self._end_job)
         self.parts.roundtrip.description_written.connect(self.describe_item)
@@ -272,6 +273,11 @@ class MainWindow(QMainWindow):
     def _begin_labelling(self) -> None:
         if self.parts.tabs.currentWidget() is self.parts.desk:
             self.labelling.begin()
+
+    def _label_by_keys(self, clicked: int) -> None:
+        """Whoever clicks on the tab of the labels labels next: its keys are heard at once."""
+        if self.parts.tabs.widget(clicked) is self.parts.desk:
+            QTimer.singleShot(0, self.parts.labels, self.parts.labels.setFocus)
 
     def label_samples(self) -> None:
         """Go to the labels, keys and all, and give them room."""

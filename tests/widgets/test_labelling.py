@@ -96,6 +96,17 @@ def test_failures_are_labelled_one_key_each(window: MainWindow, case: Filled) ->
     assert [row.sample_id for row in labels(case)] == [first.id]
 
 
+def test_keys_label_after_a_click_on_the_tab(window: MainWindow, case: Filled) -> None:
+    window.parts.regions.setFocus()
+    tabs = window.parts.tabs
+    bar = tabs.tabBar()
+    where = bar.tabRect(tabs.indexOf(window.parts.desk)).center()
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=where)
+    wait_until(lambda: window.parts.labels._sample is not None and window.parts.labels.hasFocus())
+    press(Qt.Key.Key_1)
+    assert len(labels(case)) == 1
+
+
 def test_a_fast_hand_never_labels_the_wrong_sample(window: MainWindow, case: Filled) -> None:
     begin(window)
     shown: list[int] = []
