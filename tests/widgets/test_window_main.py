@@ -433,6 +433,14 @@ def test_the_list_chooses_its_first_region_without_ending_to_follow(window: Main
     assert not window.browsing.follow
 
 
+def test_panes_get_their_share_again_when_a_small_window_becomes_large(window: MainWindow) -> None:
+    window.resize(900, 700)
+    wait_until(lambda: window.parts.width() == 900)
+    small = window.parts.tree.width()
+    window.resize(2000, 1200)
+    wait_until(lambda: window.parts.tree.width() > 1.5 * small)
+
+
 @pytest.mark.parametrize("size", [(960, 1080), (960, 600)], ids=["half of 1920", "1440 x 900 at 150 %"])
 def test_the_window_fits_narrow_and_low_screens(window: MainWindow, case: Filled, size: tuple[int, int]) -> None:
     window.browsing.choose(judged(case).id)

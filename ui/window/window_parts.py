@@ -252,11 +252,12 @@ class WindowParts(QWidget):
         self._show_panes()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Qt: in a small window no pane keeps what it had in a large one."""
+        """Qt: in a small window no pane keeps what it had in a large one, and the other way round."""
         super().resizeEvent(event)
         before, now = event.oldSize(), event.size()
         shares = self._shares(now.width(), now.height())
-        if now.width() < min(before.width(), NARROW):
+        grown = self.isVisible() and before.width() < NARROW <= now.width()
+        if grown or now.width() < min(before.width(), NARROW):
             for name in ("whole", "upper"):
                 self._splitters[name].setSizes(shares[name])
         if now.height() < min(before.height(), LOW):
