@@ -20,7 +20,7 @@ from core.errors import UserError
 
 MOST = 1_000_000_000
 """More of anything is a slip, and what stores or measures it might not hold the number."""
-Form = Literal["", "file", "folder", "program", "day"]
+Form = Literal["", "file", "folder", "program", "day", "ending"]
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -39,7 +39,8 @@ class Setting:
         below: path of a number that it may not exceed.
         choices: the values there are, with words for each.
         unset: what no value means (None, an empty text or list).
-        form: how a text is read: a `file` or `folder` (made absolute), a `program` or a `day` (YYYY-MM-DD).
+        form: how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), or the
+            `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays).
         names: texts that are no file though the form is `file`.
         beside: words before the field where it shares the row of the field before it.
         needs: path of the switch without which it says nothing; whoever gives its option turns that on.
@@ -127,6 +128,9 @@ class Described:
             raise ValueError(f"{text!r} is not a date: write it as YYYY-MM-DD")
         if about.form in ("file", "folder") and text not in about.names:
             return str(Path(text).expanduser().resolve())
+        if about.form == "ending":
+            word = text.removeprefix("*")
+            return word if word.startswith(".") or word[:1].isupper() else f".{word}"
         if about.choices and text not in about.choices:
             raise ValueError(f"{text!r} is none of {', '.join(about.choices)}")
         return text
@@ -180,11 +184,11 @@ def value_of(settings: Any, path: str) -> Any:
 
 def with_values(settings: T, values: Mapping[str, Any]) -> T:
     """The settings with other values, by path."""
-    for path, value in values.items():
-        name, _, rest = path.partition(".")
-        inner = with_values(getattr(settings, name), {rest: value}) if rest else value
-        settings = dataclasses.replace(settings, **{name: inner})  # type: ignore[type-var]
-    return settings
+    own = {path: value for path, value in values.items() if "." not in path}
+    for name in {path.partition(".")[0] for path in values if "." in path}:
+        inner = {path.removeprefix(f"{name}."): value for path, value in values.items() if path.startswith(f"{name}.")}
+        own[name] = with_values(getattr(settings, name), inner)
+    return dataclasses.replace(settings, **own)  # type: ignore[type-var]
 
 
 def check(settings: object) -> None:

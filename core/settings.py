@@ -307,6 +307,7 @@ class EditSettings:
         label="Only files ending in",
         option="--ending",
         sign=".EXT",
+        form="ending",
         unset="every language",
         unless=_HISTORY,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 from waiting import wait_until
 
 from core.kinds import configured
@@ -44,20 +44,29 @@ def test_choosing_editing_gives_its_defaults_and_keeps_the_rest(qapp: QApplicati
     assert dialog.settings() == start
 
 
+def shown(dialog: RunDialog, path: str) -> bool:
+    return dialog.fields[path].box.isVisible()
+
+
+def write(dialog: RunDialog, path: str, text: str) -> None:
+    box = dialog.fields[path].box
+    assert isinstance(box, QLineEdit)
+    box.setText(text)
+
+
 def test_what_is_shown_is_what_the_task_has(qapp: QApplication) -> None:
     dialog = RunDialog(RunSettings())
     dialog.show()
-    assert not dialog.edits.source.isVisible() and dialog.judging.sandbox.isVisible()
+    assert not shown(dialog, "edit.endings") and shown(dialog, "oracle.sandbox")
     choose(dialog, "editing")
-    assert dialog.edits.endings.isVisible() and not dialog.judging.sandbox.isVisible()
-    dialog.edits.tests.setChecked(True)
-    assert dialog.judging.sandbox.isVisible()
-    dialog.edits.source.setCurrentIndex(dialog.edits.source.findData("file"))
-    assert (
-        dialog.edits.file.isVisible()
-        and not dialog.edits.endings.isVisible()
-        and not dialog.judging.sandbox.isVisible()
-    )
+    assert shown(dialog, "edit.endings") and not shown(dialog, "oracle.sandbox")
+    dialog.fields["edit.tests"]._put(True)
+    assert shown(dialog, "oracle.sandbox")
+    write(dialog, "edit.file", "edits.jsonl")
+    assert not shown(dialog, "edit.endings") and not shown(dialog, "oracle.sandbox")
+    assert dialog.settings().edit.tests is False
+    choose(dialog, "chain")
+    assert shown(dialog, "chain.steps") and not shown(dialog, "forward_samples")
 
 
 def test_options_of_edits_come_back_unchanged(qapp: QApplication) -> None:
@@ -68,18 +77,19 @@ def test_options_of_edits_come_back_unchanged(qapp: QApplication) -> None:
     settings = configured(RunSettings(edit=edit), "editing")
     assert RunDialog(settings).settings() == settings
     dialog = RunDialog(EDITING)
-    dialog.edits.endings.setText("py, *.go .rs")
+    write(dialog, "edit.endings", "py, *.go .rs")
     assert dialog.settings().edit.endings == (".py", ".go", ".rs")
+    write(dialog, "edit.paths", "a b,  lib/*.c")
+    assert dialog.settings().edit.paths == ("a b", "lib/*.c")
 
 
 def test_nothing_starts_with_a_date_or_a_file_that_is_none(qapp: QApplication, tmp_path: Path) -> None:
     dialog = RunDialog(EDITING)
     dialog.show()
-    dialog.edits.since.setText("last year")
+    write(dialog, "edit.since", "last year")
     dialog.buttons.button(dialog.buttons.StandardButton.Ok).click()
     assert dialog.isVisible() and "last year" in dialog.problem.text()
-    dialog.edits.source.setCurrentIndex(dialog.edits.source.findData("file"))
-    dialog.edits.file.setText(str(tmp_path / "none.jsonl"))
+    write(dialog, "edit.file", str(tmp_path / "none.jsonl"))
     dialog.buttons.button(dialog.buttons.StandardButton.Ok).click()
     assert dialog.isVisible() and "none.jsonl" in dialog.problem.text()
     (tmp_path / "none.jsonl").write_text("{}")

@@ -113,11 +113,11 @@ def test_a_first_run_is_preset_to_take_minutes(qapp: QApplication, remembered: R
     dialog = RunDialog(settings)
     dialog.set_paces([])
     dialog.set_paces([pace(60.0)])
-    assert dialog.regions.value() == PRESET / 60
+    assert dialog.fields["regions"].value() == PRESET / 60
     chosen = RunDialog(settings)
-    chosen.regions.setValue(33)
+    chosen.fields["regions"]._put(33)
     chosen.set_paces([pace(60.0)])
-    assert chosen.regions.value() == 33, "what the user chose stays"
+    assert chosen.fields["regions"].value() == 33, "what the user chose stays"
 
 
 # ---- selected code

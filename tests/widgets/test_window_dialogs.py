@@ -32,6 +32,17 @@ def remembered(tmp_path: Path) -> Remembered:
     return Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
 
+def put(dialog: RunDialog, path: str, value: object) -> None:
+    """Have a field stand at a value, as if a person had put it there."""
+    field = dialog.fields[path]
+    field._put(value)
+    assert dialog._value(path) == value
+
+
+def shown(dialog: RunDialog, path: str) -> bool:
+    return dialog.fields[path].box.isVisible()
+
+
 def test_run_settings_come_back_unchanged(qapp: QApplication) -> None:
     settings = RunSettings(
         regions=37, seed=11, forward_samples=5, model="/m.gguf", oracle=OracleSettings(sandbox="docker")
@@ -41,9 +52,9 @@ def test_run_settings_come_back_unchanged(qapp: QApplication) -> None:
 
 def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) -> None:
     dialog = RunDialog(RunSettings())
-    dialog.regions.setValue(20)
-    dialog.judging.python.setText("/opt/python")
-    dialog.models.threads.setValue(2)
+    dialog.fields["regions"].show(20)
+    put(dialog, "oracle.python", "/opt/python")
+    put(dialog, "generation.threads", 2)
     settings = dialog.settings()
     assert settings.regions == 20
     assert settings.oracle.python == "/opt/python"
@@ -54,35 +65,38 @@ def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) ->
 def test_no_sandbox_is_warned_about(qapp: QApplication) -> None:
     dialog = RunDialog(RunSettings())
     dialog.show()
-    assert not dialog.judging.danger.isVisible()
-    dialog.judging.sandbox.setCurrentIndex(dialog.judging.sandbox.findData("none"))
-    assert dialog.judging.danger.isVisible()
+    row = next(row for _, rows in dialog._rows for row in rows if row.fields[0].each.path == "oracle.sandbox")
+    assert not row.caution.isVisible()
+    put(dialog, "oracle.sandbox", "none")
+    assert row.caution.isVisible() and "all your rights" in row.caution.text()
     assert dialog.settings().oracle.sandbox == "none"
 
 
 def test_requirements_are_installed_where_the_dialog_says_so(qapp: QApplication, tmp_path: Path) -> None:
     dialog = RunDialog(RunSettings())
-    judging = dialog.judging
     asked: list[OracleSettings] = []
-    judging.check_asked.connect(asked.append)
+    dialog.check_asked.connect(asked.append)
     dialog.show()
-    assert not judging.explained.isVisible() and not judging.file.isVisible()
-    judging.installs.setCurrentIndex(2)
-    assert judging.explained.isVisible() and "without network" in judging.explained.text()
+    assert shown(dialog, "oracle.install") and not shown(dialog, "oracle.wheels")
+    put(dialog, "oracle.install", True)
+    assert shown(dialog, "oracle.wheels") and shown(dialog, "oracle.requirements")
+    put(dialog, "oracle.wheels", "/wheels")
+    put(dialog, "oracle.requirements", str(tmp_path / "none.txt"))
     dialog._accept()
-    assert "folder of wheels" in dialog.problem.text() and dialog.result() == 0
-    judging.wheels.setText("/wheels")
-    judging.file.setText("/more.txt")
-    wait_until(lambda: bool(asked) and asked[-1].wheels == "/wheels")
+    assert "none.txt" in dialog.problem.text() and dialog.result() == 0
+    put(dialog, "oracle.requirements", "/more.txt")
+    wait_until(lambda: bool(asked) and asked[-1].requirements == "/more.txt")
     oracle = dialog.settings().oracle
-    assert asked[-1] == oracle and (oracle.install, oracle.requirements) == (True, "/more.txt")
+    assert asked[-1] == oracle and (oracle.install, oracle.wheels) == (True, "/wheels")
     assert RunDialog(dialog.settings()).settings() == dialog.settings()
-    judging.installs.setCurrentIndex(1)
-    assert (dialog.settings().oracle.install, dialog.settings().oracle.wheels) == (True, None)
-    judging.say("python lacks 2 of 3 requirements", bad=True)
-    assert judging.said.isVisible()
+    dialog.say_environment("python lacks 2 of 3 requirements", bad=True)
+    assert dialog.environment.isVisible()
     dialog.task.setCurrentIndex(1)
-    assert not judging.said.isVisible() and not judging.installs.isVisible()
+    assert not dialog.environment.isVisible() and not shown(dialog, "oracle.install")
+    put(dialog, "edit.tests", True)
+    assert dialog.environment.isVisible() and shown(dialog, "oracle.install")
+    put(dialog, "oracle.install", False)
+    assert dialog.settings().oracle == OracleSettings(), "what is not installed has no list"
 
 
 def test_only_unfinished_runs_can_be_resumed(qapp: QApplication, tmp_path: Path) -> None:
@@ -267,10 +281,10 @@ def test_the_run_dialog_says_how_long_by_stored_runs_or_that_nobody_knows(qapp: 
     assert "not measured yet" in dialog.cost.text()
     dialog.set_paces([PaceRow(3, dialog.settings(), 70, 140.0, 70_000, (1.5, 2.5), 1.2)])
     assert "About 25 min (20 min to 31 min) and 700,000 tokens, going by the last run" in dialog.cost.text()
-    dialog.regions.setValue(10)
+    put(dialog, "regions", 10)
     assert "About 3 min (2 min to 3 min) and 70,000 tokens" in dialog.cost.text()
     assert "the last run with these models (70 samples)" in dialog.cost.text()
-    dialog.forward.setValue(2)
+    put(dialog, "forward_samples", 2)
     assert "take it as rough" in dialog.cost.text()
 
 
@@ -305,10 +319,12 @@ def test_a_pace_that_nobody_knows_can_be_measured(qapp: QApplication) -> None:
 def test_the_run_dialog_starts_or_only_keeps(qapp: QApplication) -> None:
     for name, starts in (("Run", True), ("Keep", False)):
         dialog = RunDialog(RunSettings())
-        dialog.smallest.setValue(500)
+        put(dialog, "region.min_characters", 500)
         next(button for button in dialog.buttons.buttons() if button.text() == name).click()
-        assert "second number" in dialog.problem.text() and dialog.result() == 0
-        dialog.largest.setValue(600)
+        assert (
+            "500 (characters of a region at least) is more than 384" in dialog.problem.text() and dialog.result() == 0
+        )
+        put(dialog, "region.max_characters", 600)
         next(button for button in dialog.buttons.buttons() if button.text() == name).click()
         assert (dialog.result(), dialog.starts) == (1, starts)
 

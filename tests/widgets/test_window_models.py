@@ -15,7 +15,7 @@ from hub_server import hub_server
 from huggingface_hub import constants
 from models_gguf_writer import gguf_bytes, write_gguf
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QSpinBox, QWidget
 from waiting import wait_until
 
 from core.errors import Cancelled
@@ -161,16 +161,18 @@ def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QAppli
     dialog = RunDialog(RunSettings(), parent, {BUNDLED: header}, ask)
     options = dialog.models
     assert (options.forward.text(), options.backward.text()) == ("the bundled model", "the same")
-    assert options.style.currentText() == "Automatic: code"
+    style, context = dialog.fields["generation.prompt_style"].box, dialog.fields["generation.context_size"].box
+    assert isinstance(style, QComboBox) and isinstance(context, QSpinBox)
+    assert style.currentText() == "Automatic: code"
     assert options.memory.text().startswith("SmolLM2-135M-Instruct.Q4_1 needs about 0.4 GiB of memory; ")
     assert options.memory.property("role") == "muted"
-    options.context.setValue(1_048_576)
+    context.setValue(1_048_576)
     assert "needs about 22.8 GiB" in options.memory.text()
     options._choose_server("backward")
     assert options.backward.text() == "coder @ 127.0.0.1:8080/v1" and asked == [None]
     options._choose_server("forward")
     assert options.backward.text() == "the same" and options.memory.text() == ""
-    options.style.setCurrentIndex(options.style.findData("completion"))
+    style.setCurrentIndex(style.findData("completion"))
     settings = dialog.settings()
     assert (settings.endpoint, settings.backward_endpoint, settings.one_model) == (SERVER, SERVER, True)
     assert settings.generation == ModelSettings(context_size=1_048_576, prompt_style="completion")
@@ -222,4 +224,5 @@ def test_the_run_dialog_says_what_automatic_comes_to(qapp: QApplication, tmp_pat
     base = read_header(write_gguf(tmp_path / "base.gguf", extra, drop=["tokenizer.chat_template"]))
     parent = QWidget()
     dialog = RunDialog(RunSettings(model="/base.gguf"), parent, {"/base.gguf": base})
-    assert dialog.models.style.currentText() == "Automatic: code, fill-in-the-middle for the code"
+    style = dialog.fields["generation.prompt_style"].box
+    assert isinstance(style, QComboBox) and style.currentText() == "Automatic: code, fill-in-the-middle for the code"

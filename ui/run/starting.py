@@ -67,8 +67,8 @@ class Starting(QObject):
             self._set_paces(())
         dialog.measure_asked.connect(self._measure)
         dialog.stop_asked.connect(control.coordinator.stop)
-        dialog.judging.check_asked.connect(partial(self._check, dialog))
-        dialog.judging.check()
+        dialog.check_asked.connect(partial(self._check, dialog))
+        dialog.check()
         accepted = dialog.exec() == QDialog.DialogCode.Accepted
         self._dialog = None
         if self._measuring:
@@ -139,11 +139,11 @@ class Starting(QObject):
             return
 
         def show(standing: Standing) -> None:
-            dialog.judging.say(standing.said, bool(standing.missing))
+            dialog.say_environment(standing.said, bool(standing.missing))
 
         def fail(error: Exception) -> None:
             if isinstance(error, InspectorError):
-                dialog.judging.say(f"{error.problem} {error.remedy}", bad=True)
+                dialog.say_environment(f"{error.problem} {error.remedy}", bad=True)
             else:
                 self._gateway.failed.emit(error)
 

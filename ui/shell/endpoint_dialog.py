@@ -20,9 +20,11 @@ from core.errors import Cancelled, InspectorError
 from core.kinds import counted
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
+from core.setting import described, value_of
 from core.settings import EndpointSettings
 from ui.background.gateway import Gateway
-from ui.shell.fields import count, level_labels, pair, say
+from ui.shell.fields import level_labels, pair, say
+from ui.shell.setting_fields import field_of
 from ui.style.theme import SPACE
 
 WORDS = (
@@ -42,9 +44,9 @@ class EndpointDialog(QDialog):
         self._known, self._gateway, self._left = known, gateway, threading.Event()
         self.address, self.key = QLineEdit(known.address), QLineEdit(known.key_variable)
         self.model, self.list = QComboBox(), QPushButton("List")
-        self.concurrency = count(known.concurrency, 64, "Requests at a time")
-        self.attempts = count(known.attempts, 20, "Tries of one request")
-        self.timeout = count(int(known.timeout), 3600, "Seconds for one answer")
+        self.fields = {
+            name: field_of(each, value_of(known, name)) for name, each in described(EndpointSettings).items()
+        }
         self.said = QLabel(WORDS)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self._prepare()
@@ -76,8 +78,8 @@ class EndpointDialog(QDialog):
         form.addRow("Address", self.address)
         form.addRow("Key in variable", self.key)
         form.addRow("Model", pair(self.model, "", self.list))
-        form.addRow("Requests at a time", self.concurrency)
-        form.addRow("Tries each", pair(self.attempts, "seconds each", self.timeout))
+        for field in self.fields.values():
+            form.addRow(field.each.about.label, field.holder)
         level_labels(form)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
@@ -93,9 +95,7 @@ class EndpointDialog(QDialog):
             address=self.address.text().strip().rstrip("/"),
             model=self.model.currentText().strip(),
             key_variable=self.key.text().strip(),
-            concurrency=self.concurrency.value(),
-            attempts=self.attempts.value(),
-            timeout=float(self.timeout.value()),
+            **{name: field.value() for name, field in self.fields.items()},
         )
 
     def _ask(self) -> None:

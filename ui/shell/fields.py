@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -26,15 +25,6 @@ def count(value: int, most: int, name: str, lowest: int = 1) -> QSpinBox:
     """A whole number."""
     box = QSpinBox()
     box.setRange(lowest, most)
-    box.setValue(value)
-    return _named(box, name)
-
-
-def heat(value: float, name: str) -> QDoubleSpinBox:
-    """A temperature."""
-    box = QDoubleSpinBox()
-    box.setRange(0.0, 2.0)
-    box.setSingleStep(0.1)
     box.setValue(value)
     return _named(box, name)
 

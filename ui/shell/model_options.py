@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QPushButton, QWidget
 
-from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings, RunSettings
+from core.setting import with_values
+from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.shell.chosen_models import BUNDLED, backward_value, forward_value
-from ui.shell.fields import count, pair, say
+from ui.shell.fields import pair, say
+from ui.shell.setting_fields import SettingField
 
 if TYPE_CHECKING:
     from core.models.gguf import GgufHeader
@@ -20,52 +22,38 @@ Headers: TypeAlias = "Mapping[str, GgufHeader]"
 """Headers of the model files by their value in the model boxes; the bundled model stands under `bundled`."""
 AskEndpoint = Callable[[EndpointSettings | None], EndpointSettings | None]
 """Has the user name a model server; None when they think better of it."""
-STYLES = (
-    ("auto", "Automatic"),
-    ("chat", "Chat, by the model's own template"),
-    ("completion", "Completion, as for base models"),
-    ("code", "Code: a file that the model goes on writing"),
-    ("fim", "Fill in the middle, for the code"),
-)
 
 
 class ModelOptions:
     """Rows of a form that edit what a run's models are and how they are asked."""
 
-    def __init__(self, settings: RunSettings, headers: Headers, ask_endpoint: AskEndpoint) -> None:
-        """Start from `settings`."""
-        self._settings, self._headers, self._ask_endpoint = settings, headers, ask_endpoint
-        generation = settings.generation
+    def __init__(
+        self,
+        settings: RunSettings,
+        headers: Headers,
+        ask_endpoint: AskEndpoint,
+        fields: Mapping[str, SettingField],
+    ) -> None:
+        """Start from `settings`; `fields` are those of the dialog, by path."""
+        self._settings, self._headers, self._ask_endpoint, self._fields = settings, headers, ask_endpoint, fields
         self.forward, self.backward, self.memory = QLabel(), QLabel(), QLabel()
-        self.context = count(generation.context_size or 0, 1_048_576, "Context window", lowest=0)
-        self.threads = count(generation.threads or 0, 1024, "Threads", lowest=0)
-        self.style = QComboBox()
-        self._prepare()
-
-    def _prepare(self) -> None:
-        self.context.setSpecialValueText(f"the model's own, at most {DEFAULT_CONTEXT}")
-        self.threads.setSpecialValueText("the cores that judging leaves")
-        self.context.setSingleStep(1024)
-        self.context.valueChanged.connect(self._tell)
-        self.style.setAccessibleName("Prompt style")
-        for value, label in STYLES:
-            self.style.addItem(label, value)
-        self.style.setCurrentIndex(max(self.style.findData(self._settings.generation.prompt_style), 0))
         self.memory.setWordWrap(True)
+        for name in ("context_size", "threads"):
+            fields[f"generation.{name}"].changed.connect(self._tell)
 
     def add_rows(self, form: QFormLayout) -> None:
-        """Put the fields at the end of `form`."""
+        """Put the models at the end of `form`."""
         form.addRow("Forward model", pair(self.forward, "", self._server("forward")))
         form.addRow("Backward model", pair(self.backward, "", self._server("backward")))
-        form.addRow("Prompt style", self.style)
-        form.addRow("Context window", self.context)
-        form.addRow("Threads", self.threads)
+
+    def add_memory(self, form: QFormLayout) -> None:
+        """Put what they need at the end of `form`."""
         form.addRow("", self.memory)
         self._form = form
         self._tell()
 
     def settings(self, settings: RunSettings) -> RunSettings:
-        """`settings` with what the user settled on here."""
+        """`settings` with the models settled on here."""
         mine = self._settings
         return replace(
             settings,
@@ -73,16 +61,11 @@ class ModelOptions:
             backward_model=mine.backward_model,
             endpoint=mine.endpoint,
             backward_endpoint=mine.backward_endpoint,
-            generation=self._generation(),
         )
 
     def _generation(self) -> ModelSettings:
-        return replace(
-            self._settings.generation,
-            context_size=self.context.value() or None,
-            threads=self.threads.value() or None,
-            prompt_style=self.style.currentData(),
-        )
+        values = {path: field.value() for path, field in self._fields.items() if path.startswith("generation.")}
+        return with_values(self._settings, values).generation
 
     def _server(self, role: str) -> QWidget:
         button = QPushButton("Server…")
@@ -109,7 +92,9 @@ class ModelOptions:
         self.backward.setText("the same" if settings.one_model else other)
         forward = self._headers.get(forward_value(settings) or BUNDLED)
         backward = forward if settings.one_model else self._headers.get(backward_value(settings))
-        self.style.setItemText(0, _automatic(forward, backward))
+        box = self._fields["generation.prompt_style"].box
+        if isinstance(box, QComboBox):
+            box.setItemText(0, _automatic(forward, backward))
         loaded = (forward, None if settings.one_model else backward)
         self._tell_memory([header for header in loaded if header is not None])
 

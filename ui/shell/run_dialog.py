@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
@@ -23,22 +24,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.errors import UserError
 from core.kinds import TASKS, Kind, configured, task
 from core.run.estimate import estimate
+from core.setting import check, described, value_of, with_values
 from core.settings import RunSettings
 from core.store.rows import TRIAL, PaceRow
-from ui.shell.edit_options import EditOptions
-from ui.shell.fields import count, form, heat, level_labels, pair
-from ui.shell.judging_options import JudgingOptions
+from ui.shell.fields import form, heading, level_labels, say
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.run_cost import cost_words
+from ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
 from ui.style.theme import SPACE
 
 ROOMY, NARROWEST, FRAME = 960, 700, 40
 """Pixels: the width it opens with where the screen has it, the least, and what the title bar takes of a screen."""
 PRESET = 600
 """Seconds that a first run is preset to take, by a trial."""
+ASKED = ("generation", "oracle")
+"""Parts of the settings that stand in the right column."""
+OF_TASK = ("forward_temperature", "backward_temperature", "forward_max_tokens", "backward_max_tokens")
+"""What another task brings its own defaults for."""
+REST = 300
+"""Milliseconds after the last change until the environment of the tests is looked at."""
 FEWEST, MOST = 5, 100
 """Regions it is preset to have: fewer tell nothing, and more are for who asks for them."""
 
@@ -47,10 +55,12 @@ class RunDialog(QDialog):
     """Edits RunSettings; the project stays as the top bar has it. A task brings its own defaults.
 
     `measure_asked(settings)`: try how fast such a run goes, and say so with `set_paces`; `stop_asked`: no longer.
+    `check_asked(settings)`: say with `say_environment` what the environment of the tests lacks.
     """
 
     measure_asked = Signal(object)
     stop_asked = Signal()
+    check_asked = Signal(object)
 
     def __init__(
         self,
@@ -63,24 +73,16 @@ class RunDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Run settings")
         self._settings = settings
-        self.task = QComboBox()
-        self.edits = EditOptions(settings.edit)
-        self._drawn = {"edit": self.edits}
-        self.regions = count(settings.regions, 100_000, "How many to sample")
-        self.forward = count(settings.forward_samples, 100, "Descriptions of each")
-        self.backward = count(settings.backward_samples, 100, "Reconstructions from each description")
-        self.forward_heat = heat(settings.forward_temperature, "Temperature of descriptions")
-        self.backward_heat = heat(settings.backward_temperature, "Temperature of reconstructions")
-        self.forward_most = count(settings.forward_max_tokens, 32_768, "Tokens of a description at most")
-        self.backward_most = count(settings.backward_max_tokens, 32_768, "Tokens of a reconstruction at most")
-        region = settings.region
-        self.smallest = count(region.min_characters, 100_000, "Characters of a region at least")
-        self.largest = count(region.max_characters, 100_000, "Characters of a region at most")
-        self.seed = count(settings.seed, 2**31 - 1, "Seed", lowest=0)
-        self.models = ModelOptions(settings, headers, ask_endpoint)
-        self.judging = JudgingOptions(settings.oracle, self)
+        self.task, self.all = QComboBox(), QCheckBox("All settings")
+        known = described(RunSettings)
+        self.fields = {path: field_of(each, value_of(settings, path)) for path, each in known.items()}
+        self.models = ModelOptions(settings, headers, ask_endpoint, self.fields)
+        self._rows: list[tuple[QLabel | None, list[SettingRow]]] = []
+        self.environment = QLabel()
+        self._rest = QTimer(self, singleShot=True, interval=REST)
+        self._rest.timeout.connect(self.check)
         self.problem, self.cost, self.measure = QLabel(), QLabel(), QPushButton()
-        self._measuring = False
+        self._measuring, self._sandboxed = False, True
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self._prepare()
@@ -94,9 +96,9 @@ class RunDialog(QDialog):
             self.task.addItem(kind.title, kind.name)
         self.task.setCurrentIndex(max(self.task.findData(self._settings.task), 0))
         self.task.currentIndexChanged.connect(self._take_task)
-        self.edits.changed.connect(self._tell)
-        self.edits.changed.connect(self._fit)
-        self.judging.changed.connect(self._fit)
+        self.all.setToolTip("Show every setting there is, also those that few change")
+        self.all.toggled.connect(self._tell)
+        self.environment.setWordWrap(True)
         self.problem.setProperty("role", "bad")
         self.problem.setWordWrap(True)
         self.problem.hide()
@@ -106,9 +108,10 @@ class RunDialog(QDialog):
         self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.measure.setAutoDefault(False)
         self.measure.clicked.connect(self._measure)
-        counts = (self.regions, self.forward, self.backward, self.forward_most, self.backward_most)
-        for box in (*counts, self.models.context, self.models.threads):
-            box.valueChanged.connect(self._tell)
+        for path, field in self.fields.items():
+            field.changed.connect(self._tell)
+            if path.startswith("oracle."):
+                field.changed.connect(self._rest.start)
 
     def _lay_out(self) -> None:
         self._fields = QWidget()
@@ -139,25 +142,42 @@ class RunDialog(QDialog):
         return line
 
     def _sampling(self) -> QFormLayout:
-        self._form = rows = form("WHAT IS SAMPLED")
+        rows = form("WHAT IS SAMPLED")
         rows.addRow("Task", self.task)
-        rows.addRow(" ", self.regions)
-        self._sizes = pair(self.smallest, "to", self.largest)
-        rows.addRow("Characters", self._sizes)
-        rows.addRow("Descriptions each", pair(self.forward, "at temperature", self.forward_heat))
-        rows.addRow("Reconstructions each", pair(self.backward, "at temperature", self.backward_heat))
-        rows.addRow("Tokens at most", pair(self.forward_most, "for code", self.backward_most))
-        rows.addRow("Seed", self.seed)
-        self.edits.add_rows(rows)
+        for part, paths in self._parts().items():
+            if part not in ASKED:
+                self._add_rows(rows, part, paths)
         level_labels(rows)
         return rows
 
     def _asking(self) -> QFormLayout:
-        models = form("WHO IS ASKED")
-        self.models.add_rows(models)
-        self.judging.add_rows(models)
-        level_labels(models)
-        return models
+        rows, parts = form("WHO IS ASKED"), self._parts()
+        self.models.add_rows(rows)
+        self._add_rows(rows, "", parts[ASKED[0]])
+        self.models.add_memory(rows)
+        self._add_rows(rows, ASKED[1], parts[ASKED[1]])
+        rows.addRow("", self.environment)
+        self._asking_form = rows
+        level_labels(rows)
+        return rows
+
+    def _parts(self) -> dict[str, list[str]]:
+        """The paths of each part of the settings; those of the whole run under an empty name."""
+        parts: dict[str, list[str]] = {}
+        for path in self.fields:
+            parts.setdefault(path.rpartition(".")[0], []).append(path)
+        return parts
+
+    def _add_rows(self, rows: QFormLayout, part: str, paths: Sequence[str]) -> None:
+        """A part's rows, under its heading where it has one."""
+        title = None
+        if part:
+            title = heading(self.fields[paths[0]].each.title.upper())
+            rows.addRow(title)
+        made = rows_of(self.fields, paths)
+        for row in made:
+            row.add_to(rows)
+        self._rows.append((title, made))
 
     def _buttons(self) -> QDialogButtonBox:
         standard = QDialogButtonBox.StandardButton
@@ -169,6 +189,7 @@ class RunDialog(QDialog):
         self.run.setToolTip("Start with these settings; while a run is at work, wait for its end (Ctrl+Return)")
         self.run.setShortcut("Ctrl+Return")
         self.run.setDefault(True)
+        self.buttons.addButton(self.all, QDialogButtonBox.ButtonRole.HelpRole)
         self.buttons.clicked.connect(self._note_button)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
@@ -186,10 +207,11 @@ class RunDialog(QDialog):
     def _preset_regions(self) -> None:
         """Of a first run: as many as a trial says are done in minutes, unless the user named a number."""
         cost = estimate(self.settings(), self._paces or ())
-        untouched = self.regions.value() == self._settings.regions == FIRST_REGIONS
+        regions = self.fields["regions"]
+        untouched = regions.value() == self._settings.regions == FIRST_REGIONS
         if cost.trial and cost.seconds and untouched and all(pace.run_id == TRIAL for pace in self._paces or ()):
-            wanted = round(self.regions.value() * PRESET / cost.seconds)
-            self.regions.setValue(min(max(wanted, FEWEST), MOST))
+            wanted = round(regions.value() * PRESET / cost.seconds)
+            regions.show(min(max(wanted, FEWEST), MOST))
 
     @property
     def kind(self) -> Kind:
@@ -197,46 +219,79 @@ class RunDialog(QDialog):
         return task(self.task.currentData())
 
     def _take_task(self) -> None:
-        """Another task: its own temperatures."""
+        """Another task: its own defaults."""
         defaults = configured(self._settings, self.kind.name)
-        self.forward_heat.setValue(defaults.forward_temperature)
-        self.backward_heat.setValue(defaults.backward_temperature)
-        self.forward_most.setValue(defaults.forward_max_tokens)
-        self.backward_most.setValue(defaults.backward_max_tokens)
+        for path in OF_TASK:
+            with QSignalBlocker(self.fields[path]):
+                self.fields[path].show(value_of(defaults, path))
         self._follow_task()
 
     def _follow_task(self) -> None:
         """Name what is sampled, and show the fields that say which."""
-        label = self._form.labelForField(self.regions)
-        if isinstance(label, QLabel):
-            label.setText(self.kind.nouns.capitalize())
         self.task.setToolTip(self.kind.tip)
-        for part, options in self._drawn.items():
-            options.use(part == self.kind.draws_from)
         self._tell()
 
     def _accept(self) -> None:
         """Close, unless something must be mended first."""
-        options = self._drawn.get(self.kind.draws_from)
-        problem = (options.problem() if options else self._size_problem()) or self.judging.problem()
+        shown = (field.problem() for path, field in self.fields.items() if self._is_of_use(path))
+        problem = next(filter(None, shown), "")
+        if not problem:
+            try:
+                check(self.settings())
+            except UserError as error:
+                problem = f"{error.problem} {error.remedy}"
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
         if not problem:
             self.accept()
 
-    def _size_problem(self) -> str:
-        if self.smallest.value() <= self.largest.value():
-            return ""
-        return "No region is that small and that large: let the second number of characters be the larger one."
+    def _is_of_use(self, path: str) -> bool:
+        """Whether a setting says anything as the others stand."""
+        about = self.fields[path].each.about
+        lacks = bool(about.needs) and not self._value(about.needs)
+        beside = bool(about.unless) and bool(self._value(about.unless))
+        runs = not path.startswith("oracle.") or self._sandboxed
+        return self.kind.has(path) and not lacks and not beside and runs
+
+    def _is_shown(self, field: SettingField) -> bool:
+        """What few change is shown where it was changed, or where all is."""
+        each = field.each
+        plain = not each.about.rare or self.all.isChecked() or self._value(each.path) != each.default
+        return plain and self._is_of_use(each.path)
+
+    def _value(self, path: str) -> Any:
+        """Where a field stands; what it began with as long as it holds no value."""
+        try:
+            return self.fields[path].value()
+        except ValueError:
+            return value_of(self._settings, path)
 
     def _tell(self) -> None:
-        """Say what these settings cost, and what is dangerous about them."""
+        """Show the fields that are of use, and say what these settings cost."""
+        self._sandboxed = self.kind.sandboxed(self.settings())
         self._tell_cost()
-        options = self._drawn.get(self.kind.draws_from)
-        tests_run = options is None or options.runs_tests
-        self.judging.use(tests_run)
-        self._form.setRowVisible(self._sizes, options is None)
+        self._follow_fields()
         self._fit()
+
+    def _follow_fields(self) -> None:
+        for title, rows in self._rows:
+            shown = [row.follow(self._is_shown) for row in rows]
+            if title is not None:
+                title.setVisible(any(shown))
+            for row in rows:
+                if row.fields[0].each.path == "regions":
+                    row.label.setText(self.kind.nouns.capitalize())
+        said = bool(self.environment.text()) and self._is_of_use("oracle.sandbox")
+        self._asking_form.setRowVisible(self.environment, said)
+
+    def check(self) -> None:
+        """Ask what the environment of the tests lacks."""
+        self.check_asked.emit(self.settings().oracle)
+
+    def say_environment(self, words: str, bad: bool = False) -> None:
+        """What the environment of the tests lacks, or that it lacks nothing."""
+        say(self.environment, words, bad)
+        self._tell()
 
     def _tell_cost(self) -> None:
         cost = estimate(self.settings(), self._paces or ())
@@ -288,17 +343,9 @@ class RunDialog(QDialog):
     def settings(self) -> RunSettings:
         """What the user settled on."""
         old = self._settings if self.kind.name == self._settings.task else configured(self._settings, self.kind.name)
-        return replace(
-            self.models.settings(old),
-            edit=self.edits.settings() if self.kind.draws_from == "edit" else old.edit,
-            regions=self.regions.value(),
-            forward_samples=self.forward.value(),
-            backward_samples=self.backward.value(),
-            forward_temperature=round(self.forward_heat.value(), 2),
-            backward_temperature=round(self.backward_heat.value(), 2),
-            forward_max_tokens=self.forward_most.value(),
-            backward_max_tokens=self.backward_most.value(),
-            region=replace(old.region, min_characters=self.smallest.value(), max_characters=self.largest.value()),
-            seed=self.seed.value(),
-            oracle=self.judging.settings(old.oracle),
-        )
+        values = {path: self._value(path) for path in self.fields if self.kind.has(path)}
+        for path in values:
+            about = self.fields[path].each.about
+            if (about.needs and not values[about.needs]) or (about.unless and values[about.unless]):
+                values[path] = self.fields[path].each.default
+        return with_values(self.models.settings(old), values)

@@ -20,13 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.setting import described
+from core.settings import RunSettings
 from ui.diff.controls import push, row
 from ui.shell.fields import count, form, heading, level_labels
-from ui.shell.judging_options import DANGER, SANDBOXES
 from ui.shell.remembered import SCALES, Remembered
 from ui.style.appearance import CHOICES
 from ui.style.theme import SPACE
 
+_SANDBOX = described(RunSettings)["oracle.sandbox"].about
 SCALED = "Text follows at once, all else from the next start on."
 SMALLEST, LARGEST = 6, 28
 """Points of the code font."""
@@ -60,7 +62,7 @@ class SettingsDialog(QDialog):
         self.theme, self.scale = _choice("Theme"), _choice("Size of everything")
         self.points = count(now.code_points, LARGEST, "Points of the code font", lowest=SMALLEST)
         self.sandbox = _choice("Sandbox of new runs")
-        self.danger, self.scaled = QLabel(DANGER), QLabel(SCALED)
+        self.danger, self.scaled = QLabel(_SANDBOX.cautions["none"]), QLabel(SCALED)
         self.annotator = QLineEdit(remembered.annotator)
         self.models = QListWidget()
         self._fill(now)
@@ -74,7 +76,7 @@ class SettingsDialog(QDialog):
         for scale in SCALES:
             self.scale.addItem(f"{scale} %", scale)
         self.scale.setCurrentIndex(self.scale.findData(self._remembered.scale))
-        for value, label in SANDBOXES:
+        for value, label in _SANDBOX.choices.items():
             self.sandbox.addItem(label, value)
         self.sandbox.setCurrentIndex(max(self.sandbox.findData(now.sandbox), 0))
         self.danger.setProperty("role", "bad")

@@ -1,0 +1,258 @@
+"""Fields and rows of a dialog, made from what is said of each setting in `core/settings.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
+
+from core.setting import Described
+from ui.shell.fields import FIELD, indent, pair
+from ui.style.theme import SPACE
+
+LARGEST = 2**31 - 1
+"""A number field holds no more."""
+NARROWEST = 72
+"""Pixels: a field would be as wide as its largest number or its longest entry, which few ever have."""
+
+
+class SettingField(QObject):
+    """One setting as a field: `box` is the control itself, `holder` that with what stands beside it."""
+
+    changed = Signal()
+
+    def __init__(self, each: Described, box: QWidget, holder: QWidget | None = None) -> None:
+        """`show` gives it a value."""
+        super().__init__()
+        self.each, self.box, self.holder = each, box, holder or box
+        box.setAccessibleName(each.about.label)
+        box.setMinimumSize(NARROWEST, FIELD)
+        said = each.about.help[0].upper() + each.about.help[1:]
+        box.setToolTip(f"{said} ({each.option})" if each.option else said)
+        self._start: tuple[Any, Any] = (None, None)
+
+    def show(self, value: Any) -> None:
+        """Have this value."""
+        self._put(value)
+        self._start = (value, self._read())
+
+    def value(self) -> Any:
+        """What it stands at: to the last digit what was shown, unless somebody changed it. Raises ValueError."""
+        shown, read = self._start
+        now = self._read()
+        return shown if now == read else now
+
+    def problem(self) -> str:
+        """What must be mended first; empty when nothing."""
+        try:
+            value = self.value()
+        except ValueError as error:
+            return f"{self.each.about.label}: {error}."
+        about = self.each.about
+        if about.form == "file" and value and value not in about.names and not Path(value).exists():
+            return f"There is no file {value}."
+        problem = self.each.problem(value)
+        return f"{problem}." if problem else ""
+
+    def _put(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def _read(self) -> Any:
+        raise NotImplementedError
+
+
+class NumberField(SettingField):
+    """A number within its bounds; below the least is None, where that is a value."""
+
+    def __init__(self, each: Described) -> None:
+        """The steps are whole numbers, or tenths."""
+        about = each.about
+        self._whole = each.kind is int
+        self._box = QSpinBox() if self._whole else QDoubleSpinBox()
+        if isinstance(self._box, QDoubleSpinBox):
+            self._box.setDecimals(3 if 0 < about.least < 0.01 else 2 if about.most <= 10 else 1)
+            self._box.setSingleStep(0.1 if about.most <= 10 else 1)
+        step = 1 if self._whole else 0.1
+        self._none = about.least - step if each.optional else None
+        least = about.least if self._none is None else self._none
+        self._box.setRange(self._typed(least), self._typed(about.most))
+        if each.optional:
+            self._box.setSpecialValueText(about.unset)
+        indent(self._box)
+        super().__init__(each, self._box)
+        self._box.valueChanged.connect(self.changed)
+
+    def _typed(self, value: float) -> Any:
+        return int(value) if self._whole else float(value)
+
+    def _put(self, value: Any) -> None:
+        self._box.setValue(self._typed(self._none if value is None and self._none is not None else value))
+        for line in self._box.findChildren(QLineEdit):
+            line.home(False)  # long words begin where they can be read
+
+    def _read(self) -> Any:
+        value = self._typed(round(self._box.value(), 3))
+        return None if self._none is not None and value < self.each.about.least else value
+
+
+class SwitchField(SettingField):
+    """On or off; its label stands beside it."""
+
+    def __init__(self, each: Described) -> None:
+        """As a box to tick."""
+        self._box = QCheckBox(each.about.label)
+        super().__init__(each, self._box)
+        self._box.toggled.connect(self.changed)
+
+    def _put(self, value: Any) -> None:
+        self._box.setChecked(bool(value))
+
+    def _read(self) -> bool:
+        return self._box.isChecked()
+
+
+class ChoiceField(SettingField):
+    """One of several values."""
+
+    def __init__(self, each: Described) -> None:
+        """The words of each value are its entry."""
+        self._box = QComboBox()
+        self._box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        for value, words in each.about.choices.items():
+            self._box.addItem(words, value)
+        super().__init__(each, self._box)
+        self._box.currentIndexChanged.connect(self.changed)
+
+    def _put(self, value: Any) -> None:
+        self._box.setCurrentIndex(max(self._box.findData(value), 0))
+
+    def _read(self) -> Any:
+        return self._box.currentData()
+
+
+class TextField(SettingField):
+    """A text, a file, a list with commas, or a number that no number field holds."""
+
+    def __init__(self, each: Described) -> None:
+        """A file or folder can be chosen beside it."""
+        self._box = QLineEdit()
+        self._box.setPlaceholderText(each.about.unset)
+        holder = None
+        if each.about.form in ("file", "folder", "program"):
+            button = QPushButton("Choose…")
+            button.setAccessibleName(f"Choose: {each.about.label}")
+            button.clicked.connect(self._choose)
+            holder = pair(self._box, "", button)
+        super().__init__(each, self._box, holder)
+        self._box.textChanged.connect(self.changed)
+
+    def _choose(self) -> None:
+        folder = self.each.about.form == "folder"
+        ask = QFileDialog.getExistingDirectory if folder else QFileDialog.getOpenFileName
+        chosen = ask(self._box.window(), self.each.about.label)
+        path = chosen if isinstance(chosen, str) else chosen[0]
+        if path:
+            self._box.setText(path)
+
+    def _put(self, value: Any) -> None:
+        many = self.each.many
+        self._box.setText(", ".join(value) if many else "" if value is None else str(value))
+
+    def _read(self) -> Any:
+        text = self._box.text().strip()
+        if self.each.many:
+            apart = r"[\s,;]+" if self.each.about.form == "ending" else r"\s*,\s*"
+            return tuple(self.each.read(word) for word in re.split(apart, text) if word)
+        if not text:
+            return None if self.each.optional else self.each.default
+        return self.each.read(text)
+
+
+def field_of(each: Described, value: Any) -> SettingField:
+    """The field for a setting, at a value."""
+    made: SettingField
+    if each.kind is bool:
+        made = SwitchField(each)
+    elif each.about.choices:
+        made = ChoiceField(each)
+    elif each.kind in (int, float) and each.about.most <= LARGEST:
+        made = NumberField(each)
+    else:
+        made = TextField(each)
+    made.show(value)
+    return made
+
+
+class SettingRow(QWidget):
+    """Fields side by side, with the words between them; and the danger of the value that stands there."""
+
+    def __init__(self, fields: Sequence[SettingField]) -> None:
+        """The first field's label is the row's, as long as that field is shown."""
+        super().__init__()
+        self.fields, self.label = fields, QLabel()
+        self.label.setMinimumHeight(FIELD)
+        self.caution = QLabel()
+        self.caution.setProperty("role", "bad")
+        self.caution.setWordWrap(True)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(SPACE)
+        self._words: list[QLabel] = []
+        for field in fields:
+            words = QLabel(field.each.about.beside)
+            words.setProperty("role", "muted")
+            self._words.append(words)
+            line.addWidget(words)
+            line.addWidget(field.holder, 1)
+
+    def add_to(self, form: QFormLayout) -> None:
+        """Stand at the end of a form."""
+        self._form = form
+        form.addRow(self.label, self)
+        form.addRow("", self.caution)
+
+    def follow(self, shows: Callable[[SettingField], bool]) -> bool:
+        """Show the fields that are of use; whether there is any."""
+        shown = [field for field in self.fields if shows(field)]
+        for field, words in zip(self.fields, self._words, strict=True):
+            field.holder.setVisible(field in shown)
+            words.setVisible(field in shown[1:])
+        if shown:
+            self.label.setText("" if isinstance(shown[0].box, QCheckBox) else shown[0].each.about.label)
+        self._form.setRowVisible(self, bool(shown))
+        caution = "".join(field.each.about.cautions.get(str(field.value()), "") for field in shown if _cautious(field))
+        self.caution.setText(caution)
+        self._form.setRowVisible(self.caution, bool(caution))
+        return bool(shown)
+
+
+def _cautious(field: SettingField) -> bool:
+    return bool(field.each.about.cautions)
+
+
+def rows_of(fields: Mapping[str, SettingField], paths: Sequence[str]) -> list[SettingRow]:
+    """Rows for these settings; one that stands beside another shares its row."""
+    together: list[list[SettingField]] = []
+    for path in paths:
+        field = fields[path]
+        if field.each.about.beside and together:
+            together[-1].append(field)
+        else:
+            together.append([field])
+    return [SettingRow(each) for each in together]
