@@ -2,12 +2,15 @@
 
 A metric is computed by the trip or the analysis that needs it; whatever shows one asks here. A stored metric that is
 not named here is shown under its own name.
+
+What a score depends on besides the two texts stands behind colons in its stored name: `token_f1:MiniLM:function` is
+the match of token vectors by MiniLM, of whole functions (`stored_name`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 
@@ -22,6 +25,8 @@ class Metric:
         higher_is_better: None where neither is better.
         yes_or_no: it is 0 or 1.
         usual: shown even before anything is scored.
+        needs: what its stored name says besides: `model`, the embedding model, or `corpus`, a digest of the texts that
+            say what is common. Empty for most.
     """
 
     name: str
@@ -33,6 +38,7 @@ class Metric:
     higher_is_better: bool | None = True
     yes_or_no: bool = False
     usual: bool = False
+    needs: str = ""
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
@@ -65,6 +71,49 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 "shared runs of up to six characters, precision and recall", usual=True,
             ),
             Metric(
+                "codebleu", "CodeBLEU", "CodeBLEU",
+                "mean of shared token runs, plain and with keywords weighted, subtrees and data flow; no match of data "
+                "flow counts 1, as in the package codebleu",
+            ),
+            Metric(
+                "codebleu_zero", "CodeBLEU, no data flow counts 0", "CodeBLEU, 0",
+                "CodeBLEU where no match of data flow counts 0",
+            ),
+            Metric("codebleu_ngram", "CodeBLEU: token runs", "CB tokens", "its part on runs of up to four tokens"),
+            Metric(
+                "codebleu_weighted", "CodeBLEU: weighted token runs", "CB weighted",
+                "its part where keywords weigh five times as much, a recall",
+            ),
+            Metric(
+                "codebleu_syntax", "CodeBLEU: subtrees", "CB trees", "share of the reference's subtrees that are there"
+            ),
+            Metric(
+                "codebleu_dataflow", "CodeBLEU: data flow", "CB flow",
+                "share of the reference's data flow that is there; none where the reference has no data flow",
+            ),
+            Metric(
+                "crystalbleu", "CrystalBLEU", "CrystalBLEU",
+                "shared runs of up to four tokens, without those that most references have", needs="corpus",
+            ),
+            Metric(
+                "token_p", "Token vectors: precision", "precision",
+                "how near each of its tokens is to the nearest one of the reference, punctuation left out",
+                needs="model",
+            ),
+            Metric(
+                "token_r", "Token vectors: recall", "recall",
+                "how near each token of the reference is to its nearest one, punctuation left out", needs="model",
+            ),
+            Metric("token_f1", "Token vectors: F1", "F1", "precision and recall of token vectors", needs="model"),
+            Metric(
+                "token_f3", "Token vectors: F3", "F3",
+                "precision and recall of token vectors, recall weighing nine times as much", needs="model",
+            ),
+            Metric(
+                "text_f1", "Token vectors: F1 with punctuation", "F1, all tokens",
+                "precision and recall of the vectors of all tokens, as for texts", lowest=-1.0, needs="model",
+            ),
+            Metric(
                 "unchanged", "Old code unchanged", "Old code", "the old code came back unchanged",
                 higher_is_better=False, yes_or_no=True,
             ),
@@ -76,7 +125,25 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )  # fmt: skip
 
 
+FUNCTION = "function"
+"""At the end of a stored name: whole functions were compared, where an item is less or more than one."""
+
+
+def stored_name(name: str, depends: str = "", function: bool = False) -> str:
+    """How a score is stored. `depends`: on which model, or which corpus."""
+    return ":".join(part for part in (name, depends.replace(":", "-"), FUNCTION if function else "") if part)
+
+
 def metric(name: str) -> Metric:
-    """The metric of that name; one that nobody has described stands under its own name."""
-    plain = name.replace("_", " ")
-    return METRICS.get(name) or Metric(name, plain, plain, "a score that this version does not describe")
+    """The metric of that stored name; one that nobody has described stands under its own name."""
+    base, *behind = name.split(":")
+    known = METRICS.get(base)
+    if known is None:
+        plain = name.replace("_", " ")
+        return Metric(name, plain, plain, "a score that this version does not describe")
+    if not behind:
+        return known
+    function = behind[-1] == FUNCTION
+    of = " of whole functions" if function else ""
+    model = f"{behind[0]}: " if known.needs == "model" else ""
+    return replace(known, name=name, title=f"{model}{known.title}{of}", short=f"{model}{known.short}", usual=False)
