@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
+from app.console import Display
 from app.figures import print_figures
 from app.output import written
 from app.paths import default_database
-from core.analyses.registry import ANALYSES, analyse
+from core.analyses.registry import ANALYSES, SCORED, analyse
 from core.comparison import words
 from core.comparison.compare import compare_runs
 from core.comparison.export import pair_row, summary_row, write_pairs_csv
@@ -23,7 +25,9 @@ from core.comparison.values import Comparison
 from core.errors import UserError
 from core.figures.export import to_json
 from core.kinds import counted, task
-from core.results import open_reader
+from core.models.embedder import GgufEmbedder
+from core.results import open_reader, open_store
+from core.settings import ModelSettings
 from ui.report.comparison_page import write_comparison
 from ui.report.page import write_figures
 
@@ -59,6 +63,12 @@ def add_commands(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="what a figure leaves to choose, e.g. metric=bleu; --json names what there is",
     )
+    analysis.add_argument(
+        "--embedder",
+        type=Path,
+        metavar="GGUF",
+        help="embedding model for an audit: token vectors are matched by it as well",
+    )
     analysis.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the figures")
     shared.add_json(analysis)
     analysis.set_defaults(command=analyse_command)
@@ -67,6 +77,10 @@ def add_commands(commands: Any) -> None:
 def analyse_command(options: argparse.Namespace) -> int:
     """Print the figures, and write them as a page."""
     chosen = dict(_choice(text) for text in options.choose)
+    if options.kind in SCORED:
+        _score(options)
+    elif options.embedder is not None:
+        raise UserError("An embedding model is used by an audit only.", "Add --kind audit.")
     with open_reader(options.db or default_database()) as reader:
         figures = analyse(reader, options.runs, options.kind, chosen)
         if options.html is not None:
@@ -77,6 +91,22 @@ def analyse_command(options: argparse.Namespace) -> int:
     else:
         print_figures(figures)
     return 0
+
+
+def _score(options: argparse.Namespace) -> None:
+    """Compute the scores that are not stored yet; stopping keeps those that are done."""
+    from core.scoring import score_runs  # a parser, which nothing else here needs
+
+    with ExitStack() as stack:
+        show = stack.enter_context(Display(options.json))
+        embedder = None
+        if options.embedder is not None:
+            embedder = GgufEmbedder(options.embedder, ModelSettings())
+            stack.callback(embedder.close)
+        store = stack.enter_context(open_store(options.db or default_database()))
+        for run_id in options.runs:
+            store.reader.run(run_id)
+        score_runs(store, options.runs, show.report, embedder)
 
 
 def _choice(text: str) -> tuple[str, str]:

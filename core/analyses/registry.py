@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from core.analyses import benchmark, chain, scores
+from core.analyses import audit, benchmark, chain, scores
 from core.errors import UserError
 from core.figures import Figure
 from core.kinds import task
@@ -21,8 +21,10 @@ class Analysis(Protocol):
 
 
 ANALYSES: Mapping[str, Analysis] = MappingProxyType(
-    {"chain": chain.figures, "benchmark": benchmark.figures, "scores": scores.figures}
+    {"chain": chain.figures, "benchmark": benchmark.figures, "scores": scores.figures, "audit": audit.figures}
 )
+SCORED = frozenset({"audit"})
+"""Analyses of runs of any kind together, whose code must have been scored (`core.scoring`)."""
 
 
 def analyse(
@@ -37,6 +39,8 @@ def analyse(
             raise UserError(f"Run {run_id} is named more than once.", "Name each run once.")
     if only is not None and only not in ANALYSES:
         raise UserError(f"There is no analysis {only!r}.", f"Name one of these: {', '.join(ANALYSES)}.")
+    if only in SCORED:
+        return list(ANALYSES[only](reader, run_ids, chosen))
     found: list[Figure] = []
     by_kind: dict[str, list[int]] = {}
     for run_id in run_ids:

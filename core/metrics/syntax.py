@@ -8,6 +8,11 @@ import warnings
 from collections.abc import Iterator
 
 _INDENT = re.compile(r"(?:\r\n|\r|\n)([ \t]*)(?=[^ \t\r\n#])")
+_FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(r"\"\"\"|\'\'\'|:\s+[rR]?[\"\']")
+"""Where there is nothing like it, there is no docstring, and nothing need be parsed."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_GONE = b"\0"
 _LONGEST = 100_000
 """Characters; the parser could run out of stack on longer, deeply nested code."""
 
@@ -25,29 +30,74 @@ def syntax_tree(text: str) -> str | None:
     """
     if len(text) > _LONGEST:
         return None
-    for source in _readings(text):
-        tree = _parsed(source)
-        if tree is not None:
-            return tree
+    for head in _heads(text):
+        tree = _parsed(head + text)
+        if tree is None:
+            continue
+        body = tree.body
+        if head and len(body) == 1 and isinstance(body[0], ast.If):
+            body = body[0].body
+        try:
+            return "\n".join(ast.dump(statement) for statement in body)
+        except RecursionError:
+            return None
     return None
 
 
-def _readings(text: str) -> Iterator[str]:
-    """The text as a file of its own, then inside a block at each indentation that its lines suggest."""
-    yield text
-    yield f"if 1:\n{text}"
+def plain_code(text: str) -> str:
+    """The code that two sides are compared by: fences around it and docstrings in it are gone, comments stay.
+
+    Code that does not parse keeps everything but its fences. Never raises.
+    """
+    fenced = _FENCED.search(text)
+    text = fenced.group(1) if fenced else text
+    if len(text) > _LONGEST or not _QUOTED.search(text):
+        return text
+    for head in _heads(text):
+        tree = _parsed(head + text)
+        if tree is not None:
+            return _without_docstrings(head + text, tree)[len(head) :]
+    return text
+
+
+def function_of(program: str, name: str) -> str | None:
+    """The source of the last function of that name at the top of a program, decorators included; None without one."""
+    tree = _parsed(program) if len(program) <= _LONGEST else None
+    found = [node for node in tree.body if isinstance(node, _FUNCTIONS) and node.name == name] if tree else []
+    if not found:
+        return None
+    first = min([found[-1].lineno, *(node.lineno for node in found[-1].decorator_list)])
+    return "\n".join(program.split("\n")[first - 1 : found[-1].end_lineno])
+
+
+def _without_docstrings(source: str, tree: ast.Module) -> str:
+    lines = source.encode().split(b"\n")  # the tree counts bytes
+    for node in ast.walk(tree):
+        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)) or ast.get_docstring(node, clean=False) is None:
+            continue
+        text = node.body[0]
+        first, last = text.lineno - 1, (text.end_lineno or text.lineno) - 1
+        before, after = lines[first][: text.col_offset], lines[last][text.end_col_offset :]
+        after = after.lstrip(b" \t;")
+        # Marked, not removed: the numbers of the lines after it still hold.
+        lines[first : last + 1] = [before + after if before.strip() or after.strip() else _GONE] + [_GONE] * (
+            last - first
+        )
+    return b"\n".join(line for line in lines if line != _GONE).decode()
+
+
+def _heads(text: str) -> Iterator[str]:
+    """What to put before a text to parse it: nothing, then a block at each indentation that its lines suggest."""
+    yield ""
+    yield "if 1:\n"
     for indent in sorted(set(_INDENT.findall(text)) - {""}, key=len):
-        yield f"if 1:\n{indent}{text}"
+        yield f"if 1:\n{indent}"
 
 
-def _parsed(source: str) -> str | None:
-    """The canonical tree, without the block that `_readings` may have put around it."""
+def _parsed(source: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a candidate's bad escapes are not our warnings
-            body = ast.parse(source).body
-            if source.startswith("if 1:\n") and len(body) == 1 and isinstance(body[0], ast.If):
-                body = body[0].body
-            return "\n".join(ast.dump(statement) for statement in body)
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

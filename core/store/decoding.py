@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from core.store.rows import (
+    CandidateRow,
     ItemRow,
     LabelRow,
     RunRow,
@@ -85,6 +86,21 @@ def item_row(row: Row, measures: Mapping[str, float]) -> ItemRow:
         extra=bool(row["extra"]),
         form=row["form"],
         directive=row["directive"],
+    )
+
+
+def candidate_row(row: Row, scores: Mapping[str, float]) -> CandidateRow:
+    """A judged sample with the text it stands for."""
+    return CandidateRow(
+        sample_id=row["sample_id"],
+        item_id=row["item_id"],
+        key=row["key"],
+        role=row["role"],
+        passed=bool(row["passed"]),
+        text=row["text"],
+        reference=row["reference"],
+        origin=_mapping(row["origin"]),
+        scores=scores,
     )
 
 

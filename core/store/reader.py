@@ -22,6 +22,7 @@ from core.store.failures import explained
 from core.store.opening import canonical, open_readable
 from core.store.rows import (
     NOTHING,
+    CandidateRow,
     ExistingItem,
     FacetRow,
     FileRow,
@@ -38,6 +39,7 @@ from core.store.rows import (
     TestRow,
 )
 from core.store.scores import (
+    CANDIDATES,
     FACET_ITEMS,
     FILE_MEASURES,
     FILE_STATES,
@@ -45,6 +47,7 @@ from core.store.scores import (
     ITEM_STATES,
     METRIC_VALUES,
     SCORED_CODE,
+    SCORES_OF_RUN,
     Bounds,
     Standing,
     tally,
@@ -276,6 +279,15 @@ class Reader:
         """A metric's value beside the verdict, for every judged reconstruction of a run that counts."""
         rows = self._rows(SCORED_CODE, run_id, metric)
         return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
+
+    def candidates(self, run_id: int) -> list[CandidateRow]:
+        """Every judged piece of code of a run, baselines included, with its item's own text and its scores."""
+        with self._snapshot():
+            scores: dict[int, dict[str, float]] = {}
+            for row in self._rows(SCORES_OF_RUN, run_id):
+                scores.setdefault(row["sample_id"], {})[row["metric"]] = row["value"]
+            rows = self._rows(CANDIDATES, run_id)
+        return [decoding.candidate_row(row, scores.get(row["sample_id"], {})) for row in rows]
 
     def paces(self, most: int = 20) -> list[PaceRow]:
         """How fast the newest runs went, the newest first; those too short to say are left out."""

@@ -295,6 +295,27 @@ class ScoredRow:
 
 
 @dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """One judged piece of code beside the reference of its item, for whoever compares the two texts.
+
+    Attributes:
+        key: of the item.
+        scores: those stored against the item's own text, by metric.
+        origin: as in `core.types.Item`.
+    """
+
+    sample_id: int
+    item_id: int
+    key: str
+    role: str
+    passed: bool
+    text: str
+    reference: str
+    origin: Mapping[str, str] = field(hash=False)
+    scores: Mapping[str, float] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RunningPoint:
     """Scores after the first `items` judged items, in the order their last verdicts came."""
 

@@ -76,6 +76,27 @@ SCORED_CODE = """
 """A metric beside the verdict, one row a judged piece of code (metric audit: does the one tell the other?)."""
 
 
+CANDIDATES = """
+    SELECT s.id AS sample_id, s.item_id, i.key, s.role, s.text, i.text AS reference, i.origin,
+        v.outcome = 'pass' AS passed
+    FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code'
+        AND s.role NOT IN ('transform', 'complete') AND s.author NOT IN ('reference', 'rewrite')
+    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra AND i.form = 'code' AND i.text <> ''
+        AND v.outcome <> 'infrastructure'
+    ORDER BY i.id, s.id
+"""
+"""Every judged piece of code that somebody wrote in the place of its item's own text."""
+
+SCORES_OF_RUN = """
+    SELECT c.sample_id, c.metric, c.value FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.form = 'code'
+    JOIN scores c ON c.sample_id = s.id AND c.reference_id IS NULL
+    WHERE i.run_id = ?
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What a run's items come to.

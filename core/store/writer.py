@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -226,6 +226,25 @@ class Store:
                     (sample_id, reference_id, metric, float(value)),
                 )
             self._count_change(_RUN_OF_SAMPLE, sample_id)
+
+    def add_many_scores(self, run_id: int, rows: Mapping[int, Mapping[str, float]]) -> None:
+        """Store or replace the scores of many samples of a run against their items' own texts, in one commit."""
+        with self._transaction():
+            self._db.conn.executemany(
+                "INSERT OR REPLACE INTO scores (sample_id, reference_id, metric, value) VALUES (?, NULL, ?, ?)",
+                [(sample_id, name, float(value)) for sample_id, found in rows.items() for name, value in found.items()],
+            )
+            self._count_change("id = ?", run_id)
+
+    def drop_scores(self, run_id: int, prefix: str, keep: Collection[str]) -> None:
+        """Remove scores of a run whose name begins with `prefix`, but for those in `keep`."""
+        with self._transaction():
+            marks = ", ".join("?" * len(keep))
+            self._db.execute(
+                "DELETE FROM scores WHERE substr(metric, 1, ?) = ? AND sample_id IN (SELECT s.id FROM samples s"
+                f" JOIN items i ON i.id = s.item_id WHERE i.run_id = ?) AND metric NOT IN ({marks})",
+                (len(prefix), prefix, run_id, *keep),
+            )
 
     def set_measures(self, item_id: int, measures: Mapping[str, float], done: bool) -> None:
         """Store an item's figures by name in place of those it had, and whether nothing more is to come of it."""

@@ -1,0 +1,312 @@
+"""How well a metric stands in for a verdict: shape of its values, correlations, AUC, ties, power (metric audit).
+
+Candidates of one problem resemble each other, so intervals count problems, not candidates. A figure that is not
+defined is None. The same input always gives the same figures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.metrics.statistics import LEVEL
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 2_000
+TIE = 1e-6
+"""Two values nearer than this are the same."""
+EXACT_FLIPS = 12
+"""Differences up to which every way of turning their signs is tried; beyond, so many random ones: """
+FLIPS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Where the values of a metric lie. Moments are the population's; a metric that does not vary has no last two.
+
+    Attributes:
+        midhinge: (Q1 + Q3) / 2.
+        kurtosis: in excess of the normal distribution's.
+    """
+
+    lowest: float
+    highest: float
+    mean: float
+    median: float
+    midhinge: float
+    sd: float
+    skewness: float | None
+    kurtosis: float | None
+
+
+def shape(values: Sequence[float] | Floats) -> Shape:
+    """Bounds seen, centre and moments. Raises ValueError when empty."""
+    if not len(values):
+        raise ValueError("no values have no shape")
+    sample = np.asarray(values, dtype=np.float64)
+    first, median, third = (float(each) for each in np.quantile(sample, [0.25, 0.5, 0.75]))
+    apart = sample - sample.mean()
+    variance = float((apart**2).mean())
+    varies = variance > 1e-18
+    return Shape(
+        float(sample.min()),
+        float(sample.max()),
+        float(sample.mean()),
+        median,
+        (first + third) / 2,
+        math.sqrt(variance),
+        float((apart**3).mean()) / variance**1.5 if varies else None,
+        float((apart**4).mean()) / variance**2 - 3 if varies else None,
+    )
+
+
+# --------------------------------------------------------------------------- correlations
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A correlation with its p by the usual formula, which takes every candidate to be independent, and an interval.
+
+    Attributes:
+        low, high: by resampling problems; None where none was asked for or nothing can be resampled.
+    """
+
+    value: float
+    p: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+
+
+def pearson_p(r: float, n: int) -> float:
+    """Two-sided p of a correlation over n pairs by t = r sqrt((n - 2) / (1 - r^2))."""
+    from scipy.special import stdtr
+
+    if n < 3:
+        return 1.0
+    if abs(r) >= 1:
+        return 0.0
+    return 2 * float(stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
+
+
+def correlation(first: Floats, second: Floats, clusters: NDArray[np.int64] | None = None) -> Correlation | None:
+    """Pearson's r; with a side of 0 and 1 the point-biserial one. None where a side does not vary."""
+    x, y = first - first.mean() if len(first) else first, second - second.mean() if len(second) else second
+    spread = math.sqrt(float(x @ x) * float(y @ y))
+    if len(x) < 2 or spread < 1e-12:
+        return None
+    r = max(-1.0, min(1.0, float(x @ y) / spread))
+    bounds = _resampled(x, y, clusters) if clusters is not None else None
+    low, high = bounds or (None, None)
+    return Correlation(r, pearson_p(r, len(x)), len(x), low, high)
+
+
+def rank_correlation(first: Floats, second: Floats, clusters: NDArray[np.int64] | None = None) -> Correlation | None:
+    """Spearman's rho: Pearson's r of the ranks. The interval takes the ranks as they are."""
+    from scipy.stats import rankdata
+
+    return correlation(rankdata(first), rankdata(second), clusters)
+
+
+def tau(first: Floats, second: Floats) -> Correlation | None:
+    """Kendall's tau-b. None where a side does not vary."""
+    from scipy.stats import kendalltau
+
+    if len(first) < 2 or np.ptp(first) < 1e-12 or np.ptp(second) < 1e-12:
+        return None
+    found = kendalltau(first, second)
+    return Correlation(float(found.statistic), float(found.pvalue), len(first))
+
+
+def within(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Correlation | None:
+    """Point-biserial correlation inside problems: each problem's means are taken off both sides first.
+
+    Only problems with candidates that pass and others that fail say something. That easy problems have short solutions
+    cannot make a metric look good here.
+    """
+    if not len(values):
+        return None
+    counts = np.bincount(clusters)
+    means = [np.bincount(clusters, side) / np.maximum(counts, 1) for side in (values, passed)]
+    x, y = values - means[0][clusters], passed - means[1][clusters]
+    mixed = ((means[1] > 0) & (means[1] < 1))[clusters]
+    return correlation(x[mixed], y[mixed], numbered(clusters[mixed].tolist())) if mixed.any() else None
+
+
+def _resampled(x: Floats, y: Floats, clusters: NDArray[np.int64]) -> tuple[float, float] | None:
+    """Percentiles of r over drawn problems: r is a function of sums, so a draw is a row of counts of problems."""
+    groups = int(clusters.max()) + 1
+    if groups < 2:
+        return None
+    parts = (np.ones_like(x), x, y, x * x, y * y, x * y)
+    sums = np.stack([np.bincount(clusters, part, groups) for part in parts], axis=1)
+    drawn = np.random.default_rng(0).multinomial(groups, np.full(groups, 1 / groups), RESAMPLES) @ sums
+    n, sx, sy, sxx, syy, sxy = drawn.T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = (n * sxy - sx * sy) / np.sqrt((n * sxx - sx**2) * (n * syy - sy**2))
+    known = r[np.isfinite(r)]
+    if len(known) < RESAMPLES / 2:
+        return None
+    low, high = (float(each) for each in np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
+    return max(-1.0, low), min(1.0, high)
+
+
+def numbered(names: Sequence[Hashable]) -> NDArray[np.int64]:
+    """Each name as a number, from 0, in order of first appearance."""
+    places: dict[Hashable, int] = {}
+    return np.array([places.setdefault(name, len(places)) for name in names], dtype=np.int64)
+
+
+# --------------------------------------------------------------------------- AUC
+
+
+@dataclass(frozen=True)
+class Auc:
+    """The chance that a passing candidate has a larger value than a failing one, ties counting half.
+
+    Attributes:
+        low, high: counting problems; None where they cannot be told.
+        influence: what each problem adds to the estimate's error, for holding two metrics against each other.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    influence: Floats
+
+
+def clustered_auc(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[np.int64]) -> Auc | None:
+    """The area under the ROC curve with its interval (DeLong 1988; for clusters Obuchowski 1997), on the logit scale.
+
+    None where all pass or all fail. `clusters` numbers the problems from 0.
+    """
+    won, lost = np.sort(values[passed]), np.sort(values[~passed])
+    if not len(won) or not len(lost):
+        return None
+    above = np.empty(len(values))
+    above[passed] = _share_below(values[passed], lost)
+    above[~passed] = 1 - _share_below(values[~passed], won)
+    area = float(above[passed].mean())
+    parts = (above - area) / np.where(passed, len(won), len(lost))
+    influence = np.bincount(clusters, parts).astype(np.float64)
+    fewest = min(len(set(clusters[each].tolist())) for each in (passed, ~passed))
+    return Auc(area, *_auc_bounds(area, _error(influence), fewest), influence)
+
+
+def _share_below(values: Floats, others: Floats) -> Floats:
+    """Of sorted `others`, the share that each value exceeds, ties counting half."""
+    left, right = np.searchsorted(others, values, "left"), np.searchsorted(others, values, "right")
+    share: Floats = (left + right) / 2 / len(others)
+    return share
+
+
+def _error(influence: Floats) -> float:
+    """Standard error from what problems add."""
+    groups = len(influence)
+    return math.sqrt(groups / (groups - 1) * float(influence @ influence)) if groups > 1 else math.inf
+
+
+def _auc_bounds(area: float, error: float, groups: int) -> tuple[float | None, float | None]:
+    """Where all pairs agree, the bound is that of as many agreeing problems (`0.025^(1 / n)`), as for shares."""
+    if area in (0.0, 1.0):
+        bound = float(0.025 ** (1 / groups))
+        return (bound, 1.0) if area else (0.0, 1 - bound)
+    if not math.isfinite(error) or error < 1e-12:
+        return None, None
+    from scipy.special import stdtrit
+
+    logit = math.log(area / (1 - area))
+    reach = float(stdtrit(max(1, groups - 1), (1 + LEVEL) / 2)) * error / (area * (1 - area))
+    low, high = (1 / (1 + math.exp(-max(-700.0, min(700.0, logit + way * reach)))) for way in (-1, 1))
+    return low, high
+
+
+def auc_difference_p(one: Auc, other: Auc) -> float:
+    """Two-sided p of two metrics having the same AUC on the same candidates, counting problems."""
+    from scipy.special import stdtr
+
+    apart, influence = one.value - other.value, one.influence - other.influence
+    error = _error(influence)
+    if error < 1e-12 or not math.isfinite(error):
+        return 1.0 if abs(apart) < 1e-12 or not math.isfinite(error) else 0.0
+    return 2 * float(stdtr(len(influence) - 1, -abs(apart) / error))
+
+
+# --------------------------------------------------------------------------- between systems
+
+Means = Mapping[Hashable, float]
+"""A system's value of a metric on each problem that it attempted."""
+
+
+def ties(systems: Sequence[Means]) -> float | None:
+    """Over problems and unordered pairs of systems, the share with the same value. None without a common problem."""
+    same = total = 0
+    for one, other in combinations(systems, 2):
+        common = one.keys() & other.keys()
+        total += len(common)
+        same += sum(abs(one[problem] - other[problem]) <= TIE for problem in common)
+    return same / total if total else None
+
+
+Test = Callable[[Means, Means], float | None]
+"""One-sided p of the first system's mean being less than the second's; None where nothing can be told."""
+
+
+def paired_t(one: Means, other: Means) -> float | None:
+    """Student's t over the problems that both attempted."""
+    from scipy.special import stdtr
+
+    apart = _differences(one, other)
+    if len(apart) < 2:
+        return None
+    mean, sd = float(apart.mean()), float(apart.std(ddof=1))
+    if sd < 1e-12:
+        return None if abs(mean) < 1e-12 else float(mean > 0)
+    return float(stdtr(len(apart) - 1, mean / sd * math.sqrt(len(apart))))
+
+
+def welch_t(one: Means, other: Means) -> float | None:
+    """Welch's t, as if the two had attempted different problems."""
+    from scipy.special import stdtr
+
+    first, second = (np.array(list(each.values())) for each in (one, other))
+    if len(first) < 2 or len(second) < 2:
+        return None
+    mean = float(first.mean() - second.mean())
+    parts = [float(each.var(ddof=1)) / len(each) for each in (first, second)]
+    if sum(parts) < 1e-24:
+        return None if abs(mean) < 1e-12 else float(mean > 0)
+    freedom = sum(parts) ** 2 / sum(p * p / (len(each) - 1) for p, each in zip(parts, (first, second), strict=True))
+    return float(stdtr(freedom, mean / math.sqrt(sum(parts))))
+
+
+def sign_flips(one: Means, other: Means) -> float | None:
+    """How often differences with random signs have so small a mean: no distribution is assumed."""
+    apart = _differences(one, other)
+    if not len(apart) or not np.abs(apart).max() > 1e-12:
+        return None
+    if len(apart) <= EXACT_FLIPS:
+        signs = 1 - 2 * ((np.arange(2 ** len(apart))[:, None] >> np.arange(len(apart))) & 1)
+        return float((signs @ apart <= apart.sum() + 1e-12).mean())
+    signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (FLIPS, len(apart)))
+    return float((1 + (signs @ apart <= apart.sum() + 1e-12).sum()) / (1 + FLIPS))
+
+
+def _differences(one: Means, other: Means) -> Floats:
+    return np.array([one[problem] - other[problem] for problem in one if problem in other])
+
+
+def power(systems: Sequence[Means], test: Test) -> dict[tuple[int, int], float]:
+    """p for every ordered pair of systems (by their places) of which something can be told."""
+    found = {}
+    for at, one in enumerate(systems):
+        for to, other in enumerate(systems):
+            if at != to and (p := test(one, other)) is not None:
+                found[at, to] = p
+    return found

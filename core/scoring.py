@@ -1,0 +1,132 @@
+"""Scores the judged code of stored runs by every metric of the audit, and keeps the scores.
+
+What is stored is never computed again. So an audit is asked for again at the cost of reading, and a run that grew costs
+what is new in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from core.cores import usable_cores
+from core.generation import Embedder, TokenVectors
+from core.metrics.codebleu import Gram, shared_ngrams
+from core.metrics.greedy_match import matched
+from core.metrics.pairs import CRYSTAL, NAMES, all_scores
+from core.metrics.registry import stored_name
+from core.metrics.syntax import plain_code
+from core.store.reader import Reader
+from core.store.rows import CandidateRow
+from core.store.writer import Store
+
+Report = Callable[[str, int, int], None]
+"""`(stage, done, total)`; raising from it stops, and what is done is kept."""
+
+SIGNATURE = "signature"
+"""In the origin of an item: what stands above its text so that both are a whole function; empty where it is one."""
+BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two texts of a candidate as they are compared, and the stored names of their scores by plain name."""
+
+    row: CandidateRow
+    candidate: str
+    reference: str
+    names: Mapping[str, str]
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Metrics to compute. What is not defined has no score, so the last of them stands for all."""
+        if self.names[CRYSTAL] in self.row.scores:
+            return frozenset()
+        return frozenset(name for name in self.names if self.names[name] not in self.row.scores)
+
+
+def pairs(rows: Sequence[CandidateRow], corpus: str, model: str = "") -> list[Pair]:
+    """What is compared of each candidate: whole functions where the item has a signature, else the texts as they are.
+
+    `corpus` and `model` are those that scores depend on; see `stored_name`.
+    """
+    found, plain = [], dict[str, str]()
+    for row in rows:
+        head = row.origin.get(SIGNATURE)
+        texts = [(head or "") + text for text in (row.text, row.reference)]
+        for text in texts:
+            if text not in plain:
+                plain[text] = plain_code(text)
+        names = {name: stored_name(name, corpus if name == CRYSTAL else "", head is not None) for name in NAMES}
+        if model:
+            names |= {name: stored_name(name, model, head is not None) for name in BY_VECTORS}
+        found.append(Pair(row, plain[texts[0]], plain[texts[1]], names))
+    return found
+
+
+def corpus_of(reader: Reader, run_id: int) -> tuple[str, frozenset[Gram]]:
+    """The n-grams that the references of a run share, those of problems nobody attempted included, and their digest."""
+    items = [item for item in reader.items(run_id) if not item.extra and item.text]
+    texts = {item.key: plain_code(item.origin.get(SIGNATURE, "") + item.text) for item in items}
+    shared = shared_ngrams(texts[key] for key in sorted(texts))
+    return hashlib.sha256(json.dumps(sorted(shared)).encode()).hexdigest()[:8], shared
+
+
+def score_runs(store: Store, run_ids: Sequence[int], report: Report, embedder: Embedder | None = None) -> int:
+    """Score what has no scores yet; how many candidates that were. Raises StoreError, and what `report` raises."""
+    model = embedder.info.name if embedder is not None else ""
+    done = 0
+    for run_id in run_ids:
+        corpus, shared = corpus_of(store.reader, run_id)
+        found = pairs(store.reader.candidates(run_id), corpus, model)
+        texts = [pair for pair in found if pair.missing - set(BY_VECTORS)]
+        _score_texts(store, run_id, texts, shared, report)
+        scored = {pair.row.sample_id for pair in texts}
+        if embedder is not None:
+            vectors = [pair for pair in found if pair.names[BY_VECTORS[0]] not in pair.row.scores]
+            _score_vectors(store, run_id, vectors, embedder, report)
+            scored |= {pair.row.sample_id for pair in vectors}
+        done += len(scored)
+        if found:
+            store.drop_scores(run_id, f"{CRYSTAL}:", {pair.names[CRYSTAL] for pair in found})
+    return done
+
+
+def _score_texts(store: Store, run_id: int, found: Sequence[Pair], shared: frozenset[Gram], report: Report) -> None:
+    wanted = [(pair.candidate, pair.reference, pair.missing - set(BY_VECTORS)) for pair in found]
+    report("scoring", 0, len(found))
+    for start, scores in all_scores(wanted, shared, usable_cores()):
+        rows = {}
+        for pair, made in zip(found[start:], scores, strict=False):
+            rows[pair.row.sample_id] = {pair.names[name]: value for name, value in made.items()}
+        store.add_many_scores(run_id, rows)
+        report("scoring", start + len(scores), len(found))
+
+
+def _score_vectors(store: Store, run_id: int, found: Iterable[Pair], embedder: Embedder, report: Report) -> None:
+    """Item by item, since the vectors of all texts together take gigabytes."""
+    waiting = list(found)
+    done, total = 0, len(waiting)
+    report("matching token vectors", 0, total)
+    for _, part in groupby(waiting, key=lambda pair: pair.row.item_id):
+        known: dict[str, TokenVectors] = {}
+        rows: dict[int, dict[str, float]] = {}
+        for pair in part:
+            for text in (pair.candidate, pair.reference):
+                if text not in known:
+                    known[text] = embedder.tokens([text])[0]
+            made = by_vectors(known[pair.candidate], known[pair.reference])
+            rows[pair.row.sample_id] = {pair.names[name]: value for name, value in made.items()}
+            done += 1
+            report("matching token vectors", done, total)
+        store.add_many_scores(run_id, rows)
+
+
+def by_vectors(candidate: TokenVectors, reference: TokenVectors) -> dict[str, float]:
+    """The metrics that rest on an embedding model, by plain name."""
+    code = matched(candidate, reference, code=True)
+    found = {f"token_{name}": value for name, value in code.items()}
+    return {**found, "text_f1": matched(candidate, reference, code=False)["f1"]}
