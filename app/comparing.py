@@ -25,7 +25,7 @@ from core.comparison.values import Comparison
 from core.errors import UserError
 from core.figures.export import to_json
 from core.kinds import counted, task
-from core.models.embedder import GgufEmbedder
+from core.models.opening import open_embedder
 from core.results import open_reader, open_store
 from core.settings import ModelSettings
 from ui.report.comparison_page import write_comparison
@@ -65,9 +65,10 @@ def add_commands(commands: Any) -> None:
     )
     analysis.add_argument(
         "--embedder",
-        type=Path,
+        nargs="?",
+        const="",
         metavar="GGUF",
-        help="embedding model for an audit: token vectors are matched by it as well",
+        help="audit token vectors too, by this embedding model (default: MiniLM from its package)",
     )
     analysis.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the figures")
     shared.add_json(analysis)
@@ -101,12 +102,16 @@ def _score(options: argparse.Namespace) -> None:
         show = stack.enter_context(Display(options.json))
         embedder = None
         if options.embedder is not None:
-            embedder = GgufEmbedder(options.embedder, ModelSettings())
+            embedder = open_embedder(options.embedder, ModelSettings(), show.notify, _nothing)
             stack.callback(embedder.close)
         store = stack.enter_context(open_store(options.db or default_database()))
         for run_id in options.runs:
             store.reader.run(run_id)
         score_runs(store, options.runs, show.report, embedder)
+
+
+def _nothing() -> None:
+    """Ctrl-C ends the loading."""
 
 
 def _choice(text: str) -> tuple[str, str]:

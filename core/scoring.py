@@ -22,12 +22,11 @@ from core.metrics.syntax import plain_code
 from core.store.reader import Reader
 from core.store.rows import CandidateRow
 from core.store.writer import Store
+from core.types import SIGNATURE
 
 Report = Callable[[str, int, int], None]
 """`(stage, done, total)`; raising from it stops, and what is done is kept."""
 
-SIGNATURE = "signature"
-"""In the origin of an item: what stands above its text so that both are a whole function; empty where it is one."""
 BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
 
 

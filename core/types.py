@@ -146,6 +146,8 @@ class Item:
     directive: str | None = None
 
 
+SIGNATURE = "signature"
+"""In `Item.origin`: what stands above the item's text so that both are a whole function; empty where it is one."""
 OLD_LINE = "old line"
 """In `Item.origin` of an edit: the line of the old file, from 1, at which the old snippet begins."""
 

@@ -66,6 +66,7 @@ from core.metrics.validity import (
 )
 from core.store.reader import Reader
 from core.store.rows import CandidateRow, RunRow
+from core.types import SIGNATURE
 
 Floats = NDArray[np.float64]
 
@@ -200,7 +201,7 @@ def _read(reader: Reader, run_ids: Sequence[int], *, baselines: bool) -> Judged:
 
 def _plain_scores(row: CandidateRow) -> dict[str, float]:
     """The audit's scores of a candidate by metric, and by model where they need one; see `stored_name`."""
-    function = "signature" in row.origin
+    function = SIGNATURE in row.origin
     found = {}
     for name, value in row.scores.items():
         base, *behind = name.split(":")

@@ -9,6 +9,7 @@ independent readings of one model: the paper finds that they rank models alike.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Ask, Report, Step, Tree
 from core.trips.roundtrip import Reference, RoundTrip, round_trip_measures
-from core.types import Benchmark, Candidate, Item, Outcome, Problem, Span, Verdict
+from core.types import SIGNATURE, Benchmark, Candidate, Item, Outcome, Problem, Span, Verdict
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."
@@ -83,6 +84,7 @@ class BenchmarkTrip(RoundTrip):
         reason = unusable(tests, self._trusted, self._judged.suite.excluded)
         text = problem.program[problem.body.start : problem.body.end]
         first = problem.program.count("\n", 0, problem.body.start) + 1
+        head = signature_line(problem)
         return Item(
             key=problem.key,
             kind="problem",
@@ -99,7 +101,7 @@ class BenchmarkTrip(RoundTrip):
                 "size": _bucket(len(text), _SIZES, "over 300 characters"),
                 "tests": _bucket(len(tests), _TESTS, "over 10 tests"),
             },
-            origin={"problem": problem.key, "function": problem.entry},
+            origin={"problem": problem.key, "function": problem.entry, **({SIGNATURE: head} if head else {})},
             directive=problem.words or None,
         )
 
@@ -220,6 +222,13 @@ def _code_prompt(text: str, span: Span, words: str, model: ModelInfo, fits: Fits
 
 def _bucket(number: int, bounds: Sequence[tuple[int, str]], last: str) -> str:
     return next((name for bound, name in bounds if number <= bound), last)
+
+
+def signature_line(problem: Problem) -> str:
+    """What stands between the beginning of the function and its body, the body's indentation included."""
+    head = problem.program[: problem.body.start]
+    starts = [found.start() for found in re.finditer(rf"^(async )?def {problem.entry}\b", head, re.MULTILINE)]
+    return head[starts[-1] :] if starts else ""
 
 
 def masked_problem(problem: Problem) -> Problem:
