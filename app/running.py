@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,17 +17,20 @@ from typing import Any
 from app import options as shared
 from app import serving
 from app.console import Display, print_result
+from app.figures import print_figures
 from app.paths import default_database
 from app.windows import has_screen, show
 from core.control import Control
 from core.errors import Cancelled, UserError
-from core.events import Event, Notice, RunFinished, RunStarted
+from core.events import Event, Notice, RunStarted
+from core.figures.export import to_json
 from core.kinds import TASKS, project_of
 from core.results import open_reader, open_store
-from core.run.pipeline import resume, start
+from core.run.many import SeriesFinished, resume, start
 from core.run.state import Emit
 from core.settings import RunSettings
 from core.store.opening import network_caution
+from core.store.reader import Reader
 from core.store.writer import Store
 from resources import path as resource
 
@@ -34,7 +38,6 @@ SHOWN = 10
 """Problems named at the end of a run; the rest is counted."""
 INTERRUPTED = 130
 """Exit status, also where nobody reads any more what a run prints."""
-_STATUS = {"finished": 0, "incomplete": 1, "interrupted": INTERRUPTED}
 
 
 def add_commands(commands: Any) -> None:
@@ -52,7 +55,17 @@ def add_commands(commands: Any) -> None:
 
 def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
     shared.add_task(parser)
-    parser.add_argument("--model", metavar="GGUF", default="", help="forward model (default: the bundled one)")
+    parser.add_argument(
+        "--model",
+        metavar="GGUF",
+        action="append",
+        default=[],
+        help="forward model (default: the bundled one); repeatable: several are run on the same items and ranked",
+    )
+    parser.add_argument(
+        "--models-in", type=Path, metavar="FOLDER", help="every model in it that fits into memory, smallest first"
+    )
+    parser.add_argument("--cross", action="store_true", help="every model describes for every model to write")
     parser.add_argument("--backward-model", metavar="GGUF", help="a file, or `bundled` (default: the forward model)")
     serving.add_endpoints(parser)
     shared.add_settings(parser, shared.SETTINGS, base)
@@ -60,22 +73,25 @@ def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
     shared.add_json(parser)
 
 
-def run_settings(options: argparse.Namespace) -> RunSettings:
-    """The settings the options stand for."""
-    return replace(shared.sampling_settings(options), **serving.model_settings(options))
+def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
+    """The settings the options stand for; `more`: models besides those that they name."""
+    return replace(shared.sampling_settings(options), **serving.model_settings(options, more))
 
 
 def run_command(options: argparse.Namespace) -> int:
     """Start or resume a run in the terminal."""
-    settings = run_settings(options)
+    fitting, left_out = serving.models_in(options) if options.resume is None else ([], [])
+    settings = run_settings(options, fitting)
 
-    def work(store: Store, emit: Emit, control: Control) -> RunFinished:
+    def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
         if options.resume is not None:
             if unheeded := unheeded_options(options):
                 emit(Notice(f"A run that is resumed keeps its settings; not heeded: {', '.join(unheeded)}."))
             return resume(options.resume, store, emit, control, resumed_with(options))
         if unused := shared.unused_options(options, settings.task):
             emit(Notice(f"A run of the task {settings.task} has no use for {', '.join(unused)}."))
+        for text in left_out:
+            emit(Notice(text))
         return start(settings, _project(options), store, emit, control)
 
     if options.resume is None:
@@ -123,14 +139,21 @@ def demo_command(options: argparse.Namespace) -> int:
     bundled = {"benchmark": "pocket.jsonl", "cells": "tour.ipynb"}.get(drawn)
     if bundled and vars(options)["benchmark.file"] is None:
         options.project = resource("benchmark", bundled)
-    settings = run_settings(options)
+    fitting, left_out = serving.models_in(options)
+    settings = run_settings(options, fitting)
     project = resource("demo")
+
+    def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
+        for text in left_out:
+            emit(Notice(text))
+        return start(settings, project, store, emit, control)
+
     if not options.headless and not options.json and has_screen():
         return show(project, options.db or default_database(), settings)
-    return _headless(lambda store, emit, control: start(settings, project, store, emit, control), options)
+    return _headless(work, options)
 
 
-def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argparse.Namespace) -> int:
+def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: argparse.Namespace) -> int:
     database = options.db or default_database()
     control = Control()
     with open_store(database) as store:
@@ -139,16 +162,43 @@ def _headless(work: Callable[[Store, Emit, Control], RunFinished], options: argp
             if caution := network_caution(database):
                 display.notify(caution)
             finished = work(store, follow, control)
-        if not options.json:
-            with _written_out():
-                print_result(store.reader, finished.run_id, str(database))
-        for text in finished.problems[:SHOWN]:
+        with _written_out():
+            _print_end(store.reader, finished, options)
+        problems = [*finished.problems, *(text for run in finished.runs for text in run.problems)]
+        for text in problems[:SHOWN]:
             display.notify(text)
-        if len(finished.problems) > SHOWN:
-            display.notify(f"And {len(finished.problems) - SHOWN} more such problems; `runs --json` names all.")
-        if finished.status != "finished":
-            display.notify(_go_on(finished.run_id, database))
-    return _STATUS[finished.status]
+        if len(problems) > SHOWN:
+            display.notify(f"And {len(problems) - SHOWN} more such problems; `runs --json` names all.")
+        status = _status(finished)
+        if status and finished.runs:
+            unfinished = [run.run_id for run in finished.runs if run.status != "finished"]
+            display.notify(_go_on([*unfinished, finished.runs[-1].run_id][0], database))
+    return status
+
+
+def _status(finished: SeriesFinished) -> int:
+    """The exit status: all done, something could not be evaluated, or stopped."""
+    if finished.stopped:
+        return INTERRUPTED
+    whole = not finished.problems and all(run.status == "finished" for run in finished.runs)
+    return 0 if whole else 1
+
+
+def _print_end(reader: Reader, finished: SeriesFinished, options: argparse.Namespace) -> None:
+    """The closing tables: of the one run, or the ranking of its series."""
+    database = str(options.db or default_database())
+    if len(ranked := finished.ranked) > 1:
+        from core.analyses.ranking import ranking  # numpy, as below
+
+        figures = list(ranking(reader, ranked))
+        if options.json:
+            for figure in figures:
+                print(json.dumps({"event": "figure", **to_json(figure)}, ensure_ascii=False, allow_nan=False))
+        else:
+            print_figures(figures)
+            print(f"Runs {', '.join(map(str, ranked))} are stored in {database}")
+    elif not options.json and finished.runs:
+        print_result(reader, finished.runs[-1].run_id, database)
 
 
 def _go_on(run_id: int, database: Path) -> str:

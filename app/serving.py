@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from app import options as shared
 from core.errors import UserError
+from core.models.discovery import fitting_models
 from core.models.endpoint import models_at
-from core.setting import described
-from core.settings import EndpointSettings
+from core.setting import described, with_values
+from core.settings import EndpointSettings, NamedModel, RunSettings, SeriesSettings
 
 BUNDLED = "bundled"
 ENDPOINT = described(EndpointSettings, "endpoint.")
@@ -28,9 +31,16 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 def add_endpoints(parser: argparse.ArgumentParser) -> None:
     """Servers for both passes; none is asked unless it is named."""
     group = parser.add_argument_group("models behind a server (llama-server, Ollama, LM Studio, vLLM)")
-    group.add_argument("--endpoint", metavar="URL", help="forward model, e.g. http://127.0.0.1:8080/v1")
-    group.add_argument("--endpoint-model", metavar="NAME", default="", help="model (default: the only one it serves)")
-    group.add_argument("--key-variable", metavar="VAR", default="", help="environment variable with the server's key")
+    for name, sign, what in (
+        ("--endpoint", "URL", "forward model, e.g. http://127.0.0.1:8080/v1; repeatable"),
+        (
+            "--endpoint-model",
+            "NAME",
+            "model (default: the only one it serves); once for each server, or several of one",
+        ),
+        ("--key-variable", "VAR", "environment variable with the server's key; once for each server"),
+    ):
+        group.add_argument(name, metavar=sign, action="append", default=[], help=what)
     group.add_argument("--backward-endpoint", metavar="URL", help="backward model (default: the forward model)")
     group.add_argument("--backward-endpoint-model", metavar="NAME", default="", help="the same for the backward model")
     group.add_argument("--backward-key-variable", metavar="VAR", default="", help="the same for the backward model")
@@ -38,21 +48,98 @@ def add_endpoints(parser: argparse.ArgumentParser) -> None:
         shared.add_setting(group, each)
 
 
-def model_settings(options: argparse.Namespace) -> dict[str, Any]:
-    """The models those options name, as fields of RunSettings. Raises UserError when a pass has two."""
-    _refuse_two("forward", "--model", options.model, "--endpoint", options.endpoint)
+def model_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> dict[str, Any]:
+    """The models those options name, and `more` files, as fields of RunSettings: several make a series.
+
+    Raises UserError.
+    """
     backward_file = options.backward_model
     address = options.backward_endpoint
     if options.backward_endpoint_model and address is None:
-        address = options.endpoint  # another model of the same server
-    _refuse_two("backward", "--backward-model", backward_file, "--backward-endpoint", address)
-    key = options.backward_key_variable or (options.key_variable if address == options.endpoint else "")
+        address = _only_endpoint(options)  # another model of the same server
+    if backward_file and address:
+        raise UserError(
+            f"Two backward models were named: {backward_file} and the one at {address}.",
+            "Leave out --backward-model or --backward-endpoint.",
+        )
+    models = _forward_models(options, more)
+    key = options.backward_key_variable
+    if not key:  # a key goes nowhere but where it was meant to
+        key = next(
+            (each.endpoint.key_variable for each in models if each.endpoint and each.endpoint.address == address), ""
+        )
+    backward = _endpoint(options, address, options.backward_endpoint_model, key)
+    if options.cross:
+        _require_cross(models, backward_file is not None or backward is not None)
     return {
-        "model": _file(options.model),
+        "model": models[0].file,
         "backward_model": None if backward_file is None else _file(backward_file),
-        "endpoint": _endpoint(options, options.endpoint, options.endpoint_model, options.key_variable),
-        "backward_endpoint": _endpoint(options, address, options.backward_endpoint_model, key),
+        "endpoint": models[0].endpoint,
+        "backward_endpoint": backward,
+        "series": SeriesSettings(uuid4().hex, tuple(models), options.cross) if len(models) > 1 else None,
     }
+
+
+def models_in(options: argparse.Namespace) -> tuple[list[Path], list[str]]:
+    """The models of --models-in that fit, smallest first; a sentence for each that is left out. Raises UserError."""
+    if options.models_in is None:
+        return [], []
+    asked = with_values(RunSettings(), shared.given_settings(options)).generation
+    fitting, left_out = fitting_models(options.models_in, asked)
+    if not fitting and not options.model and not options.endpoint:
+        why = left_out[0] if left_out else "It holds no GGUF file."
+        raise UserError(f"No model in {options.models_in} can be run. {why}", "Name another folder, or --model FILE.")
+    return fitting, left_out
+
+
+def _forward_models(options: argparse.Namespace, more: Sequence[Path]) -> list[NamedModel]:
+    """Files first, then servers, each in the order named; the bundled model where none is."""
+    files = [NamedModel(_file(each)) for each in options.model]
+    found = [NamedModel(_file(str(each))) for each in more]
+    files += [each for each in found if each not in files]
+    models = [*files, *(NamedModel("", each) for each in _endpoints(options))] or [NamedModel()]
+    for model in models:
+        if models.count(model) > 1:
+            raise UserError(f"{model.label} is named more than once.", "Name each model once.")
+    return models
+
+
+def _endpoints(options: argparse.Namespace) -> list[EndpointSettings]:
+    """Servers with their models and keys, which stand in the servers' order; one server may have several models."""
+    addresses, models, keys = options.endpoint, options.endpoint_model, options.key_variable
+    if len(addresses) == 1 and len(models) > 1:
+        addresses, keys = addresses * len(models), keys * len(models)
+    for option, named in (("--endpoint-model", models), ("--key-variable", keys)):
+        if named and not addresses:
+            raise UserError("A server's model or key was named, but no server.", "Say --endpoint URL as well.")
+        if named and len(named) != len(addresses):
+            raise UserError(
+                f"{len(named)} times {option} for {len(addresses)} servers.",
+                f'Give {option} once for each --endpoint, in the same order; "" for none.',
+            )
+    named = zip(addresses, models or [""] * len(addresses), keys or [""] * len(addresses), strict=True)
+    return [found for each in named if (found := _endpoint(options, *each))]
+
+
+def _only_endpoint(options: argparse.Namespace) -> str | None:
+    addresses: list[str] = list(dict.fromkeys(options.endpoint))
+    if len(addresses) > 1:
+        raise UserError(
+            "It is not clear which server the backward model is at.", "Say --backward-endpoint URL as well."
+        )
+    return addresses[0] if addresses else None
+
+
+def _require_cross(models: Sequence[NamedModel], backward: bool) -> None:
+    if len(models) < 2:
+        raise UserError(
+            "--cross needs two models or more.", "Name further ones, with --model, --endpoint or --models-in."
+        )
+    if backward:
+        raise UserError(
+            "--cross has every model write for every other one, and a backward model was named.",
+            "Leave out --cross, or the backward model.",
+        )
 
 
 def server(options: argparse.Namespace) -> EndpointSettings:
@@ -81,11 +168,3 @@ def _endpoint(options: argparse.Namespace, address: str | None, model: str, key:
         return None
     given = {path.partition(".")[2]: vars(options)[path] for path in ENDPOINT if vars(options)[path] is not None}
     return EndpointSettings(address, model, key, **given)
-
-
-def _refuse_two(role: str, file_option: str, file: str | None, server_option: str, server: str | None) -> None:
-    if file and server:
-        raise UserError(
-            f"Two {role} models were named: {file} and the one at {server}.",
-            f"Leave out {file_option} or {server_option}.",
-        )

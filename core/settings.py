@@ -465,7 +465,50 @@ class ChainSettings:
         False,
         "where a chain breaks, ask the backward model whether the description or the program erred",
         label="Cross broken chains with the other model",
+        option="--cross-chain",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model by where it is: `file` is a GGUF file, empty for the bundled one; `endpoint` a server in its place."""
+
+    file: str = ""
+    endpoint: EndpointSettings | None = None
+
+    @property
+    def label(self) -> str:
+        """For people: the file's name, or the server's model."""
+        if self.endpoint is not None:
+            return f"{self.endpoint.model or 'the only model'} @ {self.endpoint.address.split('://')[-1]}"
+        return self.file.rpartition("/")[2] or "the bundled model"
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSettings:
+    """Several models on the same items, one run each, ranked together.
+
+    Attributes:
+        id: the same in every run of the series, and in no other.
+        models: in the order in which their runs are made.
+        cross: every model describes for every model; else each describes for itself, or for the run's backward model.
+    """
+
+    id: str
+    models: tuple[NamedModel, ...]
+    cross: bool = False
+
+    @property
+    def runs(self) -> int:
+        """How many it has in the end."""
+        return len(self.models) ** (2 if self.cross else 1)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """Plain values read back. Raises TypeError, KeyError."""
+        endpoints = [(each["file"], each["endpoint"]) for each in data["models"]]
+        models = (NamedModel(file, EndpointSettings.from_json(at) if at else None) for file, at in endpoints)
+        return cls(data["id"], tuple(models), bool(data.get("cross")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,6 +523,7 @@ class RunSettings:
         backward_model: the same; None is the forward model.
         endpoint: a server to ask instead of the forward model's file.
         backward_endpoint: the same for the backward model.
+        series: the other models that are run on the same items, where there are any.
         prompt_version: of the task's prompts, set when a run begins; runs that say nothing were made with version 1.
     """
 
@@ -488,6 +532,7 @@ class RunSettings:
     backward_model: str | None = None
     endpoint: EndpointSettings | None = None
     backward_endpoint: EndpointSettings | None = None
+    series: SeriesSettings | None = None
     regions: int = setting(100, "how many regions, edits, problems or cells are drawn", label="Items")
     forward_samples: int = setting(3, "descriptions of each item", label="Descriptions each", most=10_000)
     backward_samples: int = setting(
@@ -568,6 +613,8 @@ class RunSettings:
         for name in ("endpoint", "backward_endpoint"):
             if values.get(name) is not None:
                 values[name] = EndpointSettings.from_json(values[name])
+        if values.get("series") is not None:
+            values["series"] = SeriesSettings.from_json(values["series"])
         return cls(**values)
 
 

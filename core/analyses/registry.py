@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from core.analyses import audit, benchmark, chain, scores
+from core.analyses import audit, benchmark, chain, ranking, scores
 from core.errors import UserError
 from core.figures import Figure
 from core.kinds import task
@@ -21,7 +21,13 @@ class Analysis(Protocol):
 
 
 ANALYSES: Mapping[str, Analysis] = MappingProxyType(
-    {"chain": chain.figures, "benchmark": benchmark.figures, "scores": scores.figures, "audit": audit.figures}
+    {
+        "ranking": ranking.figures,
+        "chain": chain.figures,
+        "benchmark": benchmark.figures,
+        "scores": scores.figures,
+        "audit": audit.figures,
+    }
 )
 SCORED = frozenset({"audit"})
 """Analyses of runs of any kind together, whose code must have been scored (`core.scoring`)."""
@@ -31,6 +37,8 @@ def analyse(
     reader: Reader, run_ids: Sequence[int], only: str | None = None, chosen: Mapping[str, str] = MappingProxyType({})
 ) -> list[Figure]:
     """The figures of every analysis that a run's kind names, or of `only` that one; runs of one kind go together.
+
+    A run that is one of a series is ranked with the others of its series, whatever its kind.
 
     Raises UserError: no such analysis, a run named twice. StoreError: an unknown run.
     """
@@ -46,6 +54,7 @@ def analyse(
     for run_id in run_ids:
         by_kind.setdefault(reader.run(run_id).task, []).append(run_id)
     for kind, ids in by_kind.items():
-        names = [only] if only else task(kind).analyses
+        series = len(ids) == 1 and len(ranking.ranked_with(reader, ids)) > 1
+        names = [only] if only else [*task(kind).analyses, *(["ranking"] if series else [])]
         found += [figure for name in names for figure in ANALYSES[name](reader, ids, chosen)]
     return found

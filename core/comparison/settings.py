@@ -10,7 +10,7 @@ from core.store.rows import RunRow
 
 _FILE = ("name", "quantization", "sha256", "served", "template_sha256")
 _MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build")
-_ELSEWHERE = frozenset({"model", "backward_model", "task", "version"})
+_ELSEWHERE = frozenset({"model", "backward_model", "series", "task", "version"})
 """Settings that the model's own record tells better, or that are checked before."""
 
 
@@ -37,9 +37,11 @@ def _told(run: RunRow) -> Iterator[tuple[str, str]]:
 def _flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
     """Nested settings by their names joined."""
     for name, value in values.items():
+        if not before and name in _ELSEWHERE:
+            continue
         if isinstance(value, dict):
             yield from _flat(value, f"{before}{name} ")
-        elif before or name not in _ELSEWHERE:
+        else:
             yield f"{before}{name}".replace("_", " "), json.dumps(value)
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from core.errors import ModelError
 from core.models.gguf import SPLIT_NAME, GgufHeader, check_generative, file_label, read_header
+from core.models.memory import estimate, memory_now, too_much
 from core.models.ollama import ollama_models
+from core.settings import ModelSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,26 @@ def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:
     for entry in _bundled():
         found.setdefault(_identity(entry.path), entry)
     return sorted(found.values(), key=lambda e: (e.source, e.name.lower(), str(e.path)))
+
+
+def fitting_models(folder: Path, settings: ModelSettings) -> tuple[list[Path], list[str]]:
+    """The models under `folder` that fit into memory one at a time, smallest first; and why each other one is left out.
+
+    Raises ModelError when there is no such folder.
+    """
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is no folder.", "Name the folder that holds the GGUF files.")
+    memory = memory_now()
+    found: dict[Path, GgufHeader] = {}
+    left_out = []
+    for entry in _scan(folder, "folder"):
+        if entry.problem or entry.header is None:
+            left_out.append(f"{entry.path} is left out: {entry.problem}")
+        elif too_much([entry.header], settings, memory):
+            left_out.append(f"{entry.path} is left out: {estimate([entry.header], settings, memory)}")
+        else:
+            found.setdefault(_identity(entry.path), entry.header)
+    return sorted(found, key=lambda path: (found[path].file_bytes, path)), left_out
 
 
 def usual_places(environment: Mapping[str, str], home: Path) -> list[tuple[str, Path]]:

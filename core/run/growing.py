@@ -167,12 +167,22 @@ class Growing:
         for work, _, step in named:
             if isinstance(step.source, Given):
                 self._give(work, step, step.source)
-        asks = [(work, tree, step, step.source) for work, tree, step in named if isinstance(step.source, Ask)]
+        wanted = [(work, tree, step, step.source) for work, tree, step in named if isinstance(step.source, Ask)]
+        asks = [each for each in wanted if not self._take_made(each[0], each[2])]
         if not asks:
             return
         side = "forward" if any(ask.model == "forward" for *_, ask in asks) else "backward"
         model = self._run.parts.forward if side == "forward" else self._run.parts.backward
         self._generate(model, self._requests(model, [each for each in asks if each[3].model == side]))
+
+    def _take_made(self, work: Work, step: Step) -> bool:
+        """Store what another run of the series has for this step; False where it has nothing."""
+        sample = self._run.made(work.item.key, step)
+        if sample is None:
+            return False
+        self._store(work, step, sample)
+        self._run.emit(self._pace.count(0))
+        return True
 
     def _requests(self, model: Model, asks: Sequence[tuple[Work, Tree, Step, Ask]]) -> list[_Asked]:
         """Steps that share a way of asking share its prompt, which is measured against the model's window once."""
@@ -217,7 +227,7 @@ class Growing:
             sample_id = self._store(each.work, each.step, sample)
             if sample.error:
                 self._give_up(each.work, each.step, sample_id, sample.error)
-            run.emit(self._pace.count(generation))
+            run.emit(self._pace.count(generation.completion_tokens))
             self._take_verdicts()
             run.control.checkpoint()
 

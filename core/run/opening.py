@@ -22,7 +22,7 @@ from core.run.state import Emit, Parts, Run
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
-from core.trips.opening import Notify, opener
+from core.trips.opening import Notify, Opened, opener
 from core.trips.protocol import Report
 
 
@@ -39,7 +39,14 @@ def open_parts(
     `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
     settings = share_cores(settings, usable_cores())
-    open_project = opener(settings.task)
+    models = open_models(stack, settings, notify, report, on_model)
+    return Parts(opener(settings.task)(stack, project, settings, notify, report), *models)
+
+
+def open_models(
+    stack: ExitStack, settings: RunSettings, notify: Notify, report: Report, on_model: Callable[[Model], None]
+) -> tuple[Model, Model]:
+    """The forward and the backward model, which may be one. Raises ModelError, and what `report` raises."""
 
     def beat() -> None:
         report("loading the model", 0, 1)
@@ -62,7 +69,14 @@ def open_parts(
     forward = backward = opened(settings.model, settings.endpoint, forward_style)
     if not settings.one_model:
         backward = opened(settings.backward_model or "", settings.backward_endpoint, generation)
-    return Parts(open_project(stack, project, settings, notify, report), forward, backward)
+    return forward, backward
+
+
+def open_source(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Opened:
+    """What a run draws from, opened for its task, without any model. Raises UserError, Cancelled."""
+    settings = share_cores(settings, usable_cores())
+    notify, report = (lambda text: emit(Notice(text))), reporter(emit, control)
+    return opener(settings.task)(stack, project, settings, notify, report)
 
 
 def open_run_parts(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:
@@ -121,9 +135,15 @@ def reopen(
     models = json.loads(row.model_json)
     as_before = replace(settings, generation=told_as_before(settings.generation, models))
     parts = open_run_parts(stack, Path(row.project_root), as_before, emit, control)
-    require_same_prompts(settings, parts.opened.settings, run_id)
-    _require_same(parts, store.reader.fingerprint(run_id), models, run_id)
+    require_same(parts, settings, store, run_id)
     return Run(run_id, settings, parts, store, emit, control)
+
+
+def require_same(parts: Parts, settings: RunSettings, store: Store, run_id: int) -> None:
+    """Raise ProjectError where what was opened is not what the stored run began with."""
+    require_same_prompts(settings, parts.opened.settings, run_id)
+    models = json.loads(store.reader.run(run_id).model_json)
+    _require_same(parts, store.reader.fingerprint(run_id), models, run_id)
 
 
 def require_same_prompts(before: RunSettings, now: RunSettings, run_id: int) -> None:

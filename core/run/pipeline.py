@@ -33,7 +33,7 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     with ExitStack() as stack:
         parts = open_run_parts(stack, project, settings, emit, control)
         run = Run(record(store, parts), parts.opened.settings, parts, store, emit, control)
-        return _see_through(run, resumed=False)
+        return see_through(run, resumed=False)
 
 
 def resume(
@@ -47,10 +47,10 @@ def resume(
     with ExitStack() as stack:
         run = reopen(stack, run_id, store, emit, control, changed)
         store.take_up(run_id)
-        return _see_through(run, resumed=True)
+        return see_through(run, resumed=True)
 
 
-def _see_through(run: Run, resumed: bool) -> RunFinished:
+def see_through(run: Run, resumed: bool) -> RunFinished:
     """Run to the end and record how it ended, whatever happens."""
     run.emit(_started(run, resumed))
     try:
@@ -76,7 +76,8 @@ def _work(run: Run) -> None:
         works = files_together(works)
     for text in trip.shortfall(len(works), run.settings.regions):
         run.remarks.append(text)
-        run.emit(Notice(text))
+        if not run.known:  # else the first run of the series has said it of the same items
+            run.emit(Notice(text))
     done = sum(stored_samples(reader.samples(work.item_id)) for work in works)
     pace = Pace(sum(trip.expected(work.item) for work in works), done)
     run.emit(pace.now())
@@ -107,11 +108,11 @@ def files_together(works: Sequence[Work]) -> list[Work]:
 def _items(run: Run) -> Iterator[Work]:
     """Store every item as it is drawn; yield the admitted ones."""
     existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
-    known = {key: found.item for key, found in existing.items() if not found.item.extra}
+    own = {key: found for key, found in existing.items() if not found.item.extra}
+    known = {**run.known, **{key: found.item for key, found in own.items()}}
     report = reporter(run.emit, run.control)
     for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
-        found = existing.get(item.key)
-        item_id = found.id if item.key in known and found else run.store.add_item(run.id, item)
+        item_id = own[item.key].id if item.key in own else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))
         if item.admitted:
             yield Work(item_id, item)

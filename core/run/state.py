@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from core.control import Control
 from core.events import Event, Progress
-from core.generation import INFILL, Generation, Model, ModelInfo
+from core.generation import INFILL, Model, ModelInfo, Sample
 from core.kinds import task
 from core.settings import RunSettings
 from core.store.writer import Store
 from core.trips.opening import Opened
-from core.trips.protocol import Trip
+from core.trips.protocol import Step, Trip
+from core.types import Item
 
 Emit = Callable[[Event], None]
+Made = Callable[[str, Step], Sample | None]
+"""By an item's key and a step on it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Run:
     Attributes:
         problems: what could not be evaluated, a sentence each; makes the run `incomplete`.
         remarks: what to keep in mind of how its items were drawn; stored with the problems, and no problem.
+        known: items that another run of the same series drew, by key: they are not drawn and tried again.
+        made: gives a sample that another run of the series has, so that no model is asked for it again.
     """
 
     id: int
@@ -56,6 +61,8 @@ class Run:
     control: Control
     problems: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    known: Mapping[str, Item] = field(default_factory=dict)
+    made: Made = lambda key, step: None
 
 
 class Pace:
@@ -68,10 +75,10 @@ class Pace:
         self._started = time.monotonic()
         self._recent: deque[tuple[float, int]] = deque([(self._started, 0)], maxlen=20)
 
-    def count(self, generation: Generation) -> Progress:
-        """One more sample is there."""
+    def count(self, tokens: int) -> Progress:
+        """One more sample is there, for which the model wrote so many tokens."""
         self._done += 1
-        self._recent.append((time.monotonic(), generation.completion_tokens))
+        self._recent.append((time.monotonic(), tokens))
         return self.now()
 
     def now(self) -> Progress:

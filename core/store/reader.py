@@ -53,7 +53,7 @@ from core.store.scores import (
     tally,
 )
 from core.taxonomy import Taxonomy, parse_taxonomy
-from core.types import Score
+from core.types import Item, Score
 
 Row = dict[str, Any]
 
@@ -173,6 +173,10 @@ class Reader:
         """Everything a run has made so far, for resuming it."""
         with self._snapshot():
             return [ExistingItem(row.id, decoding.item(row), tuple(self.samples(row.id))) for row in self.items(run_id)]
+
+    def drawn(self, run_id: int) -> dict[str, Item]:
+        """The items that a run drew itself, by key, in their order."""
+        return {row.key: decoding.item(row) for row in self.items(run_id) if not row.extra}
 
     def existing_item(self, item_id: int) -> ExistingItem:
         """One item with everything made of it. Raises Bug when there is none."""

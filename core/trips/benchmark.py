@@ -319,7 +319,7 @@ def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notif
             "Mend the benchmark's `canonical_solution` or tests, or name another file.",
         ) from error
     return Opened(
-        trip=BenchmarkTrip(written.benchmark, written.name, judged, settings),
+        make_trip=lambda settings: BenchmarkTrip(written.benchmark, written.name, judged, settings),
         settings=replace(settings, prompt_version=wording().version),
         root=judged.codebase.root,
         revision=None,

@@ -337,7 +337,7 @@ def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: N
     if settings.chain.cross and settings.one_model:
         raise UserError(
             "Chains are crossed with a second model, and none is named.",
-            "Name it with --backward-model or --backward-endpoint, or leave --cross out.",
+            "Name it with --backward-model or --backward-endpoint, or leave --cross-chain out.",
         )
     report("reading problems", 0, 1)
     if settings.benchmark.file is not None:
@@ -347,7 +347,7 @@ def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: N
     shot = Example(signature(first), first.words, indent_of(first) + body_of(first)) if first is not None else SHOT
     codebase, oracle = chained.judged.codebase, chained.judged.oracle
     return Opened(
-        trip=ChainTrip(chained, settings, shot),
+        make_trip=lambda settings: ChainTrip(chained, settings, shot),
         settings=replace(settings, prompt_version=PROMPT_VERSION),
         root=codebase.root,
         revision=codebase.revision,

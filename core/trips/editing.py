@@ -161,7 +161,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
             stack.callback(tests.close)
         settings = replace(settings, edit=replace(settings.edit, revision=source.revision))
     return Opened(
-        trip=EditingTrip(source, settings, notify, tests),
+        make_trip=lambda settings: EditingTrip(source, settings, notify, tests),
         settings=replace(settings, prompt_version=wording().version),
         root=project.resolve(),
         revision=source.revision,

@@ -187,7 +187,7 @@ def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify
         problem = f"The cells of {Path(settings.benchmark.file).name} cannot be judged: {error.problem}"
         raise ProjectError(problem, "Name a notebook that runs without network and without writing files.") from error
     return Opened(
-        trip=NotebookTrip(written, judged, settings),
+        make_trip=lambda settings: NotebookTrip(written, judged, settings),
         settings=replace(settings, prompt_version=wording().version),
         root=judged.codebase.root,
         revision=None,

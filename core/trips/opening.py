@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
@@ -21,14 +22,17 @@ Notify = Callable[[str], None]
 class Opened:
     """A project opened for one task.
 
+    A copy with other settings (`dataclasses.replace`) is the same source for other models: nothing is opened again.
+
     Attributes:
+        make_trip: makes the trip for settings; a trip serves one run.
         settings: those asked for, with what the project decides filled in: they open the same thing again.
         fingerprint: of everything that items are taken from; a run is resumed on the same only.
         oracle: name of what judges, recorded with every verdict.
         suite: the project's trusted tests; empty where no test judges.
     """
 
-    trip: Trip
+    make_trip: Callable[[RunSettings], Trip]
     settings: RunSettings
     root: Path
     revision: str | None
@@ -37,6 +41,11 @@ class Opened:
     oracle: str
     suite: Suite
     image_digest: str = ""
+
+    @cached_property
+    def trip(self) -> Trip:
+        """How the artefacts of a run with these settings are chained."""
+        return self.make_trip(self.settings)
 
 
 class Opener(Protocol):

@@ -171,7 +171,7 @@ def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notif
     fingerprint = content_fingerprint(codebase)
     kept_coverage.keep(fingerprint, judged.suite.coverage)
     return Opened(
-        trip=SynthesisTrip(codebase, judged.suite, oracle, settings, notify),
+        make_trip=lambda settings: SynthesisTrip(codebase, judged.suite, oracle, settings, notify),
         settings=replace(settings, prompt_version=wording().version),
         root=codebase.root,
         revision=codebase.revision,

@@ -86,7 +86,7 @@ class TwiceTrip:
 def open_twice(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     lines = (project / "lines.txt").read_text().splitlines()
     suite = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
-    return Opened(TwiceTrip(lines), settings, project, None, False, "f", "nobody", suite)
+    return Opened(lambda _: TwiceTrip(lines), settings, project, None, False, "f", "nobody", suite)
 
 
 TWICE = Kind(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from chat_server import chat_server, completion
 from app.cli import build_parser, main
 from app.running import run_settings
 from core.errors import UserError
-from core.settings import EndpointSettings, RunSettings
+from core.settings import EndpointSettings, NamedModel, RunSettings
 
 URL, OTHER = "http://127.0.0.1:8080/v1", "http://127.0.0.1:9090/v1"
 
@@ -54,15 +55,45 @@ def test_one_pass_on_a_file_and_one_on_a_server() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--endpoint", URL, "--model", "a.gguf"), "Two forward models"),
         (("--backward-endpoint", URL, "--backward-model", "a.gguf"), "Two backward models"),
         (("--endpoint-model", "m"), "no server"),
         (("--key-variable", "K"), "no server"),
+        (("--endpoint", URL, "--endpoint", OTHER, "--key-variable", "K"), "1 times --key-variable for 2 servers"),
+        (("--endpoint", URL, "--endpoint", OTHER, "--backward-endpoint-model", "m"), "not clear which server"),
+        (("--model", "a.gguf", "--model", "./a.gguf"), "named more than once"),
+        (("--model", "a.gguf", "--cross"), "two models or more"),
+        (("--model", "a.gguf", "--model", "b.gguf", "--cross", "--backward-model", "c.gguf"), "Leave out --cross"),
     ],
 )
 def test_what_cannot_be_meant_is_said(arguments: tuple[str, ...], words: str) -> None:
     with pytest.raises(UserError, match=words):
         settings(*arguments)
+
+
+def test_several_models_make_a_series_in_the_order_named() -> None:
+    found = settings("--model", "a.gguf", "--model", "bundled", "--endpoint", URL, "--endpoint", OTHER)
+    series = found.series
+    assert series is not None and not series.cross and series.runs == 4
+    a = str(Path("a.gguf").resolve())
+    servers = [NamedModel("", EndpointSettings(URL)), NamedModel("", EndpointSettings(OTHER))]
+    assert series.models == (NamedModel(a), NamedModel(""), *servers)
+    assert (found.model, found.endpoint) == (a, None)
+    assert RunSettings.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert settings("--model", "a.gguf").series is None
+    assert settings("--model", "a.gguf").to_json()["series"] is None
+
+
+def test_each_server_has_its_own_model_and_key() -> None:
+    names = ("--endpoint-model", "m", "--endpoint-model", "n")
+    found = settings("--endpoint", URL, "--endpoint", OTHER, *names, "--key-variable", "", "--key-variable", "K")
+    assert found.series is not None
+    assert [each.endpoint for each in found.series.models] == [
+        EndpointSettings(URL, "m"),
+        EndpointSettings(OTHER, "n", "K"),
+    ]
+    one = settings("--endpoint", URL, *names, "--key-variable", "K")
+    assert one.series is not None
+    assert [each.endpoint for each in one.series.models] == [EndpointSettings(URL, name, "K") for name in "mn"]
 
 
 def test_models_and_doctor_ask_a_server_that_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,283 @@
+"""Several models on the same items: who is better, who cannot be told apart, who describes and who writes well.
+
+All runs are held against each other over the items that every one of them has judged. The intervals of all means hold
+together in 95 of 100 cases, and so do those of all differences; a rank is as wide as the differences leave it open.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from core.analyses.scores import better_of, form_of
+from core.comparison.values import MOST_UNLIKE, UNLIKE
+from core.errors import UserError
+from core.figures import Axis, Categories, Cell, Column, Estimate, Figure, Grid, Link, Row, Sentence, Table
+from core.kinds import Kind, Measure, counted, few, task
+from core.metrics.paired import joint_level
+from core.metrics.statistics import LEVEL, interval
+from core.settings import RunSettings, SeriesSettings
+from core.store.reader import Reader
+from core.store.rows import GROWING, RunRow
+
+Values = Mapping[str, Mapping[str, float]]
+"""By an item's key: its measures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a model stands among others.
+
+    Attributes:
+        mean: with the interval that holds together with those of the others.
+        best, worst: the ranks that the differences leave open, from 1.
+        alike: places in the ranking of those that it cannot be told apart from.
+    """
+
+    name: str
+    mean: Estimate
+    best: int
+    worst: int
+    alike: tuple[int, ...]
+    links: tuple[Link, ...] = ()
+
+
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+    """Of several runs, or of the series that one run belongs to. Raises UserError for a run that stands alone."""
+    ids = ranked_with(reader, run_ids)
+    if len(ids) < 2:
+        raise UserError("A ranking needs two runs or more.", "Name further runs, as `rtc-inspector runs` prints them.")
+    yield from ranking(reader, ids)
+
+
+def ranked_with(reader: Reader, run_ids: Sequence[int]) -> list[int]:
+    """The runs themselves where there are several; else those of the one run's series; empty where it has none."""
+    if len(run_ids) > 1:
+        return list(run_ids)
+    series = series_of(reader.run(run_ids[0]))
+    return [run.id for run in runs_of(reader, series.id)] if series is not None else []
+
+
+def series_of(run: RunRow) -> SeriesSettings | None:
+    """The series that a run belongs to."""
+    return RunSettings.from_json(json.loads(run.config_json)).series
+
+
+def runs_of(reader: Reader, series_id: str) -> list[RunRow]:
+    """The stored runs of a series that were not deleted, oldest first."""
+    found = [run for run in reader.runs() if f'"{series_id}"' in run.config_json]
+    return [run for run in found if (series := series_of(run)) is not None and series.id == series_id]
+
+
+def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
+    """The table and what it says in a sentence; of a crossed series the grid, and who describes and who writes well."""
+    runs = [reader.run(run_id) for run_id in run_ids]
+    kind = task(runs[0].task)
+    if any(run.task != kind.name for run in runs):
+        raise UserError("These runs are of several tasks.", "Rank runs of one task.")
+    if len({run.fingerprint for run in runs}) > 1:
+        raise UserError("These runs are on several projects, or on several states of one.", "Rank runs on one project.")
+    values = {run.id: _values(reader, run) for run in runs}
+    series = [series_of(run) for run in runs]
+    crossed = all(each is not None and each.cross and each == series[0] for each in series)
+    note = _growing(runs, series[0] if len({each.id for each in series if each}) == 1 else None)
+    if not crossed:
+        names = dict(zip(values, _names(runs), strict=True))
+        rows = {names[run_id]: (each, (Link(run_id),)) for run_id, each in values.items()}
+        yield from _ranked(kind, "ranking", "Ranking", rows, note)
+        return
+    grid = _Cross(kind, runs, values)
+    yield grid.figure(note)
+    for side, title in ((0, "Who describes well"), (1, "Who writes well")):
+        yield from _ranked(kind, ("describers", "writers")[side], title, grid.side(side), note)
+
+
+def _values(reader: Reader, run: RunRow) -> dict[str, Mapping[str, float]]:
+    """Measures of the run's own items that have the headline."""
+    return {item.key: item.measures for item in reader.items(run.id) if not item.extra and item.headline is not None}
+
+
+def _growing(runs: Sequence[RunRow], series: SeriesSettings | None) -> str:
+    """Why nobody is called better yet; empty when all runs are done."""
+    open_runs = sum(run.status in GROWING for run in runs)
+    to_come = max(0, series.runs - len(runs)) if series is not None else 0
+    if not open_runs and not to_come:
+        return ""
+    said = [f"{counted(open_runs, 'run')} still growing"] if open_runs else []
+    said += [f"{counted(to_come, 'run')} to come"] if to_come else []
+    return f"Provisional, {' and '.join(said)}: nobody is called better until all are done."
+
+
+def _names(runs: Sequence[RunRow]) -> list[str]:
+    """Of models; with the run's number where two would be called alike."""
+    plain = [
+        run.name
+        or (
+            run.model_name
+            if run.backward_model_name in ("", run.model_name)
+            else f"{run.model_name} → {run.backward_model_name}"
+        )
+        for run in runs
+    ]
+    return [f"{name} (run {run.id})" if plain.count(name) > 1 else name for name, run in zip(plain, runs, strict=True)]
+
+
+def _ranked(
+    kind: Kind, name: str, title: str, rows: Mapping[str, tuple[Values, tuple[Link, ...]]], note: str
+) -> Iterator[Figure]:
+    """A table of places, and what it comes to."""
+    measure = kind.measure(kind.headline)
+    every = set.intersection(*(set(each) for each, _ in rows.values()))
+    common = sorted(every)
+    if not common:
+        text = f"No {kind.noun} is judged by all of them yet."
+        yield Sentence(name=f"{name}-verdict", title=title, short="Ranking", text=text, tone="muted", note=note)
+        return
+    places = standing(measure, rows, common, decide=not note)
+    over = f"Over the {counted(len(common), kind.noun)} that all have judged"
+    scarce = few(len(common), kind.nouns)
+    yield Sentence(
+        name=f"{name}-verdict",
+        title=title,
+        short="Ranking",
+        text=note or f"{over}, {_verdict(places)}",
+        tone="muted" if note or places[0].alike else "good",
+    )
+    yield Table(
+        name=name,
+        title=f"{title}: {measure.title}",
+        short="Ranking",
+        note=f"{over}; intervals of all means hold together, and so do those of all differences. {scarce}".strip(),
+        columns=(
+            Column("Rank", tip="The ranks that the differences leave open"),
+            Column("Model"),
+            Column(measure.title, form_of(measure), better_of(measure)),
+            Column("Cannot be told apart from"),
+        ),
+        rows=tuple(
+            Row((_rank_words(each), each.name, each.mean, _alike_words(each, places)), links=each.links)
+            for each in places
+        ),
+    )
+
+
+def _rank_words(place: Place) -> str:
+    return str(place.best) if place.best == place.worst else f"{place.best}–{place.worst}"
+
+
+def _alike_words(place: Place, places: Sequence[Place]) -> str:
+    if len(place.alike) == len(places) - 1 > 1:
+        return "any other"
+    return ", ".join(places[at].name for at in place.alike)
+
+
+def _verdict(places: Sequence[Place]) -> str:
+    first = places[0]
+    if not first.alike:
+        return f"{first.name} is better than {'every other' if len(places) > 2 else places[1].name}."
+    if all(len(each.alike) == len(places) - 1 for each in places):
+        return "none can be told apart from another." if len(places) > 2 else "the two cannot be told apart."
+    others = " and ".join(places[at].name for at in first.alike)
+    return f"{first.name} leads, but cannot be told apart from {others}."
+
+
+def standing(
+    measure: Measure,
+    rows: Mapping[str, tuple[Values, tuple[Link, ...]]],
+    common: Sequence[str],
+    decide: bool = True,
+) -> list[Place]:
+    """The places of two or more over the items `common`, the best first; without `decide` every order stays open.
+
+    Whose files were shown otherwise in more than a few items are not told apart: the difference may be that.
+    """
+    sign = -1.0 if measure.higher_is_better is False else 1.0
+    values = {name: [each[key][measure.name] for key in common] for name, (each, _) in rows.items()}
+    order = sorted(values, key=lambda name: -sign * sum(values[name]))
+    better: set[tuple[str, str]] = set()
+    level = joint_level(len(order))
+    for first, second in permutations(order, 2) if decide else ():
+        if order.index(first) < order.index(second) and _shown_alike(rows[first][0], rows[second][0], common):
+            _, low, high = interval(values[first], measure.lowest, measure.highest, against=values[second], level=level)
+            if low > 0 or high < 0:
+                better.add((first, second))
+    places = []
+    for name in order:
+        above = sum((other, name) in better for other in order)
+        below = sum((name, other) in better for other in order)
+        mean, low, high = interval(values[name], measure.lowest, measure.highest, level=1 - (1 - LEVEL) / len(order))
+        alike = [
+            at
+            for at, other in enumerate(order)
+            if other != name and (other, name) not in better and (name, other) not in better
+        ]
+        estimate = Estimate(mean, low, high, len(common))
+        places.append(Place(name, estimate, 1 + above, len(order) - below, tuple(alike), rows[name][1]))
+    return places
+
+
+def _shown_alike(first: Values, second: Values, common: Sequence[str]) -> bool:
+    unlike = sum(abs(first[key].get("shown", 1.0) - second[key].get("shown", 1.0)) > UNLIKE for key in common)
+    return unlike <= MOST_UNLIKE * len(common)
+
+
+class _Cross:
+    """Every describer with every writer."""
+
+    def __init__(self, kind: Kind, runs: Sequence[RunRow], values: Mapping[int, Values]) -> None:
+        self._kind, self._values = kind, values
+        by_models = {(_identity(run, "forward"), _identity(run, "backward")): run for run in runs}
+        alone = [run for (forward, backward), run in by_models.items() if forward == backward]
+        self._models = dict(zip((_identity(run, "forward") for run in alone), _names(alone), strict=True))
+        self._runs = {pair: run for pair, run in by_models.items() if set(pair) <= set(self._models)}
+
+    def figure(self, note: str) -> Grid:
+        """The headline of each pair over its own items."""
+        measure = self._kind.measure(self._kind.headline)
+        names = tuple(self._models.values())
+        cells = []
+        for (forward, backward), run in self._runs.items():
+            score = run.scores.get(measure.name)
+            if score is not None and score.value is not None:
+                value = Estimate(score.value, score.low, score.high, score.n)
+                cells.append(Cell(self._models[forward], self._models[backward], value, links=(Link(run.id),)))
+        return Grid(
+            name="cross",
+            title=f"{measure.title} of every describer with every writer",
+            short="Cross",
+            note=note or "A row describes, a column writes; intervals are each cell's own.",
+            rows=Categories("describes", names),
+            columns=Categories("writes", names),
+            scale=Axis(
+                measure.title,
+                measure.lowest,
+                measure.highest,
+                better_of(measure),
+                form_of(measure),
+            ),
+            cells=tuple(cells),
+        )
+
+    def side(self, side: int) -> dict[str, tuple[Values, tuple[Link, ...]]]:
+        """By model: each item's mean over all partners that have it; items that a partner lacks are left out."""
+        found: dict[str, tuple[Values, tuple[Link, ...]]] = {}
+        for identity, name in self._models.items():
+            runs = [run for pair, run in self._runs.items() if pair[side] == identity]
+            parts = [self._values[run.id] for run in runs]
+            keys = set.intersection(*(set(part) for part in parts)) if parts else set()
+            means = {key: _mean([part[key] for part in parts]) for key in keys}
+            found[name] = (means, tuple(Link(run.id) for run in runs))
+        return found
+
+
+def _mean(measures: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = set.intersection(*(set(each) for each in measures))
+    return {name: sum(each[name] for each in measures) / len(measures) for name in names}
+
+
+def _identity(run: RunRow, role: str) -> tuple[str, ...]:
+    """What makes a model itself, whichever file it came from."""
+    model = json.loads(run.model_json)[role]
+    return (model["sha256"],) if model["sha256"] else (model["name"], model["path"])

@@ -1,0 +1,326 @@
+"""Several models on the same items: a series of runs, one model loaded after the other, the source opened once.
+
+A series is known by its id in the settings of each of its runs. What was interrupted goes on with any of them: stored
+runs are completed in the order of the models, and those that never began are begun.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from core.analyses.ranking import runs_of
+from core.control import Control
+from core.cores import share_cores, usable_cores
+from core.errors import Cancelled, ModelError
+from core.events import Notice, RunFinished
+from core.generation import Extraction, Generation, Model, ModelInfo, Prompt, Request, Role, Sample
+from core.models.gguf import check_generative, read_header
+from core.models.opening import local_files
+from core.models.styles import told_as_before
+from core.run import pipeline
+from core.run.opening import open_models, open_source, record, reporter, require_same
+from core.run.state import Emit, Made, Parts, Run
+from core.settings import NamedModel, RunSettings
+from core.store.reader import Reader
+from core.store.rows import RunRow, SampleRow
+from core.store.writer import Store
+from core.trips.opening import Opened
+from core.trips.protocol import Ask, Step
+from core.types import Item
+
+
+@dataclass
+class SeriesFinished:
+    """How a series, or a single run, ended.
+
+    Attributes:
+        runs: those that this call worked on.
+        ranked: ids of all stored runs of the series; empty for a single run.
+        problems: models that could not be run, a sentence each.
+        stopped: whether it was stopped before its end.
+    """
+
+    runs: list[RunFinished] = field(default_factory=list)
+    ranked: list[int] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    stopped: bool = False
+
+
+def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> SeriesFinished:
+    """Begin a run for each model of the settings' series, or the one run of settings without a series.
+
+    Raises what `pipeline.start` raises; a model that cannot be loaded costs its own run only.
+    """
+    if settings.series is None:
+        return _alone(pipeline.start(settings, project, store, emit, control))
+    return _Series(settings, project, store, emit, control).work()
+
+
+def resume(run_id: int, store: Store, emit: Emit, control: Control) -> SeriesFinished:
+    """Go on with a stored run; where it is one of a series, with the whole series. Raises as `pipeline.resume`."""
+    settings = store.reader.settings(run_id)
+    if settings.series is None:
+        return _alone(pipeline.resume(run_id, store, emit, control))
+    store.check_free(run_id)
+    return _Series(settings, store.reader.run_project_root(run_id), store, emit, control).work()
+
+
+def _alone(finished: RunFinished) -> SeriesFinished:
+    return SeriesFinished([finished], stopped=finished.status == "interrupted")
+
+
+def planned(settings: RunSettings) -> list[RunSettings]:
+    """The settings of every run of a series, in the order in which they are made.
+
+    Crossed, each model first runs alone. Then each writer is loaded once more, for the descriptions of all others.
+    """
+    series = settings.series
+    if series is None:
+        return [settings]
+    alone = [replace(settings, model=each.file, endpoint=each.endpoint) for each in series.models]
+    if not series.cross:
+        return alone
+    alone = [replace(each, backward_model=None, backward_endpoint=None) for each in alone]
+    crossed = [
+        replace(
+            describer,
+            backward_model=None if writer.endpoint else writer.file,
+            backward_endpoint=writer.endpoint,
+        )
+        for writer in series.models
+        for describer in alone
+        if _forward(describer) != writer
+    ]
+    return alone + crossed
+
+
+def _forward(settings: RunSettings) -> NamedModel:
+    return NamedModel(settings.model, settings.endpoint)
+
+
+def _backward(settings: RunSettings) -> NamedModel:
+    if settings.one_model:
+        return _forward(settings)
+    return NamedModel(settings.backward_model or "", settings.backward_endpoint)
+
+
+class _Series:
+    """Works a series off; the thread that calls it writes all its runs."""
+
+    def __init__(self, settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> None:
+        settings = share_cores(settings, usable_cores())
+        self._settings, self._project = settings, project
+        self._store, self._emit, self._control = store, emit, control
+        self._plan = planned(settings)
+        self._finished = SeriesFinished()
+
+    def work(self) -> SeriesFinished:
+        """See the runs through, one after the other.
+
+        Raises UserError where the source cannot be opened, Cancelled when stopped before any run began.
+        """
+        self._check_files()
+        with ExitStack() as stack:
+            opened: Opened | None = None
+            for settings in self._plan:
+                stored = self._stored(settings)
+                if stored is not None and stored.status == "finished":
+                    continue
+                try:
+                    opened = self._run(stack, settings, opened, stored)
+                except ModelError as error:
+                    self._note(f"{_forward(settings).label} could not be run: {error.problem}")
+                except Cancelled:
+                    self._finished.stopped = True
+                    if not self._all():
+                        raise
+                if self._finished.stopped:
+                    break
+        self._finished.ranked = [run.id for run in self._all()]
+        if not self._finished.ranked and self._finished.problems:
+            raise ModelError("None of the models could be run.", self._finished.problems[0])
+        return self._finished
+
+    def _check_files(self) -> None:
+        """Before anything is loaded: a file that no run can use is found at once, not in the middle of the night."""
+        files = dict.fromkeys(path for settings in self._plan for path in local_files(settings))
+        for path in files:
+            check_generative(read_header(path))
+
+    def _all(self) -> list[RunRow]:
+        series = self._settings.series
+        return runs_of(self._store.reader, series.id) if series else []
+
+    def _stored(self, settings: RunSettings) -> RunRow | None:
+        """The run of the series that these models have already."""
+        wanted = _forward(settings), _backward(settings)
+        for run in self._all():
+            known = self._store.reader.settings(run.id)
+            if (_forward(known), _backward(known)) == wanted:
+                return run
+        return None
+
+    def _note(self, text: str) -> None:
+        self._finished.problems.append(text)
+        self._emit(Notice(text))
+
+    def _run(self, stack: ExitStack, settings: RunSettings, opened: Opened | None, stored: RunRow | None) -> Opened:
+        """One run to its end; gives the source, for the runs after it."""
+        if stored is not None:
+            self._store.check_free(stored.id)
+            settings = self._store.reader.settings(stored.id)
+            generation = told_as_before(settings.generation, json.loads(stored.model_json))
+            settings = replace(settings, generation=generation)
+        with ExitStack() as loaded:
+            models = self._models(loaded, settings)
+            if opened is None:
+                opened = open_source(stack, self._project, settings, self._emit, self._control)
+            chosen = {name: getattr(settings, name) for name in _MODELS}
+            mine = replace(opened, settings=replace(opened.settings, **chosen))
+            parts = Parts(mine, *models)
+            if stored is None:
+                run_id = record(self._store, parts)
+            else:
+                run_id = stored.id
+                require_same(parts, self._store.reader.settings(run_id), self._store, run_id)
+                self._store.take_up(run_id)
+            run = Run(run_id, mine.settings, parts, self._store, self._emit, self._control)
+            run.known, run.made = self._drawn(run_id), self._made(settings)
+            finished = pipeline.see_through(run, resumed=stored is not None)
+        self._finished.runs.append(finished)
+        self._finished.stopped = finished.status == "interrupted"
+        return opened
+
+    def _models(self, loaded: ExitStack, settings: RunSettings) -> tuple[Model, Model]:
+        """The models of a run. A describer whose words another run of the series has is loaded only when needed."""
+
+        def cancel_with(model: Model) -> None:
+            self._control.on_stop(model.cancel)
+
+        def notify(text: str) -> None:
+            self._emit(Notice(text))
+
+        def opened(wanted: RunSettings) -> tuple[Model, Model]:
+            return open_models(loaded, wanted, notify, reporter(self._emit, self._control), cancel_with)
+
+        describer = None if settings.one_model or settings.endpoint else self._alone_with(_forward(settings))
+        if describer is None:
+            return opened(settings)
+        writer = _backward(settings)
+        alone = replace(settings, model=writer.file, endpoint=writer.endpoint, backward_model=None)
+        backward = opened(replace(alone, backward_endpoint=None))[1]
+        info = ModelInfo(**json.loads(describer.model_json)["forward"])
+        forward = replace(settings, backward_model=None, backward_endpoint=None)
+        return _WhenNeeded(info, lambda: opened(forward)[0]), backward
+
+    def _drawn(self, run_id: int) -> dict[str, Item]:
+        """The items of the run of the series that drew most."""
+        others = [run for run in self._all() if run.id != run_id]
+        fullest = max(others, key=lambda run: run.items_admitted, default=None)
+        return self._store.reader.drawn(fullest.id) if fullest is not None else {}
+
+    def _alone_with(self, model: NamedModel) -> RunRow | None:
+        """The run in which a model both describes and writes; None outside a cross, where nothing is made twice."""
+        if not (self._settings.series and self._settings.series.cross):
+            return None
+        alone = replace(self._settings, model=model.file, endpoint=model.endpoint)
+        return self._stored(replace(alone, backward_model=None, backward_endpoint=None))
+
+    def _made(self, settings: RunSettings) -> Made:
+        """What the runs of both models alone have of a crossed run: descriptions, and code from no description."""
+        if settings.one_model:
+            return lambda key, step: None
+        sides = {"forward": _forward(settings), "backward": _backward(settings)}
+        known = {
+            side: _Made(self._store.reader, run.id)
+            for side, model in sides.items()
+            if (run := self._alone_with(model)) is not None
+        }
+
+        def made(key: str, step: Step) -> Sample | None:
+            side = step.source.model if isinstance(step.source, Ask) else ""
+            return known[side].sample(key, step) if side in known and step.parent is None else None
+
+        return made
+
+
+_MODELS = ("model", "endpoint", "backward_model", "backward_endpoint", "generation")
+"""Fields of the settings in which the runs of a series differ."""
+
+
+class _Made:
+    """Samples of a stored run that were made from an item itself: the model's alone, whoever else took part."""
+
+    def __init__(self, reader: Reader, run_id: int) -> None:
+        self._reader = reader
+        self._items = {row.key: row.id for row in reader.items(run_id)}
+        self._of_item: tuple[int, Sequence[SampleRow]] = (0, ())
+
+    def sample(self, key: str, step: Step) -> Sample | None:
+        """The sample at the step's place, if it came out whole."""
+        item_id = self._items.get(key)
+        if item_id is None:
+            return None
+        if self._of_item[0] != item_id:
+            self._of_item = item_id, self._reader.samples(item_id)
+        place = (step.role, None, step.index, step.round)
+        for row in self._of_item[1]:
+            if (row.role, row.parent_id, row.index, row.step) == place and row.author == "model" and not row.error:
+                return _again(row, self._reader.prompt(row.prompt_hash))
+        return None
+
+
+def _again(row: SampleRow, prompt: str) -> Sample:
+    return Sample(
+        role=Role(row.role),
+        index=row.index,
+        prompt_text=prompt,
+        seed=row.seed,
+        temperature=row.temperature,
+        raw_text=row.raw_text,
+        extraction=Extraction(row.text, row.extraction_steps),
+        prompt_tokens=row.prompt_tokens,
+        completion_tokens=row.completion_tokens,
+        seconds=row.seconds,
+        finish_reason=row.finish_reason,
+        truncated=row.truncated,
+        recitation=row.recitation,
+        step=row.step,
+        shown=1.0 if row.shown is None else row.shown,
+    )
+
+
+class _WhenNeeded:
+    """A `Model` that is loaded only when something is asked of it."""
+
+    def __init__(self, info: ModelInfo, load: Callable[[], Model]) -> None:
+        self.info = info
+        self._load = load
+        self._model: Model | None = None
+
+    def _loaded(self) -> Model:
+        if self._model is None:
+            self._model = self._load()
+        return self._model
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        return self._loaded().count_tokens(prompt)
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        on_text: Callable[[str, str], None] | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> Iterator[Generation]:
+        return self._loaded().generate(requests, on_text, on_progress)
+
+    def cancel(self) -> None:
+        if self._model is not None:
+            self._model.cancel()
+
+    def close(self) -> None:
+        """Whoever loaded it closes it."""
