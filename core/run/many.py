@@ -56,7 +56,7 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     Raises what `pipeline.start` raises; a model that cannot be loaded costs its own run only.
     """
     if settings.series is None:
-        return _alone(pipeline.start(settings, project, store, emit, control))
+        return _single(pipeline.start(settings, project, store, emit, control))
     return _Series(settings, project, store, emit, control).work()
 
 
@@ -64,12 +64,12 @@ def resume(run_id: int, store: Store, emit: Emit, control: Control) -> SeriesFin
     """Go on with a stored run; where it is one of a series, with the whole series. Raises as `pipeline.resume`."""
     settings = store.reader.settings(run_id)
     if settings.series is None:
-        return _alone(pipeline.resume(run_id, store, emit, control))
+        return _single(pipeline.resume(run_id, store, emit, control))
     store.check_free(run_id)
     return _Series(settings, store.reader.run_project_root(run_id), store, emit, control).work()
 
 
-def _alone(finished: RunFinished) -> SeriesFinished:
+def _single(finished: RunFinished) -> SeriesFinished:
     return SeriesFinished([finished], stopped=finished.status == "interrupted")
 
 
@@ -84,7 +84,7 @@ def planned(settings: RunSettings) -> list[RunSettings]:
     alone = [replace(settings, model=each.file, endpoint=each.endpoint) for each in series.models]
     if not series.cross:
         return alone
-    alone = [replace(each, backward_model=None, backward_endpoint=None) for each in alone]
+    alone = [_alone(settings, each) for each in series.models]
     crossed = [
         replace(
             describer,
@@ -96,6 +96,11 @@ def planned(settings: RunSettings) -> list[RunSettings]:
         if _forward(describer) != writer
     ]
     return alone + crossed
+
+
+def _alone(settings: RunSettings, model: NamedModel) -> RunSettings:
+    """Settings in which one model describes and writes."""
+    return replace(settings, model=model.file, endpoint=model.endpoint, backward_model=None, backward_endpoint=None)
 
 
 def _forward(settings: RunSettings) -> NamedModel:
@@ -116,6 +121,8 @@ class _Series:
         self._settings, self._project = settings, project
         self._store, self._emit, self._control = store, emit, control
         self._plan = planned(settings)
+        self._writer: tuple[NamedModel, Model] | None = None
+        self._loaded = ExitStack()
         self._finished = SeriesFinished()
 
     def work(self) -> SeriesFinished:
@@ -124,7 +131,7 @@ class _Series:
         Raises UserError where the source cannot be opened, Cancelled when stopped before any run began.
         """
         self._check_files()
-        with ExitStack() as stack:
+        with ExitStack() as stack, self._loaded:
             opened: Opened | None = None
             for settings in self._plan:
                 stored = self._stored(settings)
@@ -176,7 +183,7 @@ class _Series:
             generation = told_as_before(settings.generation, json.loads(stored.model_json))
             settings = replace(settings, generation=generation)
         with ExitStack() as loaded:
-            models = self._models(loaded, settings)
+            models = self._models(loaded, settings)  # before the source: a bad model should cost no test run
             if opened is None:
                 opened = open_source(stack, self._project, settings, self._emit, self._control)
             chosen = {name: getattr(settings, name) for name in _MODELS}
@@ -196,7 +203,11 @@ class _Series:
         return opened
 
     def _models(self, loaded: ExitStack, settings: RunSettings) -> tuple[Model, Model]:
-        """The models of a run. A describer whose words another run of the series has is loaded only when needed."""
+        """The models of a run.
+
+        Crossed, a describer whose words another run of the series has is loaded only when needed, and a writer stays
+        loaded for all of its describers.
+        """
 
         def cancel_with(model: Model) -> None:
             self._control.on_stop(model.cancel)
@@ -204,18 +215,21 @@ class _Series:
         def notify(text: str) -> None:
             self._emit(Notice(text))
 
-        def opened(wanted: RunSettings) -> tuple[Model, Model]:
-            return open_models(loaded, wanted, notify, reporter(self._emit, self._control), cancel_with)
+        def opened(stack: ExitStack, wanted: RunSettings) -> tuple[Model, Model]:
+            return open_models(stack, wanted, notify, reporter(self._emit, self._control), cancel_with)
 
-        describer = None if settings.one_model or settings.endpoint else self._alone_with(_forward(settings))
-        if describer is None:
-            return opened(settings)
+        describer = None if settings.one_model else self._alone_with(_forward(settings))
         writer = _backward(settings)
-        alone = replace(settings, model=writer.file, endpoint=writer.endpoint, backward_model=None)
-        backward = opened(replace(alone, backward_endpoint=None))[1]
+        if self._writer is not None and (describer is None or self._writer[0] != writer):
+            self._loaded.close()
+            self._writer = None
+        if describer is None:
+            return opened(loaded, settings)
+        if self._writer is None:
+            self._writer = writer, opened(self._loaded, _alone(settings, writer))[1]
         info = ModelInfo(**json.loads(describer.model_json)["forward"])
-        forward = replace(settings, backward_model=None, backward_endpoint=None)
-        return _WhenNeeded(info, lambda: opened(forward)[0]), backward
+        forward = _alone(settings, _forward(settings))
+        return _WhenNeeded(info, lambda: opened(loaded, forward)[0]), self._writer[1]
 
     def _drawn(self, run_id: int) -> dict[str, Item]:
         """The items of the run of the series that drew most."""
@@ -227,8 +241,7 @@ class _Series:
         """The run in which a model both describes and writes; None outside a cross, where nothing is made twice."""
         if not (self._settings.series and self._settings.series.cross):
             return None
-        alone = replace(self._settings, model=model.file, endpoint=model.endpoint)
-        return self._stored(replace(alone, backward_model=None, backward_endpoint=None))
+        return self._stored(_alone(self._settings, model))
 
     def _made(self, settings: RunSettings) -> Made:
         """What the runs of both models alone have of a crossed run: descriptions, and code from no description."""
