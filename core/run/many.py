@@ -7,10 +7,12 @@ runs are completed in the order of the models, and those that never began are be
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from core.analyses.ranking import runs_of
 from core.control import Control
@@ -24,6 +26,7 @@ from core.models.styles import told_as_before
 from core.run import pipeline
 from core.run.opening import open_models, open_source, record, reporter, require_same
 from core.run.state import Emit, Made, Parts, Run
+from core.setting import check
 from core.settings import NamedModel, RunSettings
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow
@@ -60,13 +63,15 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     return _Series(settings, project, store, emit, control).work()
 
 
-def resume(run_id: int, store: Store, emit: Emit, control: Control) -> SeriesFinished:
+def resume(
+    run_id: int, store: Store, emit: Emit, control: Control, changed: Mapping[str, Any] = MappingProxyType({})
+) -> SeriesFinished:
     """Go on with a stored run; where it is one of a series, with the whole series. Raises as `pipeline.resume`."""
     settings = store.reader.settings(run_id)
     if settings.series is None:
-        return _single(pipeline.resume(run_id, store, emit, control))
+        return _single(pipeline.resume(run_id, store, emit, control, changed))
     store.check_free(run_id)
-    return _Series(settings, store.reader.run_project_root(run_id), store, emit, control).work()
+    return _Series(settings, store.reader.run_project_root(run_id), store, emit, control, changed).work()
 
 
 def _single(finished: RunFinished) -> SeriesFinished:
@@ -116,8 +121,18 @@ def _backward(settings: RunSettings) -> NamedModel:
 class _Series:
     """Works a series off; the thread that calls it writes all its runs."""
 
-    def __init__(self, settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> None:
-        settings = share_cores(settings, usable_cores())
+    def __init__(
+        self,
+        settings: RunSettings,
+        project: Path,
+        store: Store,
+        emit: Emit,
+        control: Control,
+        changed: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        check(settings)
+        settings = share_cores(settings.resumed(changed), usable_cores())
+        self._changed = changed
         self._settings, self._project = settings, project
         self._store, self._emit, self._control = store, emit, control
         self._plan = planned(settings)
@@ -179,7 +194,7 @@ class _Series:
         """One run to its end; gives the source, for the runs after it."""
         if stored is not None:
             self._store.check_free(stored.id)
-            settings = self._store.reader.settings(stored.id)
+            settings = self._store.reader.settings(stored.id).resumed(self._changed)
             generation = told_as_before(settings.generation, json.loads(stored.model_json))
             settings = replace(settings, generation=generation)
         with ExitStack() as loaded:
