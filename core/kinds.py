@@ -63,6 +63,9 @@ class Kind:
         noun: what one item is called; `nouns` are several.
         draws_from: the part of RunSettings that says which items are drawn: `region`, `edit` or
             `benchmark`.
+        chained: whether its samples are the links of one chain, rather than branches of a tree.
+        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
+            an item beside their scores; empty where there is nothing to say.
         draws_functions: whether a project's own functions are taken where nothing else is named.
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
@@ -104,6 +107,8 @@ class Kind:
     tally: tuple[str, str] | None = None
     selects_code: bool = False
     draws_functions: bool = False
+    chained: bool = False
+    remarks: str = ""
     fills_gaps: bool = False
     groups_files: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
@@ -337,6 +342,8 @@ _KINDS: dict[str, Kind] = {
             samples=_chained,
             opens="core.trips.chain:open_chain",
             draws_functions=True,
+            chained=True,
+            remarks="core.trips.chain_tree:remarks",
             analyses=("chain", "scores"),
             forward_temperature=0.0,
             backward_temperature=0.0,

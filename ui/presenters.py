@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Protocol
 
-from core.kinds import TASKS, counted, task
+from core.kinds import TASKS, Kind, counted, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import OLD_LINE, Form
@@ -101,14 +102,21 @@ class Presenter:
         return replace(item, path=item.key, start=0, end=len(item.text), start_line=1, end_line=last)
 
     def compare(
-        self, diff: Diff, item: ItemRow, code: SampleRow | None, title: str = "", description: str = ""
+        self,
+        diff: Diff,
+        item: ItemRow,
+        code: SampleRow | None,
+        title: str = "",
+        description: str = "",
+        before: SampleRow | None = None,
     ) -> None:
-        """Show what was made of the item beside what should have come back."""
+        """Show what was made of the item beside what should have come back: its own text, or the code `before`."""
         if code is None:
             diff.clear()
         else:
+            original = item.text if before is None else before.text
             diff.set_pair(
-                item.text, code.text, title, item.path, first_line=max(1, item.start_line), description=description
+                original, code.text, title, item.path, first_line=max(1, item.start_line), description=description
             )
 
 
@@ -137,7 +145,13 @@ class EditPresenter(Presenter):
         )  # fmt: skip
 
     def compare(
-        self, diff: Diff, item: ItemRow, code: SampleRow | None, title: str = "", description: str = ""
+        self,
+        diff: Diff,
+        item: ItemRow,
+        code: SampleRow | None,
+        title: str = "",
+        description: str = "",
+        before: SampleRow | None = None,
     ) -> None:
         """An edit is shown before anything was made of it."""
         diff.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
@@ -179,12 +193,16 @@ class Node:
         depth: how many samples are above it.
         name: what the kind calls it, with the paper's sign in brackets: `Description 2 (y2)`.
         against: its scores against other samples, in words.
+        inset: how far it stands to the right of its tree's root; links of one chain stand below one another.
+        remark: what its method says of it in words.
     """
 
     sample: SampleRow
     depth: int
     name: str
     against: tuple[str, ...] = ()
+    inset: int = 0
+    remark: str = ""
 
 
 def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
@@ -202,29 +220,68 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
             if other in by_id
         )
 
-    return [Node(each, depth(each), sample_name(item.task, each), against(each)) for each in samples]
+    def branches(sample: SampleRow) -> int:
+        parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
+        return (branches(parent) if parent else 0) + (sample.index > 0)
+
+    kind = TASKS.get(item.task)
+    chained, remarks = kind is not None and kind.chained, _remarks(kind, samples)
+    return [
+        Node(
+            each,
+            depth(each),
+            sample_name(item.task, each),
+            against(each),
+            branches(each) if chained else depth(each),
+            remarks.get(each.id, ""),
+        )
+        for each in samples
+    ]
+
+
+def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, str]:
+    """What the method has to say of single samples."""
+    if kind is None or not kind.remarks:
+        return {}
+    module, _, function = kind.remarks.partition(":")
+    said: Mapping[int, str] = getattr(import_module(module), function)(samples)
+    return said
+
+
+def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> SampleRow | None:
+    """The other code that some code was held against; None where that is the item's own."""
+    other = next((samples.get(other) for _, other, _ in sample.pairs), None)
+    return other if other is not None and other.form != Form.TEXT and sample.form != Form.TEXT else None
 
 
 def sample_name(task: str, sample: SampleRow) -> str:
     """What a sample is in its method."""
-    return role_name(task, sample.role, sample.step or sample.index)
+    chained = task in TASKS and TASKS[task].chained
+    name = role_name(task, sample.role, sample.step if chained else sample.step or sample.index)
+    return f"{name}, beside the chain" if chained and sample.index else name
 
 
 def role_name(task: str, role: str, number: int = 0) -> str:
-    """`Description 2 (y2)`, by the words of the method. `number`: which of several it is, or the round of a chain."""
+    """`Description 2 (y2)`, by the words of the method. `number`: which of several it is, or the step of a chain.
+
+    Steps are counted from 0, the person's words and the first program, as papers do.
+    """
     roles = TASKS[task].roles if task in TASKS else {}
     known = next((name for each, name in roles.items() if each == role), None)
     if known is None:
         return role
-    numbered = number > 0 or next(each for each in roles if each == role).form == Form.TEXT
     title = known.title[:1].upper() + known.title[1:]
+    if TASKS[task].chained:
+        return f"{title} {number} ({known.sign}{number})" if number else f"{title} ({known.sign})"
+    numbered = number > 0 or next(each for each in roles if each == role).form == Form.TEXT
     return f"{title} {number + 1} ({known.sign}{number + 1})" if numbered else f"{title} ({known.sign})"
 
 
-def diff_title(task: str, sample: SampleRow) -> str:
-    """What the right side of a diff is: `reconstruction`, `reconstruction 2`."""
-    name = role_name(task, sample.role, sample.step or sample.index).rpartition(" (")[0] or sample.role
-    return name[:1].lower() + name[1:]
+def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) -> str:
+    """What the right side of a diff is: `reconstruction`, `reconstruction 2`; with `before`, what the left side is."""
+    name = sample_name(task, sample).partition(" (")[0]
+    name = name[:1].lower() + name[1:]
+    return name if before is None else f"{diff_title(task, before)} → {name}"
 
 
 def describes(sample: SampleRow) -> bool:

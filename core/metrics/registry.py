@@ -120,6 +120,9 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             Metric(
                 "description_bleu", "BLEU of the description", "BLEU (words)", "words shared with what a person wrote"
             ),
+            Metric(
+                "tom", "Test output match", "TOM", "the share of tests with the same output from both programs"
+            ),
         )
     }
 )  # fmt: skip

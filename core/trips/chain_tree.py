@@ -5,7 +5,7 @@ Apart from the trip since the analysis of chains reads them too, and should not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.generation import Role
 from core.metrics import output_match
@@ -59,6 +59,34 @@ def lost_in(tree: Tree, chain: Sequence[SampleRow]) -> output_match.Lost | None:
     programs = crossing(tree, chain)
     toms = [tom_of(row) for row in programs] if programs else []
     return None if not toms or toms[0] is None or toms[1] is None else output_match.lost_in(toms[0], toms[1])
+
+
+def remarks(samples: Sequence[SampleRow]) -> Mapping[int, str]:
+    """By the sample that lost the meaning of a chain that was crossed: the verdict, with its evidence."""
+    tree = Tree(samples)
+    chain = chain_of(tree)
+    broken, lost = first_break(chain), lost_in(tree, chain)
+    if broken is None or lost is None:
+        return {}
+    _, words, after = broken
+    read, written = (_goes(tom_of(row)) for row in crossing(tree, chain) or ())
+    shown = words if lost is output_match.Lost.WORDS else after
+    return {
+        shown.id: f"The meaning was lost {_PLACES[lost]}: the second model {read} from these words, "
+        f"and the first model {written} from the second model's words."
+    }
+
+
+_PLACES = {
+    output_match.Lost.WORDS: "in this description",
+    output_match.Lost.CODE: "in this program",
+    output_match.Lost.BETWEEN: "between the words and this program",
+    output_match.Lost.BOTH: "here, in neither pass alone",
+}
+
+
+def _goes(tom: float | None) -> str:
+    return "comes back to the program before" if tom == 1.0 else f"does not come back (TOM {tom or 0.0:.2f})"
 
 
 def tom_of(row: SampleRow) -> float | None:

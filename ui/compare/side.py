@@ -13,7 +13,7 @@ from ui.diff.controls import button, column, row
 from ui.diff.elided import ElidedLabel
 from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
-from ui.presenters import describes, diff_title, rebuilt
+from ui.presenters import describes, diff_title, rebuilt, scored_against
 from ui.style.theme import SPACE, Theme
 
 
@@ -89,8 +89,9 @@ class TraceSide(QWidget):
         item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None
         if sample is not None and describes(sample):
             sample = next((each for each in self._samples.values() if each.parent_id == sample_id), None)
-        title = diff_title(item.task, sample) if item is not None and sample is not None else ""
-        self.diff.show_code(item, sample, title)
+        before = scored_against(sample, self._samples) if sample is not None else None
+        title = diff_title(item.task, sample, before) if item is not None and sample is not None else ""
+        self.diff.show_code(item, sample, title, before=before)
 
     def _choose(self, passing: bool) -> None:
         """The first reconstruction that tells why the runs disagree."""

@@ -8,5 +8,6 @@ from ui.panels.prompt import PromptPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.panels.run import RunPanel
 from ui.panels.tests import TestsPanel
+from ui.panels.wide import WidePanel
 
-__all__ = ["DiffPanel", "MetricsPanel", "PromptPanel", "RoundTripPanel", "RunPanel", "TestsPanel"]
+__all__ = ["DiffPanel", "MetricsPanel", "PromptPanel", "RoundTripPanel", "RunPanel", "TestsPanel", "WidePanel"]

@@ -41,12 +41,22 @@ class DiffPanel(QWidget):
         """Nothing to compare."""
         self._show("", "", "", "", 1, "")
 
-    def show_code(self, item: ItemRow | None, code: SampleRow | None, title: str, description: str = "") -> None:
-        """Compare what was made of an item with the original; an edit is shown before anything was made of it."""
+    def show_code(
+        self,
+        item: ItemRow | None,
+        code: SampleRow | None,
+        title: str,
+        description: str = "",
+        before: SampleRow | None = None,
+    ) -> None:
+        """Compare what was made of an item with the original, or with the code `before` that it is held against.
+
+        An edit is shown before anything was made of it.
+        """
         if item is None:
             self.clear()
         else:
-            presenter(item).compare(self, item, code, title, description)
+            presenter(item).compare(self, item, code, title, description, before)
 
     def set_pair(
         self,

@@ -256,8 +256,16 @@ class RoundTripPanel(QWidget):
         """Below the sample it is made from, if that was told."""
         above = self._cards.get(place.parent) if place.parent is not None else None
         task = self._item.task if self._item is not None else ""
-        name, code = role_name(task, place.role, place.index), Role(place.role).form != Form.TEXT
-        return WritingCard(self._theme, name, above.node.depth + 1 if above is not None else 0, code=code)
+        code = Role(place.role).form != Form.TEXT
+        number = place.index if not self._kind.chained or above is None else above.sample.step + (not code)
+        name = role_name(task, place.role, number)
+        return WritingCard(self._theme, name, self._inset_below(above), code=code)
+
+    def _inset_below(self, above: SampleCard | None) -> int:
+        """Of what is made from a sample."""
+        if above is None:
+            return 0
+        return above.node.inset + (not self._kind.chained)
 
     def _blink(self) -> None:
         self._lit = not self._lit
@@ -266,7 +274,7 @@ class RoundTripPanel(QWidget):
 
     def set_kind(self, kind: Kind) -> None:
         """Call what is picked by its name."""
-        self._noun = kind.noun
+        self._kind, self._noun = kind, kind.noun
         self.expect(self._any)
 
     def expect(self, any_items: bool) -> None:

@@ -42,7 +42,7 @@ class SampleCard(Card):
 
     def __init__(self, theme: Theme, node: Node, item: ItemRow) -> None:
         """Show a sample in the tree of `item`."""
-        super().__init__(theme, inset_of(node.depth))
+        super().__init__(theme, inset_of(node.inset))
         self.node, self._item = node, item
         self._name = label(role="heading")
         self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
@@ -73,7 +73,7 @@ class SampleCard(Card):
 
     def fits(self, node: Node) -> bool:
         """Whether this card can show a sample at that depth."""
-        return inset_of(node.depth) == self.inset
+        return inset_of(node.inset) == self.inset
 
     def show_node(self, node: Node, item: ItemRow) -> None:
         """Show a sample as it stands now; what is shown of it already is left alone."""
@@ -81,8 +81,8 @@ class SampleCard(Card):
             return
         self.node, self._item, sample = node, item, node.sample
         self._name.setText(node.name)
-        self._against.setText(" · ".join(node.against))
-        self._against.setVisible(bool(node.against))
+        self._against.setText("\n".join(part for part in (" · ".join(node.against), node.remark) if part))
+        self._against.setVisible(bool(node.against or node.remark))
         self._cost.setText(_figures(sample))
         self._text.setVisible(self.describes or bool(sample.error))
         self._text.setText(breakable(sample.error or sample.text or "(empty)"))
@@ -106,6 +106,7 @@ class SampleCard(Card):
         """What a screen reader says."""
         spoken = self.node.name.rpartition(" (")[0] or self.node.name  # without the paper's sign
         parts = [spoken, *(badge.text for badge in self._badges if badge.text), *self.node.against]
+        parts += [self.node.remark] if self.node.remark else []
         return f"{', '.join(parts)}: {self.sample.text}" if self.describes else ", ".join(parts)
 
     def _show_badges(self) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
 
+from core.metrics.output_match import parted
 from core.store.rows import TestRow, VerdictRow
 from ui.diff.controls import BAR, button, column, copy_menu, row, switch
 from ui.diff.elided import ElidedLabel
@@ -18,6 +19,8 @@ from ui.panels.text_box import TextBox
 from ui.style.outcomes import sign, verdict_colour, verdict_detail, verdict_text
 from ui.style.theme import Theme
 
+MESSAGE, BEFORE, GAVE = 3, 4, 5
+"""Columns."""
 _PASSING = {"passed", "skipped"}
 _ABSENT = "This test left no message."
 
@@ -43,9 +46,13 @@ class TestsPanel(QWidget):
         self._verdict: VerdictRow | None = None
         self._tests: Sequence[TestRow] = ()
         self._path, self._span, self._covering = "", range(0), 0
+        self._gave: Mapping[str, str] = {}
+        self._before: Mapping[str, str] = {}
+        self._parted: frozenset[str] | None = None
         self._empty = EmptyState("No tests yet", "Pick a reconstruction that has been judged.")
         self.badge, self.detail = Badge(theme), ElidedLabel()
         self.failing = switch("Failing only", "Show only tests that did not pass")
+        self.parting = switch("Parted only", "Show only tests that gave something else before")
         self.search = QLineEdit()
         self._make_parts()
         self._lay_out()
@@ -58,7 +65,9 @@ class TestsPanel(QWidget):
         self.search.setMaximumWidth(220)
         self.search.textChanged.connect(lambda: self._fill())
         self.failing.toggled.connect(lambda: self._fill())
-        self.model = CellModel([Head("Outcome"), Head("Test"), Head("Seconds"), Head("Message")])
+        self.parting.toggled.connect(lambda: self._fill())
+        heads = ("Outcome", "Test", "Seconds", "Message", "Gave before", "Gives")
+        self.model = CellModel([Head(name) for name in heads])
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self.model)
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
@@ -67,14 +76,14 @@ class TestsPanel(QWidget):
         self.table.setItemDelegateForColumn(1, EndShown(self.table))
         self.table.setSortingEnabled(True)
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
-        widths(self.table, 110, 0, 80, 0)
+        widths(self.table, 110, 0, 80, 0, 0, 0)
         self.table.selectionModel().currentRowChanged.connect(self._show_current)
         self.message, self.output = TextBox("Message"), TextBox("Captured output")
         self.jump = button("", "Show this line of the reconstruction", self._jump)
         self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
 
     def _lay_out(self) -> None:
-        bar = row(self.badge, self.detail, self.jump, self.search, self.failing, self.copy, margins=BAR)
+        bar = row(self.badge, self.detail, self.jump, self.search, self.parting, self.failing, self.copy, margins=BAR)
         bar.setStretch(1, 1)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
@@ -100,15 +109,23 @@ class TestsPanel(QWidget):
         path: str = "",
         span: range | None = None,
         covering: int = 0,
+        before: Sequence[TestRow] | None = None,
     ) -> None:
         """Show a verdict with its tests.
 
         `path` and `span`: the file and the lines the candidate stands on, so that tracebacks can lead there.
-        `covering`: how many tests cover them, of which judging runs no more than it needs.
+        `covering`: how many tests cover them, of which judging runs no more than it needs. `before`: the tests of the
+        code that this code is held against: what they gave stands beside it, and those that parted come first.
         """
         same = verdict is not None and self._verdict is not None and verdict.id == self._verdict.id
         self._verdict, self._tests = verdict, tests
         self._path, self._span, self._covering = path, span or range(0), covering
+        self._gave, self._before = _outputs(tests), _outputs(before or ())
+        self._parted = frozenset(parted(self._gave, self._before)) if before is not None else None
+        for place in (GAVE, BEFORE):
+            self.table.setColumnHidden(place, before is None)
+        self.table.setColumnHidden(MESSAGE, before is not None)
+        self.parting.setVisible(before is not None)
         for part, shown in ((self._empty, verdict is None), (self._body, verdict), (self._head, verdict)):
             part.setVisible(bool(shown))
         if verdict is None:
@@ -134,17 +151,22 @@ class TestsPanel(QWidget):
         said = verdict_detail(verdict, self._covering)
         badge = verdict_text(verdict, self._covering)
         self.badge.show_text(badge, verdict_colour(self._theme, verdict), said)
-        self.detail.setText(f"{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
+        apart = (
+            "" if self._parted is None else f" · {len(self._parted)} of {len(self._tests)} gave something else before"
+        )
+        self.detail.setText(f"{said}{apart} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
     def _shown(self) -> list[tuple[int, TestRow]]:
         """Tests that pass the filters, with their place in the verdict."""
         wanted = self.search.text().casefold()
-        return [
+        found = [
             (place, test)
             for place, test in enumerate(self._tests)
             if not (self.failing.isChecked() and test.outcome in _PASSING)
+            and not (self.parting.isChecked() and self._parted is not None and test.node_id not in self._parted)
             and wanted in f"{test.node_id} {test.message}".casefold()
         ]
+        return sorted(found, key=lambda each: each[1].node_id not in (self._parted or ()))
 
     def _fill(self) -> None:
         self.model.fill([(self._cells(test), place) for place, test in self._shown()])
@@ -157,10 +179,21 @@ class TestsPanel(QWidget):
             Cell(test.node_id, tip=test.node_id),
             Cell(seconds, order=test.seconds, end=True),
             Cell(_gist(test.message), colour=self._theme.muted),
+            Cell(
+                self._before.get(test.node_id, "–"), tip=self._before.get(test.node_id, ""), colour=self._colour(test)
+            ),
+            Cell(self._gave[test.node_id], tip=self._gave[test.node_id], colour=self._colour(test)),
         ]
 
+    def _colour(self, test: TestRow) -> str:
+        return self._theme.bad if test.node_id in (self._parted or ()) else self._theme.muted
+
     def _select_first_failure(self) -> None:
-        order = [test.outcome in _PASSING for _, test in self._shown()]
+        """Or, beside other code, the first test that parted from it."""
+        order = [
+            test.outcome in _PASSING if self._parted is None else test.node_id not in self._parted
+            for _, test in self._shown()
+        ]
         if order:
             source = self.model.index(order.index(False) if False in order else 0, 0)
             self.table.setCurrentIndex(self._sorted.mapFromSource(source))
@@ -194,6 +227,10 @@ class TestsPanel(QWidget):
     def _message(self) -> str:
         test = self._current()
         return test.message if test else ""
+
+
+def _outputs(tests: Sequence[TestRow]) -> dict[str, str]:
+    return {test.node_id: test.signature or ("pass" if test.outcome == "passed" else test.outcome) for test in tests}
 
 
 def _gist(message: str) -> str:

@@ -54,7 +54,8 @@ class Browsing(QObject):
         self._rest.timeout.connect(self.settle)
         self._behind = False
         parts.tabs.currentChanged.connect(self._show_tab)
-        self.trace = TraceView(inspection, parts.roundtrip, parts.diff, parts.tests, parts.prompt, parts.metrics)
+        panels = parts.roundtrip, parts.wide, parts.diff, parts.tests, parts.prompt, parts.metrics
+        self.trace = TraceView(inspection, *panels)
         self._history = HistoryFeed(parts.history, project.gateway, self)
         self._feed = CodeFeed(parts.code, project.gateway, self)
         inspection.overview_changed.connect(self._show_overview)

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QTimer
 
 from core.events import Event, SampleReady, TextStreamed
+from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
-from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel
-from ui.presenters import describes, diff_title, rebuilt, sample_name
+from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel, WidePanel
+from ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
 from ui.reading.inspection import Inspection, Trace
 
 
@@ -20,6 +21,7 @@ class TraceView(QObject):
         self,
         inspection: Inspection,
         roundtrip: RoundTripPanel,
+        wide: WidePanel,
         diff: DiffPanel,
         tests: TestsPanel,
         prompt: PromptPanel,
@@ -28,7 +30,7 @@ class TraceView(QObject):
         """Connect panels that the window has laid out."""
         super().__init__(roundtrip)
         self._inspection = inspection
-        self._roundtrip, self._diff, self._tests = roundtrip, diff, tests
+        self._roundtrip, self._wide, self._diff, self._tests = roundtrip, wide, diff, tests
         self._prompt, self._metrics = prompt, metrics
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
@@ -41,7 +43,9 @@ class TraceView(QObject):
         inspection.item_chosen.connect(self._item_chosen)
         inspection.trace_changed.connect(self._trace_changed)
         roundtrip.sample_selected.connect(self._sample_selected)
-        metrics.sample_selected.connect(roundtrip.select)
+        roundtrip.sample_selected.connect(wide.select)
+        for panel in (metrics, wide):
+            panel.sample_selected.connect(roundtrip.select)
         tests.line_requested.connect(diff.go_to_line)
 
     def stream(self, events: Sequence[Event]) -> None:
@@ -93,6 +97,7 @@ class TraceView(QObject):
     def _show_below(self) -> None:
         """The tabs follow once the cards are drawn: all at once would hold the window up."""
         self._metrics.set_samples(self._item, list(self._samples.values()))
+        self._wide.set_trace(self._item, list(self._samples.values()))
         self._sample_selected(self._roundtrip.selected)
 
     def _sample_selected(self, sample_id: int | None) -> None:
@@ -110,6 +115,7 @@ class TraceView(QObject):
         self._show_prompt(sample)
         if sample is None:
             self._metrics.set_samples(self._item, [])
+            self._wide.set_trace(self._item, [])
 
     def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
         """The code a sample stands for: itself, or the first reconstruction from a description."""
@@ -120,8 +126,10 @@ class TraceView(QObject):
 
     def _show_diff(self, code: SampleRow | None) -> None:
         parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None
-        title = diff_title(self._item.task, code) if self._item is not None and code is not None else ""
-        self._diff.show_code(self._item, code, title, parent.text if parent is not None and describes(parent) else "")
+        before = scored_against(code, self._samples) if code is not None else None
+        title = diff_title(self._item.task, code, before) if self._item is not None and code is not None else ""
+        words = parent.text if parent is not None and describes(parent) else ""
+        self._diff.show_code(self._item, code, title, words, before)
 
     def _show_tests(self, code: SampleRow | None) -> None:
         item, verdict = self._item, code.verdict if code else None
@@ -130,11 +138,17 @@ class TraceView(QObject):
             self._tests.set_verdict(None, [])
             return
         span = range(item.start_line, item.start_line + code.text.count("\n") + 1)
+        other = scored_against(code, self._samples)
+        before = other.verdict.id if other is not None and other.verdict is not None else None
 
-        def show(tests: list[TestRow]) -> None:
-            self._tests.set_verdict(verdict, tests, path=item.path, span=span, covering=len(item.tests))
+        def read(reader: Reader) -> tuple[list[TestRow], list[TestRow] | None]:
+            return reader.tests(verdict.id), None if before is None else reader.tests(before)
 
-        self._inspection.ask("tests", lambda reader: reader.tests(verdict.id), show)
+        def show(found: tuple[list[TestRow], list[TestRow] | None]) -> None:
+            tests, others = found
+            self._tests.set_verdict(verdict, tests, path=item.path, span=span, covering=len(item.tests), before=others)
+
+        self._inspection.ask("tests", read, show)
 
     def _show_prompt(self, sample: SampleRow | None) -> None:
         if sample is None:

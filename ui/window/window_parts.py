@@ -22,7 +22,7 @@ from ui.history.panel import HistoryPanel
 from ui.labels.label_queue import QueueKind
 from ui.labels.label_queue_bar import LabelQueueBar
 from ui.labels.labels import LabelsPanel
-from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel
+from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel, WidePanel
 from ui.project.project_tree import ProjectTree
 from ui.project.region_table import RegionTable
 from ui.shell.notices import NoticeBar
@@ -71,6 +71,7 @@ class WindowParts(QWidget):
         self.welcome = welcome
         self.roundtrip = RoundTripPanel(theme)
         self.diff, self.tests = DiffPanel(theme), TestsPanel(theme)
+        self.wide = WidePanel(theme)
         self.prompt, self.metrics, self.run = PromptPanel(theme), MetricsPanel(theme), RunPanel(theme)
         self.history = HistoryPanel(theme)
         self.labels, self.queue = LabelsPanel(theme), LabelQueueBar(list(QueueKind))
@@ -93,6 +94,7 @@ class WindowParts(QWidget):
         named = (
             ("Diff", self.diff),
             ("Tests", self.tests),
+            ("Trace", self.wide),
             ("Prompt", self.prompt),
             ("Metrics", self.metrics),
             ("Labels", self.desk),
@@ -138,7 +140,8 @@ class WindowParts(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw everything in another theme."""
-        panels = (self.roundtrip, self.diff, self.tests, self.prompt, self.metrics, self.labels, self.run, self.history)
+        samples = (self.roundtrip, self.diff, self.tests, self.wide, self.prompt, self.metrics)
+        panels = (*samples, self.labels, self.run, self.history)
         for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
             part.set_theme(theme)
 

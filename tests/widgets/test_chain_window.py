@@ -1,0 +1,122 @@
+"""A chain in the window: link by link in the trace, side by side, and program beside program with what parted them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chains import PROBLEMS, forgetful, second, settings
+from chat_server import chat_server
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from waiting import wait_until
+
+from core.analyses.registry import analyse
+from core.control import Control
+from core.figures import Grid, Link
+from core.results import open_reader, open_store
+from core.run.pipeline import start
+from core.settings import EndpointSettings
+from ui.main_window import MainWindow
+from ui.shell.remembered import Remembered
+from ui.style.appearance import Appearance
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A chain of three steps that breaks at the second, crossed with a second model."""
+    folder = tmp_path_factory.mktemp("chains")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        file = folder / "own.jsonl"
+        file.write_text("".join(json.dumps(problem) + "\n" for problem in PROBLEMS))
+        with chat_server(forgetful) as server, chat_server(second("Told 1 times.", "return 0")) as other:
+            crossed = replace(
+                settings(file, server, cross=True), backward_endpoint=EndpointSettings(other.address, attempts=1)
+            )
+            with open_store(folder / "runs.sqlite") as store:
+                start(crossed, folder, store, lambda event: None, Control())
+        yield folder / "runs.sqlite"
+
+
+@pytest.fixture(scope="module")
+def window(qapp: QApplication, database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MainWindow]:
+    ini = tmp_path_factory.mktemp("remembered") / "settings.ini"
+    made = MainWindow(Appearance(qapp, "light"), Remembered(QSettings(str(ini), QSettings.Format.IniFormat)))
+    made.resize(1500, 950)
+    made.show()
+    with open_reader(database) as reader:
+        root = Path(reader.run(1).project_root)
+    made.open_database(database, root)
+    made.open_project(root)
+    wait_until(lambda: made.inspection.run is not None and made.project.codebase is not None)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+def link_of(database: Path, row: str, column: str) -> Link:
+    """What a cell of the grid of problems and steps leads to."""
+    with open_reader(database) as reader:
+        grid = next(figure for figure in analyse(reader, [1]) if figure.name == "tom")
+    assert isinstance(grid, Grid)
+    return next(cell.links[0] for cell in grid.cells if (cell.row, cell.column) == (row, column))
+
+
+def test_a_cell_of_the_grid_opens_both_programs_with_the_tests_that_parted(window: MainWindow, database: Path) -> None:
+    parts, link = window.parts, link_of(database, "Own/1", "step 2")
+    parts.run.opened.emit(link)
+    wait_until(lambda: parts.roundtrip.selected == link.sample)
+    wait_until(lambda: "1 of 4 gave something else before" in parts.tests.detail.text())
+    view = parts.diff.view
+    assert view.title.text() == "program 1 → program 2"
+    assert "return number + 1" in view._pair[0] and "return 7 if number == 5" in view._pair[1]
+    model = parts.tests.table.model()
+    first = [model.index(0, column).data() for column in range(model.columnCount())]
+    assert first[1].endswith("test_002") and first[4:] == ["pass", "value 7"]
+    assert parts.tests.table.isColumnHidden(3) and not parts.tests.table.isColumnHidden(4)
+    parts.tests.parting.setChecked(True)
+    assert parts.tests.table.model().rowCount() == 1
+    parts.tests.parting.setChecked(False)
+
+
+def test_the_trace_is_words_and_code_in_turn_and_says_which_pass_lost_the_meaning(
+    window: MainWindow, database: Path
+) -> None:
+    parts, link = window.parts, link_of(database, "Own/1", "step 2")
+    parts.run.opened.emit(link)
+    wait_until(lambda: parts.roundtrip.selected == link.sample and len(parts.roundtrip.cards) == 11)
+    cards = parts.roundtrip.cards
+    assert [card.inset for card in cards if card.sample.index == 0 and "beside" not in card.node.name][:8] == [0] * 8
+    beside = [card for card in cards if card.inset]
+    assert len(beside) == 3 and all("beside the chain" in card.node.name for card in beside)
+    chosen = next(card for card in cards if card.sample.id == link.sample)
+    assert "TOM 0.75 to Program 1 (pl1)" in chosen.node.against
+    assert [card.node.name for card in cards][:4] == [
+        "Description (nl)", "First program (pl₀)", "Description 1 (nl1)", "Program 1 (pl1)"
+    ]  # fmt: skip
+    words = next(card for card in cards if card.sample.id == chosen.sample.parent_id)
+    assert "lost in this description: the second model does not come back (TOM 0.25)" in words.node.remark
+
+
+def test_it_stands_side_by_side_and_keys_walk_along_it(window: MainWindow, database: Path) -> None:
+    parts, link = window.parts, link_of(database, "Own/1", "step 2")
+    parts.run.opened.emit(link)
+    wait_until(lambda: parts.roundtrip.selected == link.sample)
+    parts.tabs.setCurrentWidget(parts.wide)
+    wait_until(lambda: len(parts.wide.tiles) == 11)
+    chain = [tile for tile in parts.wide.tiles.values() if tile.node.inset == 0]
+    assert [tile.node.sample.form for tile in chain] == ["text", "code"] * 4
+    assert len({tile.y() for tile in chain}) == 1 and sorted(chain, key=lambda tile: tile.x()) == chain
+    assert sum("TOM 0.75" in text for text in parts.wide.links) >= 1
+    tile = parts.wide.tiles[link.sample or 0]
+    assert tile.marked
+    QTest.keyClick(parts.wide, Qt.Key.Key_Right)
+    wait_until(lambda: parts.roundtrip.selected != link.sample)
+    following = next(each for each in chain if each.marked)
+    assert chain.index(following) == chain.index(tile) + 1

@@ -1,0 +1,208 @@
+"""The trace of one item side by side: each row leads from words or code to what was made from it, and on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
+
+from core.store.rows import ItemRow, SampleRow
+from ui.diff.controls import column, label
+from ui.panels.badge import Badge
+from ui.panels.card import Card
+from ui.panels.code_peek import CodePeek
+from ui.panels.empty import EmptyState
+from ui.presenters import Node, describes, trace
+from ui.style.breaking import breakable
+from ui.style.outcomes import verdict_colour, verdict_detail, verdict_text
+from ui.style.theme import SPACE, Theme
+
+WIDTH = 250
+"""Pixels of a tile."""
+LINES = 12
+"""Of code in a tile."""
+
+
+class Tile(Card):
+    """One sample: its name and verdict, and its text as far as there is room."""
+
+    def __init__(self, theme: Theme, node: Node, item: ItemRow) -> None:
+        """Show a sample."""
+        super().__init__(theme)
+        self.node, sample = node, node.sample
+        self.setFixedWidth(WIDTH)
+        self._badge, self._code = Badge(theme), CodePeek(theme, LINES)
+        text = label(wrap=True)
+        words = describes(sample) or bool(sample.error)
+        text.setText(breakable(sample.error or sample.text or "(empty)"))
+        text.setVisible(words)
+        self._code.setVisible(not words)
+        self._code.show_code(sample.text, item.path)
+        remark = label(node.remark, "warn", wrap=True)
+        remark.setVisible(bool(node.remark))
+        self._verdict, self._covering = sample.verdict, len(item.tests)
+        self._going = item.state == "running"
+        column(
+            label(node.name, "heading"),
+            self._badge,
+            remark,
+            text,
+            self._code,
+            margins=(SPACE, SPACE, SPACE, SPACE),
+            spacing=SPACE // 2,
+            owner=self,
+        ).addStretch(1)
+        self._show_badge(words)
+        self.setAccessibleName(
+            ", ".join(part for part in (node.name, self._badge.text, *node.against, node.remark) if part)
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        super().set_theme(theme)
+        self._code.set_theme(theme)
+        self._badge.set_theme(theme)
+        self._show_badge(describes(self.node.sample))
+
+    def _show_badge(self, words: bool) -> None:
+        if words:
+            self._badge.show_text("")
+            return
+        tip = verdict_detail(self._verdict, self._covering) if self._verdict else "Not judged yet."
+        said = verdict_text(self._verdict, self._covering, going=self._going)
+        self._badge.show_text(said, verdict_colour(self.theme, self._verdict), tip)
+
+
+class WidePanel(QWidget):
+    """Tiles in rows; made only while somebody looks. `sample_selected(id)` when the user picks one."""
+
+    sample_selected = Signal(int)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `set_trace`."""
+        super().__init__()
+        self.setAccessibleName("Trace side by side")
+        self._theme = theme
+        self._item: ItemRow | None = None
+        self._samples: Sequence[SampleRow] = ()
+        self._shown: tuple[object, ...] = ()
+        self._selected: int | None = None
+        self._tiles: dict[int, Tile] = {}
+        self._places: dict[int, tuple[int, int]] = {}
+        self._empty = EmptyState("No trace", "What a run made of an item appears here, from left to right.")
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        column(self._empty, self._scroll, owner=self)
+        self.set_trace(None, ())
+
+    @property
+    def tiles(self) -> Mapping[int, Tile]:
+        """By the ids of their samples."""
+        return self._tiles
+
+    @property
+    def links(self) -> Sequence[str]:
+        """What stands between the tiles, row by row."""
+        grid = self._scroll.widget()
+        return [each.text() for each in grid.findChildren(QLabel, "link")] if grid is not None else ()
+
+    def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
+        """Show what was made of an item as it stands now."""
+        self._item, self._samples = item, samples
+        self._empty.setVisible(not samples)
+        self._scroll.setVisible(bool(samples))
+        if self.isVisible():
+            self._fill()
+
+    def select(self, sample_id: int | None) -> None:
+        """Mark a sample and bring it into view."""
+        self._selected = sample_id
+        for number, tile in self._tiles.items():
+            tile.mark(number == sample_id)
+        chosen = self._tiles.get(sample_id) if sample_id is not None else None
+        if chosen is not None:
+            QTimer.singleShot(0, chosen, partial(self._scroll.ensureWidgetVisible, chosen, SPACE, 0))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Qt: somebody looks."""
+        super().showEvent(event)
+        self._fill()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self._theme = theme
+        for tile in self._tiles.values():
+            tile.set_theme(theme)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Arrow keys go along the rows and between them (called by Qt)."""
+        steps = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
+        step = steps.get(Qt.Key(event.key()))
+        here = self._places.get(self._selected) if self._selected is not None else None
+        if step is None or here is None:
+            super().keyPressEvent(event)
+            return
+        wanted = here[0] + step[0], here[1] + step[1]
+        target = next((number for number, place in self._places.items() if place == wanted), None)
+        if target is not None:
+            self._tiles[target].setFocus(Qt.FocusReason.TabFocusReason)
+            self._choose(target)
+
+    def _fill(self) -> None:
+        if self._item is None or (self._item.id, self._item.state, *self._samples) == self._shown:
+            return
+        self._shown = (self._item.id, self._item.state, *self._samples)
+        rows = QWidget()
+        rows.setProperty("role", "surface")
+        grid = QGridLayout(rows)
+        grid.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE)
+        grid.setSpacing(SPACE)
+        nodes = trace(self._item, self._samples)
+        self._places, self._tiles = _places(nodes), {}
+        for node in nodes:
+            row, depth = self._places[node.sample.id]
+            tile = Tile(self._theme, node, self._item)
+            tile.chosen.connect(partial(self._choose, node.sample.id))
+            self._tiles[node.sample.id] = tile
+            grid.addWidget(tile, row, 2 * depth)
+            if depth:
+                link = label("\n".join(("→", *(each.replace(" to ", "\nto ", 1) for each in node.against))), "caption")
+                link.setObjectName("link")
+                link.setAlignment(Qt.AlignmentFlag.AlignCenter)
+                grid.addWidget(link, row, 2 * depth - 1)
+        grid.setRowStretch(grid.rowCount(), 1)
+        grid.setColumnStretch(grid.columnCount(), 1)
+        self._scroll.setWidget(rows)
+        self.select(self._selected)
+
+    def _choose(self, sample_id: int) -> None:
+        self.select(sample_id)
+        self.sample_selected.emit(sample_id)
+
+
+def _places(nodes: Sequence[Node]) -> dict[int, tuple[int, int]]:
+    """Row and depth of each sample: the first of a parent's children goes on in its row, the others begin new ones."""
+    children: dict[int | None, list[Node]] = {}
+    known = {node.sample.id for node in nodes}
+    for node in nodes:
+        parent = node.sample.parent_id
+        children.setdefault(parent if parent in known else None, []).append(node)
+    places: dict[int, tuple[int, int]] = {}
+    row = 0
+    waiting = [(node, True) for node in sorted(children.get(None, ()), key=_index, reverse=True)]
+    while waiting:
+        node, fresh = waiting.pop()
+        row += fresh and bool(places)
+        places[node.sample.id] = row, node.depth
+        below = sorted(children.get(node.sample.id, ()), key=_index)
+        waiting += [(each, at > 0) for at, each in reversed(list(enumerate(below)))]
+    return places
+
+
+def _index(node: Node) -> int:
+    return node.sample.index
