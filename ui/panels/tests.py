@@ -151,10 +151,8 @@ class TestsPanel(QWidget):
         said = verdict_detail(verdict, self._covering)
         badge = verdict_text(verdict, self._covering)
         self.badge.show_text(badge, verdict_colour(self._theme, verdict), said)
-        apart = (
-            "" if self._parted is None else f" · {len(self._parted)} of {len(self._tests)} gave something else before"
-        )
-        self.detail.setText(f"{said}{apart} · {verdict.seconds:.2f} s · {verdict.oracle}")
+        apart = f"{len(self._parted or ())} of {len(self._tests)} gave something else before · " if self._before else ""
+        self.detail.setText(f"{apart}{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
     def _shown(self) -> list[tuple[int, TestRow]]:
         """Tests that pass the filters, with their place in the verdict."""

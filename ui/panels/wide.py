@@ -46,7 +46,7 @@ class Tile(Card):
         self._verdict, self._covering = sample.verdict, len(item.tests)
         self._going = item.state == "running"
         column(
-            label(node.name, "heading"),
+            label(node.name, "heading", wrap=True),
             self._badge,
             remark,
             text,
