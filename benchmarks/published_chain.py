@@ -37,9 +37,9 @@ PASSED = "Passed"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
-    with opened as file:
-        return [json.loads(line) for line in file]
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def bare(text: str) -> str:
@@ -161,11 +161,11 @@ def compare(database: Path, run_id: int, published: Mapping[str, Mapping[str, An
             told["their SC_1, time-outs kept"] += said["by our rule"] == 1.0
             told["our pass@1"] += item.measures["pass@1"] == 1.0
             told["our SC_1"] += item.measures["sc"] == 1.0
-            tom = item.measures["tom"]
+            shared = item.measures["tom"]
             passes = bool(item.measures["pass@1"])
-            if (passes, round(tom, 6)) != (said["pass"], round(said["tom"], 6)):
+            if (passes, round(shared, 6)) != (said["pass"], round(said["tom"], 6)):
                 print(
-                    f"{key}: pass {said['pass']} -> {passes}, TOM {said['tom']:.3f} -> {tom:.3f}"
+                    f"{key}: pass {said['pass']} -> {passes}, TOM {said['tom']:.3f} -> {shared:.3f}"
                     f" (theirs by our rule {said['by our rule']:.3f}); {_why(row)}"
                 )
     for name, count in told.items():
