@@ -177,6 +177,11 @@ def _task_name(options: argparse.Namespace) -> str:
     """Without a name it is that of the file that is named, else synthesis. Raises UserError."""
     drawn = _file_drawn(options.project) if options.project is not None else ""
     given = given_settings(options)
+    if "directive.words" in given:
+        wanted = next(kind.name for kind in TASKS.values() if kind.takes_words)
+        if options.task not in (None, wanted):
+            raise UserError(f"--directive is for the task {wanted}.", f"Leave --task out, or say --task {wanted}.")
+        return wanted
     named = (
         ("--edits", "edit.file" in given, "edit"),
         ("--benchmark", "benchmark.file" in given, "benchmark"),

@@ -135,10 +135,9 @@ def _project(options: argparse.Namespace) -> Path:
 
 def demo_command(options: argparse.Namespace) -> int:
     """The bundled project in the window; with `--headless`, or where there is no screen, in the terminal."""
-    drawn = TASKS[options.task].draws_from if options.task else ""
-    bundled = {"benchmark": "pocket.jsonl", "cells": "tour.ipynb"}.get(drawn)
+    bundled = TASKS[options.task].demo if options.task else ()
     if bundled and vars(options)["benchmark.file"] is None:
-        options.project = resource("benchmark", bundled)
+        options.project = resource(*bundled)
     fitting, left_out = serving.models_in(options)
     settings = run_settings(options, fitting)
     project = resource("demo")

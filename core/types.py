@@ -117,7 +117,7 @@ class Item:
 
     Attributes:
         key: stable within a run and over resumption (for a region: `path:start-end`).
-        kind: `region`, `edit`, `problem` or `cell`.
+        kind: `region`, `edit`, `problem`, `cell` or `directive`.
         text: the reference x; for an edit the new snippet.
         old_text: for an edit the old snippet; else None.
         admitted: False when dropped; `reason` then says why.

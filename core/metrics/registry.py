@@ -118,6 +118,18 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 higher_is_better=False, yes_or_no=True,
             ),
             Metric(
+                "cosine", "Similarity of meaning (cosine)", "Cosine",
+                "cosine of sentence vectors, of a program the mean over its summaries", lowest=-1.0,
+            ),
+            Metric(
+                "cosine_cut", "Compared in part", "Cut", "a text was longer than the embedding model reads",
+                higher_is_better=None, yes_or_no=True,
+            ),
+            Metric(
+                "directive_recited", "Directive recited", "Recited", "share of the directive that the code repeats",
+                higher_is_better=None,
+            ),
+            Metric(
                 "description_bleu", "BLEU of the description", "BLEU (words)", "words shared with what a person wrote"
             ),
             Metric(

@@ -14,6 +14,7 @@ from core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
 from core.models.prompts import CODE
 
 VERSION = 1
+_A_FUNCTION = "A function of this chain"
 SUMMARY = "# Docstring:"
 """Begins the words that a model adds below a function that it reads as plain code."""
 _DESCRIBE = (
@@ -58,44 +59,51 @@ def describe_prompt(signature: str, body: str, fits: Fits, style: str, shot: Exa
     example = f"{shot.signature}\n{shot.body}"
     if style == INFILL:
         shown = f"{shot.signature}\n{docstring(shot.words)}\n{shot.body}\n\n\n"
-        return _fitting(Prompt((), infill=Infill(f'{shown}{signature}\n    """', f'"""\n{body}\n')), fits)
+        return fitting(Prompt((), infill=Infill(f'{shown}{signature}\n    """', f'"""\n{body}\n')), fits)
     if style == CODE:
         text = f"{example}\n{SUMMARY} {shot.words}\n\n\n{code}\n{SUMMARY}"
-        return _fitting(Prompt((Message(PLAIN, text),), block=Block("", comment=True)), fits)
+        return fitting(Prompt((Message(PLAIN, text),), block=Block("", comment=True)), fits)
     turns = (
         Message("system", _DESCRIBE),
-        Message("user", _fenced(example)),
+        Message("user", fenced(example)),
         Message("assistant", shot.words),
-        Message("user", _fenced(code)),
+        Message("user", fenced(code)),
     )
-    return _fitting(Prompt(turns), fits)
+    return fitting(Prompt(turns), fits)
 
 
-def write_prompt(signature: str, words: str, fits: Fits, style: str, shot: Example = SHOT) -> Prompt:
-    """Ask for the body of a function of which the signature and a docstring are shown. Raises ModelError."""
+def write_prompt(
+    signature: str, words: str, fits: Fits, style: str, shot: Example = SHOT, what: str = _A_FUNCTION
+) -> Prompt:
+    """Ask for the body of a function of which the signature and a docstring are shown.
+
+    Raises ModelError that says that `what` is too long.
+    """
     asked = f"{signature}\n{docstring(words)}\n"
     example = f"{shot.signature}\n{docstring(shot.words)}\n"
     if style in (CODE, INFILL):
         # The last blank of the indentation is the model's: tokenizers join it with the word that follows.
         text = f"{example}{shot.body}\n\n\n{asked}"
-        return _fitting(Prompt((Message(PLAIN, text),), prefill="   ", block=Block("    ")), fits)
+        return fitting(Prompt((Message(PLAIN, text),), prefill="   ", block=Block("    ")), fits, what)
     turns = (
         Message("system", _WRITE),
-        Message("user", _fenced(example)),
-        Message("assistant", _fenced(f"{example}{shot.body}")),
-        Message("user", _fenced(asked)),
+        Message("user", fenced(example)),
+        Message("assistant", fenced(f"{example}{shot.body}")),
+        Message("user", fenced(asked)),
     )
-    return _fitting(Prompt(turns, prefill="```python\n", stop=("\n```",)), fits)
+    return fitting(Prompt(turns, prefill="```python\n", stop=("\n```",)), fits, what)
 
 
-def _fenced(code: str) -> str:
+def fenced(code: str) -> str:
+    """A code block."""
     return f"```python\n{code.rstrip()}\n```"
 
 
-def _fitting(prompt: Prompt, fits: Fits) -> Prompt:
+def fitting(prompt: Prompt, fits: Fits, what: str = _A_FUNCTION) -> Prompt:
+    """The prompt, if it leaves room for an answer. Raises ModelError that says that `what` is too long."""
     if not fits(prompt):
         raise ModelError(
-            "A function of this chain does not fit the model's context window.",
+            f"{what} does not fit the model's context window.",
             "Use a larger context size, or a model with a larger window.",
         )
     return prompt

@@ -157,6 +157,7 @@ def _run_columns(run: RunRow) -> Row:
         "image_digest": run.image_digest,
         **_model_columns("forward", models["forward"]),
         **_model_columns("backward", models["backward"]),
+        "embedder": json.loads(run.config_json).get("directive", {}).get("embedder_name", ""),
         "config": run.config_json,
     }
 

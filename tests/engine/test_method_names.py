@@ -15,6 +15,11 @@ NAMING = {
     "core/kinds.py": "the registry",
     "core/analyses/registry.py": "an analysis bears the name of its method",
     "core/settings.py": "a run is SynthesisRTC unless something else is asked for",
+    "core/source/directives.py": "a field of its files",
+    "core/store/decoding.py": "a column of items",
+    "core/store/encoding.py": "likewise",
+    "core/store/export.py": "likewise",
+    "core/trips/directive.py": "the kind of its items",
 }
 """Files that may hold the name of a method as a text, and why."""
 

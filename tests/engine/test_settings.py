@@ -24,7 +24,10 @@ def another(each: Described) -> Any:
     if each.kind is bool:
         return not each.default
     if each.kind in (int, float):
-        return each.kind(each.about.least if each.default in (None, each.about.most) else each.default + 1)
+        if each.many:
+            return (each.kind(each.about.most),)
+        full = each.default is None or each.default + 1 > each.about.most
+        return each.kind(each.about.least if full else each.default + 1)
     if each.about.choices:
         return next(choice for choice in each.about.choices if choice != each.default)
     value = "2024-02-29" if each.about.form == "day" else "/some/where"
@@ -43,9 +46,13 @@ def test_a_setting_is_allowed_stored_and_read_back(path: str) -> None:
 @pytest.mark.parametrize("path", [path for path, each in SETTINGS.items() if each.kind in (int, float)])
 def test_no_number_is_out_of_its_bounds(path: str) -> None:
     each = SETTINGS[path]
+
+    def problem(value: float) -> str:
+        return each.problem((each.kind(value),) if each.many else each.kind(value))
+
     for value in (each.about.least - 1, each.about.most + 1):
-        assert "is not a" in each.problem(each.kind(value))
-    assert not any(each.problem(each.kind(value)) for value in (each.about.least, each.about.most))
+        assert "is not a" in problem(value)
+    assert not any(problem(value) for value in (each.about.least, each.about.most))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,10 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 ATOMS = (bool, int, float, complex, str, bytes, type(None))
 
 
+class UNWRITTEN:
+    """Stands for the function where nobody gave a reference: the tests then have nothing to say."""
+
+
 def checked(function: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Make a test of `function` record its signature; the test is called with a recording `candidate`."""
 
@@ -34,6 +38,8 @@ def checked(function: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
         @functools.wraps(test)
         def run(record_property: Callable[[str, object], None]) -> None:
             __tracebackhide__ = True
+            if function is UNWRITTEN:
+                return
             candidate = Recording(function)
             _seed(test.__module__ + "." + test.__name__)
             try:

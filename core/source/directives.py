@@ -1,0 +1,214 @@
+"""Directives: what people ask for in words, with the head of the function and its tests where there are some.
+
+A file of them is a JSONL of objects, plain text with a directive on each line, or a benchmark file, whose docstrings
+are directives. Nothing of a file runs here, and a bad one is refused with every bad line named.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.errors import ProjectError
+from core.source.benchmark import is_benchmark, read_benchmark, with_docstring
+from core.source.json_lines import BadLine, Row, python_tree, read_bytes, read_each, read_rows, text_of, texts_of
+from core.types import Problem, Span
+
+FIELD = "directive"
+_REMEDY = (
+    "Name a file of directives: JSONL with `directive` in each object, plain text with one a line, or a benchmark."
+)
+_EXAMPLES = re.compile(r"(?im)^[ \t]*(?:>>>|(?:for )?examples?\b[^\n]{0,40}:?[ \t]*$)")
+_HOLE = "pass"
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One thing that a person asked for.
+
+    Attributes:
+        key: its name in the file; unique there.
+        words: the directive.
+        problem: the program with its body, a single `pass` where nobody gave a reference. Its `entry` is empty where
+            no head of the function was given: then the whole program is to be written.
+        header: the lines of the function above its body, decorators included; empty as above.
+        tested: whether tests came with it.
+        solved: whether a reference came with it, which has to pass those tests.
+    """
+
+    key: str
+    words: str
+    problem: Problem
+    header: str
+    tested: bool
+    solved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Directives:
+    """A file of directives. `fingerprint`: SHA-256 of its bytes."""
+
+    name: str
+    fingerprint: str
+    every: tuple[Directive, ...]
+
+
+def read_directives(path: Path) -> Directives:
+    """Every directive of the file. Raises ProjectError that names each bad line (the first 20)."""
+    name = path.name.split(".")[0]
+    if not is_benchmark(path):
+        return _read_text(path, name)
+    data, rows = read_rows(path, _REMEDY)
+    digest = hashlib.sha256(data).hexdigest()
+    if rows and not any(isinstance(row, dict) and FIELD in row for _, row in rows):
+        return Directives(name, digest, tuple(map(_of_problem, read_benchmark(path).problems)))
+    found = read_each(path, rows, _of_row, lambda directive: directive.key, "id")
+    return Directives(name, digest, _some(path, found))
+
+
+def by_hand(words: str, header: str = "", tests: str = "") -> Directives:
+    """The one directive that a person wrote down instead of a file. Raises ProjectError."""
+    try:
+        row = {"id": "by hand", FIELD: words, "header": header, "tests": tests}
+        digest = hashlib.sha256("\x1f".join((words, header, tests)).encode("utf-8", "surrogatepass")).hexdigest()
+        return Directives("by hand", digest, (_of_row(1, row),))
+    except BadLine as error:
+        raise ProjectError(f"What was written {error}.", "Mend it, then try again.") from None
+
+
+def _some(path: Path, found: Sequence[Directive]) -> tuple[Directive, ...]:
+    if not found:
+        raise ProjectError(f"{path} holds no directive.", _REMEDY)
+    return tuple(found)
+
+
+def _read_text(path: Path, name: str) -> Directives:
+    data = read_bytes(path, _REMEDY)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProjectError(f"{path} is not UTF-8 text (byte {error.start + 1}).", _REMEDY) from None
+    if "\0" in text:
+        raise ProjectError(f"{path} is no text: it holds NUL bytes.", _REMEDY)
+    lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), start=1))
+    found = [_of_row(number, {FIELD: line}) for number, line in lines if line]
+    return Directives(name, hashlib.sha256(data).hexdigest(), _some(path, found))
+
+
+# --------------------------------------------------------------------------- one line
+
+
+def _of_row(number: int, row: Row) -> Directive:
+    """Raises BadLine."""
+    words = text_of(row, FIELD).strip()
+    if not words:
+        raise BadLine("`directive` is empty")
+    if "\0" in words:
+        raise BadLine("`directive` holds a NUL character")
+    prelude, header = (text_of(row, name, "").strip("\n") for name in ("prelude", "header"))
+    python_tree("prelude", prelude)
+    function = _function(header) if header.strip() else None
+    test, asserts = _tests(row)
+    if (test or asserts) and function is None:
+        raise BadLine("has `tests` but no `header`: the tests would not know which function they call")
+    reference = text_of(row, "reference", "") if function is not None else ""
+    problem = _problem(number, words, prelude, header, function.name if function is not None else "", reference)
+    if reference:
+        python_tree("reference", problem.program)
+    problem = replace(problem, key=_key(number, row), test=test, asserts=asserts)
+    return Directive(problem.key, words, problem, header, bool(test or asserts), bool(reference.strip()))
+
+
+def _key(number: int, row: Row) -> str:
+    value = row.get("id")
+    if value is None:
+        return f"line {number}"
+    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        raise BadLine("`id` is neither a text nor a whole number")
+    return text_of({"id": str(value)}, "id")
+
+
+def _function(header: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    """The function that the lines begin. Raises BadLine where they are no head of one."""
+    try:
+        body = python_tree("header", f"{header.rstrip()}\n    {_HOLE}\n").body
+    except BadLine:
+        body = []
+    if len(body) == 1 and isinstance(body[0], _Function) and [type(node) for node in body[0].body] == [ast.Pass]:
+        return body[0]
+    raise BadLine("`header` is no `def` line, as in `def add(a, b):`, with or without decorators above it")
+
+
+def _tests(row: Row) -> tuple[str, tuple[str, ...]]:
+    """A source that defines `check`, or asserts one by one. Raises BadLine."""
+    value: Any = row.get("tests") or ""
+    if isinstance(value, list):
+        asserts = tuple(texts_of(row, "tests"))
+        for source in asserts:
+            python_tree("tests", source)
+        return "", asserts
+    if not isinstance(value, str):
+        raise BadLine("`tests` is neither a text nor a list of texts")
+    source = text_of(row, "tests", "").strip("\n")
+    tree = python_tree("tests", source)
+    if not tree.body or any(isinstance(node, _Function) and node.name == "check" for node in tree.body):
+        return source, ()
+    # Written anew, since lines of a text in triple quotes must not be indented with the rest.
+    lines = textwrap.indent("\n".join(map(ast.unparse, tree.body)), "    ")
+    return f"def check(candidate):\n{lines}\n", ()
+
+
+def _problem(number: int, words: str, prelude: str, header: str, entry: str, reference: str) -> Problem:
+    """The program with the reference, or a hole, for its body."""
+    above = f"{prelude}\n\n\n" if prelude else ""
+    head, indent = (f"{above}{header.rstrip()}\n    ", "    ") if entry else (above, "")
+    body = textwrap.dedent(reference.strip("\n")).rstrip() or _HOLE
+    body = textwrap.indent(body, indent).removeprefix(indent)
+    program, span = f"{head}{body}\n", Span(len(head), len(head) + len(body))
+    if entry:
+        asked, asked_body = with_docstring(program, span, words)
+    else:
+        comment = "".join(f"# {line}\n" for line in words.split("\n"))
+        asked = program[: span.start] + comment + program[span.start :]
+        asked_body = Span(span.start + len(comment), span.end + len(comment))
+    return Problem(
+        key="",
+        line=number,
+        entry=entry,
+        names=(entry,),
+        words=words,
+        program=program,
+        body=span,
+        asked=asked,
+        asked_body=asked_body,
+    )
+
+
+# --------------------------------------------------------------------------- a benchmark's problems
+
+
+def _of_problem(problem: Problem) -> Directive:
+    """Its words without examples are the directive: what a function is to do, not what it gives for some values."""
+    words = without_examples(problem.words)
+    return Directive(problem.key, words, problem, _header_of(problem), tested=True, solved=True)
+
+
+def without_examples(words: str) -> str:
+    """A docstring up to its examples; whole where nothing stands before them."""
+    found = _EXAMPLES.search(words)
+    return (words[: found.start()].strip() if found else "") or words.strip()
+
+
+def _header_of(problem: Problem) -> str:
+    """The lines of the function above its body."""
+    node = [n for n in ast.parse(problem.program).body if isinstance(n, _Function) and n.name == problem.entry][-1]
+    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    start = sum(len(line) + 1 for line in problem.program.split("\n")[: first - 1])
+    return problem.program[start : problem.body.start].rstrip()

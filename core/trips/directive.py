@@ -1,0 +1,343 @@
+"""Summary against directive: does what a model wrote mean what was asked (Bhardwaj 2023)?
+
+    item (a person's words) -> program (solve, 25 at five temperatures) -> summary (forward, three of each program)
+
+Each summary is held against the directive by the cosine of their sentence vectors; where tests came with the directive,
+they judge the program. Equal programs are one: judged and summarised once. Nothing is summarised before all programs of
+an item are there, so that a resumed run summarises the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from core.errors import ModelError, ProjectError, UserError
+from core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
+from core.metrics.recitation import recitation
+from core.models.directive_prompts import VERSION as PROMPT_VERSION
+from core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
+from core.models.extraction import extract_code, extract_description
+from core.models.opening import open_embedder
+from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
+from core.rewrites.comments import without_comments
+from core.rewrites.names import mask_name
+from core.settings import DirectiveSettings, RunSettings
+from core.source.directives import Directive, Directives, by_hand, read_directives
+from core.source.edits import rank
+from core.store.rows import SampleRow
+from core.trips.benchmark import benchmark_file, unusable
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify, Opened
+from core.trips.programs import COSINE, programs
+from core.trips.protocol import Ask, PairScore, Report, Step, Tree
+from core.types import Candidate, CoverageMap, Form, Item, Problem, Span, Suite, Verdict
+
+CUT = "cosine_cut"
+RECITED = "directive_recited"
+UNJUDGED = "similarity"
+"""Stands for the oracle of a run whose directives have no tests."""
+_UNWRITTEN = "from rtc_recording import UNWRITTEN as candidate"
+_CANDIDATE = "candidate"
+_LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
+
+
+class DirectiveTrip:
+    """x is a directive; programs are made from it, and words from each program that are held against it."""
+
+    def __init__(
+        self, directives: Directives, judged: Judged | None, embedder: Embedder, settings: RunSettings
+    ) -> None:
+        """Nothing is asked, judged or compared yet. `judged` is None where no directive has tests."""
+        self._directives = {directive.key: directive for directive in directives.every}
+        self._name = directives.name
+        self._judged = judged
+        self._files = {file.path: file for file in judged.codebase.files} if judged else {}
+        self._trusted = frozenset(test.node_id for test in judged.suite.tests) if judged else frozenset()
+        self._embedder = embedder
+        self._vectors: dict[str, SentenceVector] = {}
+        self._settings = settings
+        self._drawn = drawn(settings.directive)
+        self._remarks: list[str] = []
+
+    # ---- items
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """The directives whose tests can be used, and those without tests, in an order that the seed decides."""
+        admitted = 0
+        for key in sorted(self._directives, key=lambda key: rank(seed, key)):
+            if admitted >= wanted:
+                return
+            item = known.get(key) or self._item(self._directives[key])
+            admitted += item.admitted
+            if not item.admitted:
+                self._remarks.append(f"Dropped {key}: {item.reason}.")
+            elif self._vector(item.text).truncated:
+                window = self._embedder.info.context_size
+                self._remarks.append(
+                    f"The directive of {key} is longer than the {window} tokens that {self._embedder.info.name} reads: "
+                    "summaries are compared with its beginning."
+                )
+            report("reading directives", admitted, wanted)
+            yield item
+
+    def _item(self, directive: Directive) -> Item:
+        file = file_problem(directive)
+        tests = node_ids(file) if directive.tested else ()
+        excluded = self._judged.suite.excluded if self._judged else {}
+        reason = unusable(tests, self._trusted, excluded) if directive.tested else ""
+        if reason and tests and not directive.solved:
+            reason = f"its tests cannot be started: one {excluded.get(tests[0], 'is missing')}"
+        if not directive.words:
+            reason = "it has no words to begin with"
+        first = file.program.count("\n", 0, file.body.start) + 1
+        length = next((name for most, name in _LENGTHS if len(directive.words) <= most), "over 200 characters")
+        return Item(
+            key=directive.key,
+            kind="directive",
+            path=program_path(file),
+            span=file.body,
+            start_line=first,
+            end_line=first + file.program.count("\n", file.body.start, file.body.end),
+            text=directive.words,
+            tests=tuple(test for test in tests if test in self._trusted),
+            admitted=not reason,
+            reason=reason,
+            facets={"file": self._name, "tests": "tested" if directive.tested else "no tests", "length": length},
+            origin={"function": directive.problem.entry} if directive.problem.entry else {},
+            form=Form.TEXT,
+            directive=directive.words,
+        )
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """Say which directives were dropped, and that there are fewer than were asked for."""
+        if not admitted:
+            why = self._remarks[0] if self._remarks else "It holds none."
+            raise ProjectError(f"No directive of {self._name} can be used. {why}", "Name another file.")
+        untested = sum(not directive.tested for directive in self._directives.values())
+        if untested:
+            count = "No directive has" if untested == len(self._directives) else f"{untested} directives have no"
+            self._remarks.append(f"{count} tests: their programs are compared by meaning only.")
+        return self._remarks if admitted >= wanted else [*self._remarks, f"The file has {admitted} directives to use."]
+
+    # ---- the tree
+
+    def expected(self, item: Item) -> int:
+        """Every program, and its summaries: fewer where programs are equal."""
+        return len(self._drawn) * (1 + self._settings.forward_samples)
+
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        """The programs; once all of them were tried, the summaries of each that differs from those before it."""
+        tried = {row.index for row in tree.samples if row.role == Role.SOLVE}
+        whole = tree.taken(Role.SOLVE)
+        room = self._settings.backward_max_tokens
+        prompt = partial(self._program_prompt, item)
+        asks = {heat: Ask(prompt, heat, room, "backward") for heat in self._settings.directive.temperatures}
+        steps = [Step(Role.SOLVE, index, asks[heat]) for index, heat in enumerate(self._drawn) if index not in whole]
+        if len(tried) < len(self._drawn):
+            return steps
+        for program in programs(tree.samples):
+            first = program.rows[0]
+            if program.summaries:
+                first = tree[program.summaries[0].parent_id or first.id]
+            if first.text.strip():
+                steps += self._summaries(item, first, tree)
+        return steps
+
+    def _summaries(self, item: Item, program: SampleRow, tree: Tree) -> Iterator[Step]:
+        """The first is greedy, the others are drawn."""
+        settings = self._settings
+        prompt = partial(self._summary_prompt, item, program)
+        greedy, drawn_ = (
+            Ask(prompt, heat, settings.forward_max_tokens, "forward") for heat in (0.0, settings.forward_temperature)
+        )
+        taken = tree.taken(Role.FORWARD, program.id)
+        for index in range(settings.forward_samples):
+            if index not in taken:
+                yield Step(Role.FORWARD, index, drawn_ if index else greedy, program.id)
+
+    def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
+        """Means over the programs of an item, equal ones counted once."""
+        threshold = self._settings.directive.threshold
+        every = programs(tree.samples)
+        cosines = [each.cosine for each in every if each.cosine is not None]
+        similar = [said for each in every if (said := each.similar(threshold)) is not None]
+        passing = [did for each in every if (did := each.passes) is not None]
+        both = [
+            did == said
+            for each in every
+            if (did := each.passes) is not None and (said := each.similar(threshold)) is not None
+        ]
+        recited = [row.scores[RECITED] for each in every for row in each.rows[:1] if RECITED in row.scores]
+        found: dict[str, float] = {"programs": sum(len(each.rows) for each in every), "distinct": len(every)}
+        means: dict[str, Sequence[float]] = {COSINE: cosines, "similar": similar, "passing": passing}
+        means |= {"agreement": both, "recited": recited}
+        return found | {name: sum(values) / len(values) for name, values in means.items() if values}
+
+    # ---- asking and reading
+
+    def _program_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
+        directive = self._directives[item.key]
+        problem, style = directive.problem, model.backward_style or model.prompt_style
+        above = problem.program[: problem.body.start].rstrip()
+        ask = program_prompt if problem.entry else whole_program_prompt
+        return ask(above, directive.words, fits, style)
+
+    def _summary_prompt(self, item: Item, program: SampleRow, model: ModelInfo, fits: Fits) -> Prompt:
+        return summary_prompt(self._shown(item, program.text), fits, model.prompt_style)
+
+    def _shown(self, item: Item, text: str) -> str:
+        """What a summary is made from: head and body of the function, without comments, docstrings and imports."""
+        directive = self._directives[item.key]
+        header, name = directive.header, directive.problem.entry
+        source = without_comments(f"{header}\n    {text}" if header else text)
+        if self._settings.benchmark.mask_names and name:
+            source = mask_name(source, name)
+        lines = source.split("\n")
+        return "\n".join(line for line in lines if header or not line.startswith(("import ", "from "))).strip("\n")
+
+    def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
+        """Words without labels and fences; the body of the function, or the whole program where no head was given."""
+        if step.role.form is Form.TEXT:
+            return extract_description(raw)
+        problem = self._directives[item.key].problem
+        stood = replace(item, span=problem.body, text=problem.program[problem.body.start : problem.body.end])
+        return extract_code(raw, stood, problem.program, prompt.prefill)
+
+    def recitation(self, item: Item, text: str) -> float:
+        """Share of the directive that a summary repeats."""
+        return recitation(text, item.text)
+
+    # ---- judging and comparing
+
+    def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
+        """Run the directive's tests on the whole program."""
+        if self._judged is None or not item.tests:
+            return None
+        problem, file = self._directives[item.key].problem, self._files[item.path]
+        program = problem.program[: problem.body.start] + sample.text + problem.program[problem.body.end :]
+        candidate = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
+        return self._judged.oracle.judge(candidate, item.tests)
+
+    def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
+        """A summary with the directive, with the mean of its program; of code what it repeats of the directive."""
+        if sample.form == Form.CODE:
+            return [PairScore(sample.id, RECITED, recitation(self._shown(item, sample.text), item.text))]
+        one, other = self._vector(item.text), self._vector(sample.text)
+        if not sample.text.strip() or not one.values.any() or not other.values.any():
+            return ()
+        value = max(-1.0, min(1.0, float(one.values @ other.values)))
+        found = []
+        for program in programs(tree.samples):
+            if sample.id in {row.id for row in program.summaries}:
+                known = {row.id: row.scores[COSINE] for row in program.summaries if COSINE in row.scores}
+                known[sample.id] = value
+                mean = sum(known.values()) / len(known)
+                found += [PairScore(row.id, COSINE, mean) for row in program.rows]
+        if one.truncated or other.truncated:
+            found.append(PairScore(sample.id, CUT, 1.0))
+        # Last, since a summary that has its cosine is not compared again where a run is resumed.
+        return [*found, PairScore(sample.id, COSINE, value)]
+
+    def _vector(self, text: str) -> SentenceVector:
+        if text not in self._vectors:
+            (self._vectors[text],) = self._embedder.sentences([text])
+        return self._vectors[text]
+
+
+def drawn(settings: DirectiveSettings) -> list[float]:
+    """The temperature of each program, by its index: at 0 all would be equal, so one is drawn."""
+    return [heat for heat in settings.temperatures for _ in range(settings.draws if heat else 1)]
+
+
+def file_problem(directive: Directive) -> Problem:
+    """The problem as its file shows it: with its docstring. Where the body is a hole, tests pass: nothing is tested."""
+    problem = replace(directive.problem, program=directive.problem.asked, body=directive.problem.asked_body)
+    if directive.solved:
+        return problem
+    return replace(problem, entry=_CANDIDATE, program=f"{problem.program.rstrip()}\n\n\n{_UNWRITTEN}\n")
+
+
+# --------------------------------------------------------------------------- opening
+
+
+@dataclass(frozen=True)
+class Written:
+    """Directives, and the generated project they were written as."""
+
+    directives: Directives
+    root: Path
+
+
+def written_directives(settings: RunSettings) -> Written:
+    """Read the file, or take what was written by hand, and write its project. Raises UserError."""
+    wanted = settings.directive
+    if wanted.words is not None:
+        directives = by_hand(wanted.words, wanted.header, wanted.tests)
+    elif wanted.header or wanted.tests:
+        raise UserError(
+            "A header or tests were given without a directive.", "Say --directive TEXT as well, or leave them out."
+        )
+    else:
+        directives = read_directives(benchmark_file(settings.benchmark))
+    problems = [file_problem(directive) for directive in directives.every]
+    try:
+        return Written(directives, write_project(problems, directives.name, source=settings.benchmark.file or ""))
+    except OSError as error:
+        raise ProjectError(
+            f"The directives cannot be written to {error.filename}: {error.strerror}.",
+            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
+        ) from error
+
+
+def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """Read the directives, open the embedding model, and learn the tests where there are some. Raises UserError.
+
+    `project` is passed over: the project is written from the directives.
+    """
+    report("reading directives", 0, 1)
+    written = written_directives(settings)
+    embedder = open_embedder(
+        settings.directive.embedder, settings.generation, notify, lambda: report("loading the embedding model", 0, 1)
+    )
+    stack.callback(embedder.close)
+    chosen = _known_again(settings.directive, embedder.info)
+    judged: Judged | None = None
+    if any(directive.tested for directive in written.directives.every):
+        judged = _judged(stack, written, settings, notify, report)
+    done = replace(settings, prompt_version=PROMPT_VERSION, directive=chosen)
+    return Opened(
+        make_trip=lambda settings: DirectiveTrip(written.directives, judged, embedder, settings),
+        settings=done,
+        root=judged.codebase.root if judged else written.root,
+        revision=None,
+        dirty=False,
+        fingerprint=f"{written.directives.fingerprint}-{VERSION}",
+        oracle=judged.oracle.name if judged else UNJUDGED,
+        suite=judged.suite if judged else Suite((), {}, CoverageMap((), {}, {}), 0.0, ""),
+        image_digest=judged.oracle.image_digest if judged else "",
+    )
+
+
+def _judged(stack: ExitStack, written: Written, settings: RunSettings, notify: Notify, report: Report) -> Judged:
+    oracle = replace(settings.oracle, confirm_whole_suite=False)
+    try:
+        return open_judged(stack, written.root, oracle, notify, report)
+    except ProjectError as error:
+        raise ProjectError(
+            f"The tests of {written.directives.name} cannot be used: {error.problem}",
+            "Mend `tests` or `reference` of the directives, or leave them out.",
+        ) from error
+
+
+def _known_again(settings: DirectiveSettings, info: ModelInfo) -> DirectiveSettings:
+    """The settings with what the embedding model is. Raises ModelError where a run began with another one."""
+    if settings.embedder_sha256 and settings.embedder_sha256 != info.sha256:
+        raise ModelError(
+            f"The embedding model {info.path} is not the one the run began with ({settings.embedder_name}).",
+            "Put the same file back, or start a new run: cosines of two models do not compare.",
+        )
+    return replace(settings, embedder_name=info.name, embedder_sha256=info.sha256)
