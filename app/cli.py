@@ -23,6 +23,7 @@ _GROUPS = {
     "windows": ("open",),
     "running": ("run", "demo"),
     "looking": ("sample", "judge"),
+    "again": ("replay", "bundle"),
     "storing": ("runs", "report", "export"),
     "comparing": ("compare", "analyse"),
     "labels": ("labels",),

@@ -21,6 +21,11 @@ def default_database() -> Path:
     return folder / "runs.sqlite"
 
 
+def bundles_folder() -> Path:
+    """Where bundles that were opened are unpacked; it need not exist."""
+    return Path(platformdirs.user_data_dir("rtc-inspector", appauthor=False)) / "bundles"
+
+
 def taxonomy_folder() -> Path:
     """Where a user's own error modes are; it need not exist."""
     return Path(platformdirs.user_config_dir("rtc-inspector", appauthor=False))

@@ -157,7 +157,7 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
     control = Control()
     with open_store(database) as store:
         told = _Told(Display(options.json), database, control)
-        with told.display as display, _stopping(control), told.saying_how_to_go_on() as follow:
+        with told.display as display, stopping(control), told.saying_how_to_go_on() as follow:
             if caution := network_caution(database):
                 display.notify(caution)
             finished = work(store, follow, control)
@@ -263,7 +263,7 @@ def _written_out() -> Iterator[None]:
 
 
 @contextmanager
-def _stopping(control: Control) -> Iterator[None]:
+def stopping(control: Control) -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal stop the run in an orderly way; a second Ctrl-C ends at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from app import options as shared
 from core.errors import UserError
@@ -76,7 +75,7 @@ def model_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> di
         "backward_model": None if backward_file is None else _file(backward_file),
         "endpoint": models[0].endpoint,
         "backward_endpoint": backward,
-        "series": SeriesSettings(uuid4().hex, tuple(models), options.cross) if len(models) > 1 else None,
+        "series": SeriesSettings(tuple(models), options.cross) if len(models) > 1 else None,
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app import options as shared
-from app.paths import default_database
+from app.paths import bundles_folder, default_database
 from core.errors import UserError
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import is_benchmark
@@ -21,7 +21,7 @@ from core.source.notebook import is_notebook
 
 def add_commands(commands: Any) -> None:
     """Add `open`."""
-    opening = commands.add_parser("open", help="the window on a project, a benchmark file or a notebook")
+    opening = commands.add_parser("open", help="the window on a project, a benchmark file, a notebook or a bundle")
     shared.add_project(opening)
     shared.add_database(opening)
     opening.set_defaults(command=open_project)
@@ -33,8 +33,16 @@ def open_last(options: argparse.Namespace) -> int:
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """The window on a named project; a benchmark file or a notebook stands for the project generated from it."""
+    """The window on a named project; a benchmark file or a notebook stands for the project generated from it.
+
+    A bundle of a run is unpacked once, and shown with its own database.
+    """
     project: Path = options.project
+    if project.suffix == ".zip" and project.is_file():
+        from core.run.bundle import unpack  # the engine, which the window loads later else
+
+        unpacked = unpack(project, bundles_folder())
+        return show(unpacked.root, unpacked.database, None)
     if is_benchmark(project) and project.is_file():
         from core.trips.benchmark import written_benchmark
 

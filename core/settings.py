@@ -489,14 +489,14 @@ class SeriesSettings:
     """Several models on the same items, one run each, ranked together.
 
     Attributes:
-        id: the same in every run of the series, and in no other.
         models: in the order in which their runs are made.
         cross: every model describes for every model; else each describes for itself, or for the run's backward model.
+        id: the same in every run of the series, and in no other; given when it begins.
     """
 
-    id: str
     models: tuple[NamedModel, ...]
     cross: bool = False
+    id: str = ""
 
     @property
     def runs(self) -> int:
@@ -508,7 +508,7 @@ class SeriesSettings:
         """Plain values read back. Raises TypeError, KeyError."""
         endpoints = [(each["file"], each["endpoint"]) for each in data["models"]]
         models = (NamedModel(file, EndpointSettings.from_json(at) if at else None) for file, at in endpoints)
-        return cls(data["id"], tuple(models), bool(data.get("cross")))
+        return cls(tuple(models), bool(data.get("cross")), data["id"])
 
 
 @dataclass(frozen=True, slots=True)

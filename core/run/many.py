@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
 from core.analyses.ranking import runs_of
 from core.control import Control
@@ -60,6 +61,9 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     """
     if settings.series is None:
         return _single(pipeline.start(settings, project, store, emit, control))
+    settings = replace(
+        settings, series=replace(settings.series, id=uuid4().hex)
+    )  # the same models again: another series
     return _Series(settings, project, store, emit, control).work()
 
 

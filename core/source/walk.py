@@ -25,6 +25,7 @@ _VENDORED = {
     "3rdparty",
 }
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pypackages__"}
+_CACHES = {".git", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox"}
 _BUILT = {"build", "dist", "_build"}
 NOT_UTF8 = "its name is not valid UTF-8"
 _EGG = re.compile(r".+\.(egg-info|dist-info|egg)")
@@ -96,6 +97,32 @@ class Walk:
         if path in (self._tracked_folders if folder else self.history.tracked):
             return False
         return rules.ignores(self.history.prefix + path, folder)
+
+
+def every_file(root: Path) -> Iterator[str]:
+    """All regular files of a project that belong to it, sorted: none that git ignores, no environment, no cache.
+
+    The ignore rules themselves are left out: where these files are put they need none.
+    """
+    history = History.of(root)
+    walk = Walk(root, history)
+    if history is not None:
+        walk._tracked_folders = frozenset(_folders_of(history.tracked))
+    top, exclude = (history.top, history.exclude_file) if history is not None else (root, None)
+    waiting = [("", IgnoreRules.for_root(top, root, exclude))]
+    found = []
+    while waiting:
+        inside, rules = waiting.pop()
+        rules = rules.enter(root / inside)
+        for entry in os.scandir(root / inside):
+            path = f"{inside}/{entry.name}" if inside else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                away = entry.name in _CACHES or any(_exists(Path(entry.path, sign)) for sign in _ENVIRONMENT_SIGNS)
+                if not away and not walk._ignored(path, rules, folder=True):
+                    waiting.append((path, rules))
+            elif entry.name != ".gitignore" and not _unusable(entry) and not walk._ignored(path, rules, folder=False):
+                found.append(path)
+    yield from sorted(found)
 
 
 def _foreign(folder: Path, name: str, *, nested: bool) -> str:

@@ -152,6 +152,13 @@ class Store:
         """Keep notes with a run. Raises StoreError when unknown."""
         self._update_run(run_id, {"notes": notes})
 
+    def move_run(self, run_id: int, root: Path, settings: RunSettings) -> None:
+        """Have a run know its project at another place, where it was brought to. Raises StoreError when unknown."""
+        self._update_run(run_id, {"config": json.dumps(settings.to_json())})
+        with self._transaction():
+            known = "SELECT project_id FROM runs WHERE id = ?"
+            self._db.execute(f"UPDATE projects SET root = ? WHERE id = ({known})", (encoding.clean(str(root)), run_id))
+
     def hide_run(self, run_id: int) -> None:
         """Take a run out of the list; `restore_run` brings it back whole. Raises StoreError when unknown."""
         self._update_run(run_id, {"hidden_at": encoding.now()})

@@ -76,7 +76,7 @@ def settings(folder: Path, *models: ChatServer | str, cross: bool = False) -> Ru
         edit=EditSettings(file=str(edits)),
         model=named[0].file,
         endpoint=named[0].endpoint,
-        series=SeriesSettings("a-series", tuple(named), cross),
+        series=SeriesSettings(tuple(named), cross),
     )
 
 

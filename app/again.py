@@ -1,0 +1,144 @@
+"""The commands that make a stored run the same again, here or elsewhere: `replay` and `bundle`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from app import options as shared
+from app.console import Display
+from app.paths import bundles_folder, default_database
+from app.running import stopping
+from core.control import Control
+from core.errors import UserError
+from core.kinds import counted
+from core.results import open_reader
+from core.run.bundle import contents, is_bundle, unpack, write_bundle
+from core.run.replay import Replay, Replayed, replay
+from core.settings import NamedModel
+from core.store.reader import Reader
+
+
+def add_commands(commands: Any) -> None:
+    """Add `replay` and `bundle`."""
+    again = commands.add_parser("replay", help="stored samples drawn and judged again: are they the same?")
+    shared.add_database(again)
+    again.add_argument("--run", type=int, metavar="ID", help="number of the run (default: the only one there is)")
+    again.add_argument("--samples", type=shared.positive, metavar="N", help="so many of them (default: all)")
+    again.add_argument("--model", type=Path, metavar="GGUF", help="where the forward model is now")
+    again.add_argument("--backward-model", type=Path, metavar="GGUF", help="where the backward model is now")
+    again.add_argument("--project", type=Path, metavar="FOLDER", help="where the source is now")
+    shared.add_json(again)
+    again.set_defaults(command=replay_command, left=130)
+    bundle = commands.add_parser("bundle", help="a run as one file, with its source, for another machine")
+    shared.add_database(bundle)
+    bundle.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
+    bundle.add_argument("--out", type=Path, required=True, metavar="run.zip", help="where it is written")
+    bundle.add_argument("--yes", action="store_true", help="write it without asking: it holds your code")
+    bundle.set_defaults(command=bundle_command)
+
+
+def replay_command(options: argparse.Namespace) -> int:
+    """Draw and judge stored samples again; 0 when all are the same."""
+    control = Control()
+    named = {"forward": options.model, "backward": options.backward_model}
+    models = {role: NamedModel(str(path.resolve())) for role, path in named.items() if path is not None}
+    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    database = options.db or default_database()
+    if is_bundle(database):
+        database = unpack(database, bundles_folder()).database
+    with open_reader(database) as reader, Display(options.json) as display, stopping(control):
+
+        def told(sample: Replayed) -> None:
+            if options.json:
+                print(json.dumps({"event": "replayed", **dataclasses.asdict(sample)}, ensure_ascii=False), flush=True)
+            else:
+                console.print(_line(sample), style="" if sample.same else "yellow")
+
+        made = replay(
+            reader,
+            options.run or _only_run(reader),
+            display.follow,
+            control,
+            samples=options.samples,
+            models=models,
+            project=options.project,
+            told=told,
+        )
+    if options.json:
+        print(json.dumps({"event": "replay-finished", **_summary(made)}, ensure_ascii=False))
+    else:
+        _print_end(console, made)
+    return 0 if made.same else 1
+
+
+def _only_run(reader: Reader) -> int:
+    runs = reader.runs()
+    if len(runs) != 1:
+        raise UserError(f"{reader.path} holds {len(runs)} runs.", "Say --run ID, as `rtc-inspector runs` prints it.")
+    return runs[0].id
+
+
+def bundle_command(options: argparse.Namespace) -> int:
+    """Write a run and its source as one file, after a question."""
+    out: Path = options.out
+    if out.suffix != ".zip":
+        raise UserError(f"{out} does not end in .zip.", "Name a file that does: `open` knows bundles by that.")
+    with open_reader(options.db or default_database()) as reader, contents(reader, options.run) as found:
+        code = f"{counted(len(found.files), 'file')} of {found.run.project_root} ({found.size / 1024:,.0f} KiB)"
+        said = f"{out} will hold {code if found.files else 'no file of the source'}, and all that run {found.run.id} "
+        print(f"{said}stores: prompts with your code in them, answers, and names of folders. {found.left_out}".rstrip())
+        if not options.yes and not _agreed():
+            print("Nothing was written.")
+            return 1
+        write_bundle(reader, found, out)
+    print(f"Written: {out}")
+    return 0
+
+
+def _agreed() -> bool:
+    """Whether a person says yes. Raises UserError where there is none to ask."""
+    if not sys.stdin.isatty():
+        raise UserError("Nobody is there to ask whether your code may be written to a file.", "Say --yes.")
+    return input("Write it? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _line(sample: Replayed) -> str:
+    words = {True: "same", False: "DIFFERENT", None: "-"}
+    said = f"sample {sample.sample_id}, {sample.what}: text {words[sample.text]}, verdict {words[sample.verdict]}"
+    return f"{said} ({'; '.join(sample.notes)})" if sample.notes else said
+
+
+def _summary(made: Replay) -> dict[str, Any]:
+    texts = [sample.text for sample in made.samples if sample.text is not None]
+    verdicts = [sample.verdict for sample in made.samples if sample.verdict is not None]
+    return {
+        "same": made.same,
+        "texts": len(texts),
+        "same_texts": sum(texts),
+        "verdicts": len(verdicts),
+        "same_verdicts": sum(verdicts),
+        "environment": [dataclasses.asdict(each) for each in made.environment],
+    }
+
+
+def _print_end(console: Console, made: Replay) -> None:
+    told = _summary(made)
+    console.print(
+        f"{told['same_texts']} of {told['texts']} texts and {told['same_verdicts']} of {told['verdicts']} verdicts "
+        "are the same."
+    )
+    if not made.environment:
+        console.print("The environment is the same, as far as it is recorded.")
+        return
+    table = Table("what differs in the environment", "when the run was made", "now")
+    for each in made.environment:
+        table.add_row(each.what, each.before or "-", each.now or "-")
+    console.print(table, soft_wrap=False)

