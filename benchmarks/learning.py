@@ -7,8 +7,11 @@ name projects that you trust. Prints one `name=value` a line for each project, a
 
 - `learning_against_plain`: seconds of a first opening over seconds of plain pytest, run before and after it.
 - `trusted_share`: of the tests that pass under plain pytest; each other one is named on standard error, with why.
-- `judge_command_seconds`: what `rtc-inspector judge` takes beside judging, where the suite is known.
+- `judge_command_seconds`: what `rtc-inspector judge` takes beside judging, where the suite is known; with judging, and
+  the start of the process that judges, it is `judge_command_whole_seconds`.
 - `failure_beyond_tests`: seconds of a judged failure beyond those of the tests that ran; the median over candidates.
+- `failure_processor_beyond_tests`: the same of the processors' time, the mean, which other work on the machine disturbs
+  less. (It is too small where tests wait.)
 """
 
 from __future__ import annotations
@@ -27,15 +30,21 @@ from pathlib import Path
 
 from judging.agreement import Figures
 from judging.candidates import make_trials
-from judging.fresh import copy_project, note
+from judging.fresh import copy_project, note, processor_seconds
 
 from core.oracle.factory import open_oracle
 from core.oracle.pytest_options import read_options
 from core.settings import OracleSettings
 from core.source.codebase import open_codebase
-from core.types import Codebase, Oracle, Outcome, Suite
+from core.types import Candidate, Codebase, Oracle, Outcome, Suite
 
-MEDIANS = ("learning_against_plain", "judge_command_seconds", "failure_beyond_tests")
+MEDIANS = (
+    "learning_against_plain",
+    "judge_command_seconds",
+    "judge_command_whole_seconds",
+    "failure_beyond_tests",
+    "failure_processor_beyond_tests",
+)
 
 
 def main() -> None:
@@ -59,7 +68,8 @@ def main() -> None:
         if values:
             print(f"median_{key}={statistics.median(values):.6g}")
     plain, trusted = (sum(found[key] for found in each) for key in ("plain_passed", "plain_passed_and_trusted"))
-    print(f"trusted_share={trusted / plain:.6g}")
+    if plain:
+        print(f"trusted_share={trusted / plain:.6g}")
 
 
 def figures(root: Path, options: argparse.Namespace) -> Figures:
@@ -86,8 +96,7 @@ def figures(root: Path, options: argparse.Namespace) -> Figures:
             note(f"  not trusted: {test}: {suite.excluded.get(test, 'not found')}")
         if options.candidates:
             found |= _failures(codebase, suite, oracle, options)
-    if options.candidates:
-        found["judge_command_seconds"] = _command(root, codebase, options.python)
+            found |= _command(root, make_trials(codebase, suite, 1, options.seed)[0].candidate, options.python)
     return found
 
 
@@ -124,24 +133,37 @@ def plain(root: Path, python: str) -> tuple[list[str], float]:
 
 def _failures(codebase: Codebase, suite: Suite, oracle: Oracle, options: argparse.Namespace) -> Figures:
     """Of candidates that fail, the second half: the first starts the processes."""
-    beyond = []
+    beyond, processors = [], []
     for trial in make_trials(codebase, suite, options.candidates, options.seed):
+        used = processor_seconds()
         verdict = oracle.judge(trial.candidate, trial.tests)
         if verdict.outcome is Outcome.FAIL:
-            beyond.append(verdict.seconds - sum(test.seconds for test in verdict.tests))
-    return {"failure_beyond_tests": statistics.median(beyond[len(beyond) // 2 :])} if beyond else {}
+            ran = sum(test.seconds for test in verdict.tests)
+            beyond.append(verdict.seconds - ran)
+            processors.append(processor_seconds() - used - ran)
+    later = len(beyond) // 2
+    if not beyond:
+        return {}
+    return {
+        "failures": len(beyond) - later,
+        "failure_beyond_tests": statistics.median(beyond[later:]),
+        "failure_processor_beyond_tests": statistics.mean(processors[later:]),
+    }
 
 
-def _command(root: Path, codebase: Codebase, python: str) -> float:
-    """Seconds of the whole command, less those of judging."""
-    file = next(file for file in codebase.files if not file.is_test and file.text)
+def _command(root: Path, candidate: Candidate, python: str) -> Figures:
+    """Seconds of the whole command, and less those of judging."""
     with tempfile.NamedTemporaryFile("w", suffix=".py") as replacement:
-        words = ["judge", str(root), "--path", file.path, "--start", "0", "--end", "0", "--sandbox", "bubblewrap"]
+        replacement.write(candidate.replacement)
+        replacement.flush()
+        span = ["--start", str(candidate.span.start), "--end", str(candidate.span.end)]
+        words = ["judge", str(root), "--path", candidate.file.path, *span, "--sandbox", "bubblewrap"]
         words += ["--replacement", replacement.name, "--python", python, "--json"]
         started = time.perf_counter()
         ended = subprocess.run([sys.executable, "-m", "app", *words], capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - started
-    return seconds - float(json.loads(ended.stdout)["seconds"])
+    judging = float(json.loads(ended.stdout)["seconds"])
+    return {"judge_command_seconds": seconds - judging, "judge_command_whole_seconds": seconds}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -24,6 +25,7 @@ class BaselineCache:
     def __init__(self, folder: Path) -> None:
         """The folder is made when first needed."""
         self._files = JsonCache(folder, KEPT)
+        self._seen = JsonCache(folder / "imported", KEPT)
 
     def load(self, key: str) -> Baseline | None:
         """The baseline kept under `key`; None when there is none, or it cannot be read."""
@@ -35,3 +37,12 @@ class BaselineCache:
     def save(self, key: str, baseline: Baseline) -> None:
         """Keep it, whole or not at all."""
         self._files.save(key, baseline.to_json())
+
+    def imported(self, key: str) -> set[str]:
+        """Files of the project that the tests are known to import."""
+        found = self._seen.load(key)
+        return {path for path in found if isinstance(path, str)} if isinstance(found, list) else set()
+
+    def keep_imported(self, key: str, paths: Set[str]) -> None:
+        """Keep which files they import."""
+        self._seen.save(key, sorted(paths))

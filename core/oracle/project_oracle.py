@@ -65,6 +65,8 @@ class ProjectOracle:
         self._closed = threading.Event()
         self._memo = Memo()
         self._elsewhere: set[str] = set()
+        self._imported: set[str] = set()
+        self._key = ""
 
     def suite(self, progress: Progress) -> Suite:
         """See `core.types.Oracle`."""
@@ -84,9 +86,11 @@ class ProjectOracle:
         key = current_key()
         known = cache.load(key)
         if known is not None:
+            self._key, self._imported = key, cache.imported(key)
             return known
         baseline = self._run_suite(progress)
         if current_key() == key:  # else files changed while their tests ran
+            self._key = key
             cache.save(key, baseline)
         return baseline
 
@@ -127,8 +131,14 @@ class ProjectOracle:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
         baseline = self._learn(_silent)
-        if not self._judges(candidate, tests, baseline):
+        verdict = self._run_both(candidate, tests, baseline, every_test)
+        # What does not pass has had an effect.
+        if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate.file.path), "", self.name)
+        return verdict
+
+    def _run_both(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline, every_test: bool) -> Verdict:
+        """The covering tests, then the rest of the suite."""
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
         covering = promising_first(places, tests, baseline)
         whole = tuple(test.node_id for test in baseline.suite.tests)
@@ -151,19 +161,29 @@ class ProjectOracle:
         return any(self._is_imported(change.file, tests, baseline) for change in candidate.changes)
 
     def _is_imported(self, file: SourceFile, tests: Sequence[str], baseline: Baseline) -> bool:
-        """An error planted in the file must be noticed. Asked once a file."""
-        planted = self._once(Trial(_broken(file), fastest_first(tests, baseline)[:1]), plant=True)
-        if planted.outcome is not Outcome.PASS:
+        """An error planted in the file must be noticed. Asked once a file; yes is kept with what was learned."""
+        if file.path in self._imported:
             return True
-        planted = self._once(Trial(_broken(file), fastest_first(tests, baseline)))
-        if planted.outcome is Outcome.PASS and file.path not in self._elsewhere:
+        ordered = fastest_first(tests, baseline)
+        for some in (ordered[:1], ordered):
+            outcome = self._once(Trial(_broken(file), some)).outcome
+            if outcome is not Outcome.PASS:
+                if outcome.judged and outcome is not Outcome.TIMEOUT:
+                    self._imported.add(file.path)
+                    self._keep_imported()
+                return True
+        if file.path not in self._elsewhere:
             self._elsewhere.add(file.path)
             self._notice(_elsewhere(file.path))
-        return planted.outcome is not Outcome.PASS
+        return False
 
-    def _once(self, trial: Trial, *, plant: bool = False) -> Verdict:
+    def _keep_imported(self) -> None:
+        if self._cache is not None and self._key:
+            self._cache[0].keep_imported(self._key, self._imported)
+
+    def _once(self, trial: Trial) -> Verdict:
         """Identical trials run once; trouble of ours is not remembered."""
-        key = _key(trial) if not plant else ("plant", trial.candidate and trial.candidate.file.path)
+        key = _key(trial)
         known = self._memo.get(key)
         if known is not None:
             return known

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from core.oracle.bench.project import needs_no_pytest
 from core.oracle.interpreter import Interpreter
 from core.oracle.pytest_options import PytestOptions
 from core.oracle.sandbox.openings import copied
@@ -87,6 +88,7 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
         "address_space_mib": limits.address_space_mib,
         "scratch_mib": settings.scratch_mib,
         "coverage_folder": str(lent) if lent else None,
+        "pytest_needed": not needs_no_pytest(root),
     }
     return SessionPlan(launch, config)
 

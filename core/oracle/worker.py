@@ -37,6 +37,7 @@ STAGED_SECONDS = 2.0
 class Stand(Enum):
     """How far a process has gone on the unmodified project before it forks."""
 
+    PLAIN = "plain"
     COLLECTED = "collect"
     CONFIGURED = "configure"
     BARE = ""
@@ -66,6 +67,7 @@ class Worker:
         self._by_file = baseline.by_file()
         self._stands_alone: dict[str, bool] = {}
         self._in_stages: bool | None = None
+        self._plain = not plan.config["pytest_needed"]
         self._return = Return()
         self._spare = settings.total_timeout_factor * baseline.once
 
@@ -124,10 +126,13 @@ class Worker:
         """
         if trial.candidate is None:
             return False
-        known, plain = self._allowed, replace(trial, candidate=None)
+        known, unmodified = self._allowed, replace(trial, candidate=None)
+        if self._without_pytest():
+            self._allow(self._run(Stand.PLAIN, unmodified, [trial.tests, trial.rest]))
+            return self._allowed != known
         if self._baseline.code_swap:
-            self._allow(self._run(Stand.COLLECTED, plain, [trial.tests, trial.rest]))
-        self._allow(self._observe_fresh(plain)[0])
+            self._allow(self._run(Stand.COLLECTED, unmodified, [trial.tests, trial.rest]))
+        self._allow(self._observe_fresh(unmodified)[0])
         return self._allowed != known
 
     def _allow(self, observed: Observation) -> None:
@@ -138,6 +143,9 @@ class Worker:
 
     def _observed(self, trial: Trial) -> Iterator[tuple[Observation, tuple[str, ...]]]:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
+        if self._without_pytest():
+            yield self._run(Stand.PLAIN, trial, [trial.tests, trial.rest]), trial.tests + trial.rest
+            return
         fresh_only = self._baseline.fresh_only
         tests, fresh = _parted(trial.tests, fresh_only)
         if self._baseline.code_swap and trial.candidate is not None and tests and not (fresh and trial.every_test):
@@ -149,6 +157,13 @@ class Worker:
                     yield self._observe_fresh(replace(trial, tests=fresh + fresh_rest, rest=()))
                 return
         yield self._observe_fresh(trial)
+
+    def _without_pytest(self) -> bool:
+        """Whether tests are called by a process without pytest; where that cannot be started, never again."""
+        if self._plain and self._zygote(Stand.PLAIN).greeting["trouble"]:
+            self._plain = False
+            self._zygotes.pop(Stand.PLAIN).close()
+        return self._plain
 
     def _run(self, stand: Stand, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
         """One run; once more where time was up and the unmodified project needs longer just now, too."""

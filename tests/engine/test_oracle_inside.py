@@ -1,12 +1,17 @@
-"""What runs beside the tests: folders made again."""
+"""What runs beside the tests: folders made again, and a framework that is watched."""
 
 from __future__ import annotations
 
 import os
+import re
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.oracle.inside.evidence import snapshot
 from core.oracle.inside.scratch import Scratch, remove
 
 
@@ -35,3 +40,44 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     os.chdir(tmp_path)
     remove(str(tmp_path), "d" * 40)
     assert not list(tmp_path.iterdir())
+
+
+def other(*_: Any) -> bool:
+    return True
+
+
+def patch_code() -> None:
+    textwrap.dedent.__code__ = other.__code__
+
+
+@pytest.mark.parametrize(
+    ("patch", "named"),
+    [
+        (lambda: setattr(re, "search", other), ["re.search"]),
+        (lambda: setattr(Path, "exists", other), ["Path.exists"]),
+        (lambda: vars(re).update(len=other), ["re.len"]),
+        (lambda: delattr(textwrap, "fill"), ["textwrap.fill"]),
+    ],
+)
+def test_what_is_patched_is_named(patch: Callable[[], None], named: list[str]) -> None:
+    held = dict(vars(re)), Path.exists, textwrap.fill
+    changes = snapshot()
+    try:
+        patch()
+        assert changes(False) == named
+        assert changes(True) == named
+    finally:
+        vars(re).clear()
+        vars(re).update(held[0])
+        Path.exists, textwrap.fill = held[1:]  # type: ignore[method-assign,assignment]
+    assert changes(False) == []
+
+
+def test_other_code_is_named_where_setting_it_was_heard_of() -> None:
+    changes, code = snapshot(), textwrap.dedent.__code__
+    try:
+        patch_code()
+        assert "textwrap.dedent.__code__" in changes(True)
+    finally:
+        textwrap.dedent.__code__ = code
+    assert changes(True) == []

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from test_oracle_attacks import AT_IMPORT, ATTACKS, HONEST
 
 from core.oracle.bench.project import node_ids, program_file, program_path, write_project
 from core.rewrites.names import mask_name
@@ -94,3 +95,53 @@ def test_nothing_of_a_solution_is_taken_for_a_test(tmp_path: Path) -> None:
         settings = OracleSettings(confirm_whole_suite=False, cache=False)
         made = open_judged(stack, root, settings, lambda text: None, lambda *_: None)
         assert [test.node_id for test in made.suite.tests] == list(node_ids(problem))
+
+
+TOTAL = "RATE = 2\n\n\ndef total(prices):\n    result = sum(prices)\n    return result\n"
+
+
+@pytest.fixture(scope="module")
+def total(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Judged, Problem]]:
+    """A problem that the attacks on the tests of any project are aimed at."""
+    start = TOTAL.index("result")
+    asserts = ("assert total([1, 2]) == 3", "assert total([1] * 5) == 5", "assert total([]) == 0")
+    problem = Problem(
+        "a", 1, "total", ("total",), "", TOTAL, Span(start, len(TOTAL) - 1), TOTAL, Span(start, 0), asserts=asserts
+    )
+    with ExitStack() as stack:
+        root = write_project([problem], "total", tmp_path_factory.mktemp("total"))
+        settings = OracleSettings(
+            confirm_whole_suite=False, cache=False, test_timeout_floor=1.0, memory_mib=384, scratch_mib=32, processes=32
+        )
+        yield open_judged(stack, root, settings, lambda text: None, lambda *_: None), problem
+
+
+def judge_total(total: tuple[Judged, Problem], span: Span, text: str) -> Verdict:
+    judged, problem = total
+    file = judged.codebase.file(program_path(problem))
+    text = text.replace("test_basket", "test_p_0001").replace("module.unittest", "module._problem")
+    return judged.oracle.judge(Candidate(file, span, text), node_ids(problem))
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_does_not_pass_as_a_program(total: tuple[Judged, Problem], name: str) -> None:
+    verdict = judge_total(total, total[1].body, ATTACKS[name])
+    assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
+    clean = judge_total(total, total[1].body, f"return sum(prices)  # {name}")
+    assert clean.outcome is Outcome.PASS, clean.detail
+
+
+@pytest.mark.parametrize("name", [name for name in AT_IMPORT if name != "patched test runner"])  # there is none
+def test_an_attack_at_import_does_not_pass_as_a_program(total: tuple[Judged, Problem], name: str) -> None:
+    verdict = judge_total(total, Span(0, len("RATE = 2")), AT_IMPORT[name])
+    assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail
+    clean = judge_total(total, Span(0, len("RATE = 2")), f"RATE = 2  # {name}")
+    assert clean.outcome is Outcome.PASS, clean.detail
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_unusual_but_honest_programs_pass(total: tuple[Judged, Problem], name: str) -> None:
+    text, flags = HONEST[name]
+    verdict = judge_total(total, total[1].body, text)
+    assert verdict.outcome is Outcome.PASS, verdict.detail
+    assert verdict.flags == flags

@@ -267,6 +267,22 @@ def test_tests_that_use_another_copy_are_found_out(tmp_path: Path, opening: Open
     assert "thing.py" in verdict.detail and verdict.detail in project.notices
 
 
+def test_that_a_file_is_imported_is_known_to_the_next_opening(
+    tmp_path: Path, opening: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tests = "import thing\ndef test_one(): assert thing.one() == 1\n"
+    root = write(tmp_path / "project", {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests})
+    kept = tmp_path / "cache" / "rtc-inspector" / "suites" / "imported"
+    first = opening(root, cache=True)
+    assert judged(first, "thing.py", "return 1", "return 2") is Outcome.FAIL
+    assert not kept.exists()  # what fails has had an effect, and nothing needs to be asked
+    assert judged(first, "thing.py", "return 1", "return 2 - 1") is Outcome.PASS
+    (before,) = [known.stat().st_ino for known in kept.iterdir()]
+    assert judged(opening(root, cache=True), "thing.py", "return 1", "return 3 - 2") is Outcome.PASS
+    assert [known.stat().st_ino for known in kept.iterdir()] == [before]  # not asked, so not written anew
+
+
 BROKEN: list[tuple[dict[str, str], type[Exception], str]] = [
     ({"thing.py": "x = 1\n"}, ProjectError, "no tests"),
     ({"thing.py": "x = 1\n", "test_thing.py": "def test(): assert 0\n"}, ProjectError, "None of the project's 1 tests"),

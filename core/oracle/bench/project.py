@@ -117,6 +117,20 @@ def write_files(files: Mapping[str, str], name: str, folder: Path, source: str) 
     return project
 
 
+def needs_no_pytest(project: Path) -> bool:
+    """Whether it is a generated project of problems: their tests are functions that any program can call."""
+    try:
+        ours = (project / "pytest.ini").read_text(encoding="utf-8") == _PYTEST
+        return ours and (project / _RECORDING.name).read_bytes() == _RECORDING.read_bytes() and not _cells(project)
+    except OSError:
+        return False
+
+
+def _cells(project: Path) -> bool:
+    """Whether it holds cells of notebooks, whose code is not to run outside of a test."""
+    return any(project.glob("problems/c_*.py"))
+
+
 def source_of(project: Path) -> str:
     """The benchmark file that a project was generated from; empty for any other project."""
     try:

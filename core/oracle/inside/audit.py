@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import sys
 from _thread import get_ident
 from os.path import abspath, basename
-from typing import Any, Iterator
-
-import pytest
+from typing import Any, Callable, Iterator
 
 from .channel import Send
 
@@ -27,6 +26,8 @@ ODD = {
 }
 """Audit event -> flag."""
 QUOTING = ("traceback.py", "warnings.py", "rewrite.py")
+SETTING = "object.__setattr__"
+"""What is heard where the code of a function is set, or the bases of a class."""
 OPENING = ("open", "os.symlink", "os.link")
 TEST_FOLDERS = frozenset(["test", "tests", "testing"])
 NAMES_TESTS = re.compile(r"(?<![\w-])tests?/|(?<![\w-])tests\b|\btest_\w*\.py|_test\.py|\bconftest\b|\btest[\w]*\*")
@@ -43,13 +44,19 @@ def text_of(path: object) -> str:
 
 
 class Places:
-    """Whose code a file holds."""
+    """Whose code a file holds.
 
-    def __init__(self, root: str, changed: list[str]) -> None:
-        """`root`: of the project. `changed`: the candidate's files below it, which are no tests."""
-        self._root = root + os.sep
-        self._changed = frozenset(self._root + path for path in changed)
-        fixed = [os.path.dirname(os.__file__), os.path.dirname(os.path.dirname(pytest.__file__))]
+    Attributes:
+        changed: paths of the candidate's files, which are no tests.
+    """
+
+    def __init__(self, root: str) -> None:
+        """`root`: of the project. What is on the path for imports by now is a library if it cannot be written to."""
+        self.root = root + os.sep
+        self.changed: frozenset[str] = frozenset()
+        pytest = importlib.util.find_spec("pytest")
+        fixed = [os.path.dirname(os.__file__)]
+        fixed += [os.path.dirname(os.path.dirname(pytest.origin))] if pytest is not None and pytest.origin else []
         others = [entry for entry in sys.path if os.path.isdir(entry) and not os.access(entry, os.W_OK)]
         self._libraries = tuple(abspath(entry) + os.sep for entry in (*fixed, *others))
         self._abspath = abspath
@@ -58,25 +65,30 @@ class Places:
         """Whether it is the project's, or made by its code: all but a library's is."""
         if filename.startswith("<"):
             return not filename.startswith("<frozen")
-        return filename.startswith(self._root) or not filename.startswith(self._libraries)
+        return filename.startswith(self.root) or not filename.startswith(self._libraries)
 
     def of_tests(self, path: str) -> str:
         """What reading a file of the project is to be called, when it holds tests or lies beside some; else empty."""
         full = self._abspath(path) if path else ""
-        if not full.startswith(self._root) or full in self._changed:
+        if not full.startswith(self.root) or full in self.changed:
             return ""
-        *folders, name = full[len(self._root) :].split(os.sep)
+        *folders, name = full[len(self.root) :].split(os.sep)
         if TEST_FILE.fullmatch(name):
             return READS + name
         return DATA if not TEST_FOLDERS.isdisjoint(folders) else ""
 
 
-def install(send: Send, root: str, changed: list[str]) -> None:
-    """Report each new pair of event and file that is behind it; the host knows those of the unmodified project."""
-    heard = frozenset([*ODD, *OPENING])
-    frame_of, thread, places = sys._getframe, get_ident, Places(root, changed)
+def install(send: Send, places: Places, changed: list[str]) -> Callable[[], bool]:
+    """Report each new pair of event and file that is behind it; the host knows those of the unmodified project.
+
+    `changed`: the candidate's files below the root. The function returned says whether functions may have other code.
+    """
+    heard, patching = frozenset([*ODD, *OPENING]), frozenset([SETTING, *(e for e in ODD if ODD[e] == "ctypes")])
+    frame_of, thread = sys._getframe, get_ident
+    places.changed = frozenset(places.root + path for path in changed)
     seen: set[tuple[str, str]] = set()
     busy: set[int] = set()
+    patched = False
 
     def behind(frame: Any, event: str) -> str:
         """The project's file that is behind what a library does; empty where that is the library's own affair.
@@ -107,6 +119,8 @@ def install(send: Send, root: str, changed: list[str]) -> None:
         yield ODD[event]
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        nonlocal patched
+        patched = patched or event in patching
         if event not in heard or thread() in busy:
             return
         busy.add(thread())
@@ -127,3 +141,4 @@ def install(send: Send, root: str, changed: list[str]) -> None:
             send("audit", told, file)
 
     sys.addaudithook(hook)
+    return lambda: patched

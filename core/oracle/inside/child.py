@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import os
 import resource
 import signal
@@ -19,9 +20,15 @@ SET_CHILD_SUBREAPER = 36
 def control(option: int, value: int) -> None:
     """prctl, where the platform and this interpreter have it."""
     with contextlib.suppress(OSError, AttributeError, ImportError):
-        import ctypes
+        _library().prctl(option, value, 0, 0, 0)
 
-        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+@functools.lru_cache(maxsize=None)
+def _library() -> Any:
+    """What is loaded once, and forks have it."""
+    import ctypes
+
+    return ctypes.CDLL(None)
 
 
 def settle(report: int, output: int, nonce: str, config: dict[str, Any]) -> Send:

@@ -14,10 +14,11 @@ from . import audit
 from .candidate import changed_paths, take_up
 from .channel import Send
 from .child import flush
-from .evidence import close, hide, snapshot
+from .evidence import hide, snapshot
 from .lines import choose_collector
 from .loading import LoadTests
-from .reporter import Reporter, Witness
+from .messages import read_framework
+from .reporter import Reporter, Witness, close
 from .sources import CandidateFinder, install
 from .stages import Stages, files_of
 
@@ -36,7 +37,9 @@ class Configured:
             os.environ["PYTEST_VERSION"] = pytest.__version__
         arguments = [*config["pytest_args"], *config["targets"]]
         self._pytest: Any = _prepareconfig(arguments, [LoadTests(), self.witness])
+        read_framework()
         self.changes = snapshot()
+        self.places = audit.Places(config["root"])
 
     def main(self, files: list[str] | None, plugins: list[Any]) -> int:
         """Collect `files` (None: what the options say) and run; the exit status, as `pytest.main` has it."""
@@ -131,16 +134,18 @@ def run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Conf
         _trace(send, request, config)
         return
     witness = ready.witness if ready is not None else Witness()
-    reporter = Reporter(send, request, witness, config["root"])
+    reporter = Reporter(witness, config["root"])
+    reporter.begin(send, request)
     changes = ready.changes if ready is not None else snapshot()
-    plugins: list[Any] = [reporter, Closing(send, reporter, request, changes)]
+    places = ready.places if ready is not None else audit.Places(config["root"])
     files = _files(request)
+    hide()
+    patched = audit.install(send, places, changed_paths(request))
+    plugins: list[Any] = [reporter, Closing(send, reporter, request, lambda: changes(patched()))]
     if request.get("identity"):
         plugins.append(Imported(send, config["root"]))
     if request.get("stages"):
         plugins.append(Stages(reporter, request["stages"], collected=False))
-    hide()
-    audit.install(send, config["root"], changed_paths(request))
     status = ready.main(files, plugins) if ready is not None else _main(config, files, [LoadTests(), witness, *plugins])
     send("exit", status)
 
@@ -148,7 +153,8 @@ def run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Conf
 def _trace(send: Send, request: dict[str, Any], config: dict[str, Any]) -> None:
     """Without an audit hook: one in Python would have threads that start at a time fail to install the tracer."""
     collector, witness = choose_collector(config), Witness()
-    reporter = Reporter(send, request, witness, config["root"])
+    reporter = Reporter(witness, config["root"])
+    reporter.begin(send, request)
     collector.start()
     status = _main(config, _files(request), [LoadTests(), witness, reporter, collector])
     for path, lines in collector.import_lines().items():

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import gc
 import operator
 import os
 import sys
 import time
 import types
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
-
-import pytest
-from _pytest.runner import runtestprotocol
-
-from .channel import Send
-
-if TYPE_CHECKING:
-    from .reporter import Reporter
+from typing import Any
 
 NOTES = ("_pytest_diamond_inheritance_warning_shown",)
 """What pytest notes on a class of its own at the first item, base or derived class first as the files come."""
@@ -31,6 +25,8 @@ PYTESTS = frozenset(["pdb.set_trace", "sys.unraisablehook", "threading.excepthoo
 CODE_OF = operator.attrgetter("__code__")
 HEAP = 1 << 9
 """Among the flags of a class: it was made by a `class` statement, or as one."""
+PROXIED, NUMBERED = 16, 24
+"""Where, in its object, a proxy keeps the address of its dictionary, and a dictionary its number."""
 GRACE = 0.2
 """Seconds that threads have to end, once the tests have."""
 
@@ -40,26 +36,36 @@ class _Owner:
 
     def __init__(self, owner: Any, *, every: bool = False) -> None:
         """`every`: plain values count too, not only what can be called."""
-        self._owner = owner
+        self.owner = owner
         self._every = every
         self._held = dict(vars(owner))
         self._ids = [*map(id, self._held.values())]
         self._functions = [*_functions(self._held.values())]
         self._codes = [*map(CODE_OF, self._functions)]
 
+    def number(self) -> Any:
+        """What holds the number of its dictionary, see `_numbered`; a class shows its own through a proxy."""
+        names = vars(self.owner)
+        address = id(names) if type(names) is dict else _at(id(names) + PROXIED).value
+        return _at(address + NUMBERED)
+
     def changes(self) -> list[str]:
         """Names whose value is another object now. Identity alone counts: `==` could be the candidate's own."""
-        name = str(getattr(self._owner, "__name__", self._owner))
-        pairs = zip(self._functions, self._codes)
-        found = [
-            name + "." + function.__name__ + ".__code__" for function, code in pairs if CODE_OF(function) is not code
-        ]
-        now = vars(self._owner)
+        now = vars(self.owner)
         if [*map(id, now.values())] == self._ids:
-            return found
+            return []
         changed = [key for key, value in self._held.items() if self._matters(value) and now.get(key) is not value]
         added = [key for key in now if key not in self._held and self._shadows(key)]
-        return found + [name + "." + key for key in changed + added]
+        return [self._name() + "." + key for key in changed + added]
+
+    def recoded(self) -> list[str]:
+        """Functions that have other code now."""
+        pairs = zip(self._functions, self._codes)
+        other = [function for function, code in pairs if CODE_OF(function) is not code]
+        return [self._name() + "." + function.__name__ + ".__code__" for function in other]
+
+    def _name(self) -> str:
+        return str(getattr(self.owner, "__name__", self.owner))
 
     def _matters(self, value: Any) -> bool:
         """Counters and caches may change; what can be called may not."""
@@ -69,8 +75,8 @@ class _Owner:
         """Whether a new name hides an inherited or a built-in one; pytest's own notes are known."""
         if key in NOTES:
             return False
-        if isinstance(self._owner, type):
-            return any(key in vars(base) for base in self._owner.__mro__[1:])
+        if isinstance(self.owner, type):
+            return any(key in vars(base) for base in self.owner.__mro__[1:])
         return hasattr(builtins, key) and not key.startswith("__")
 
 
@@ -85,16 +91,55 @@ def _functions(values: Iterable[Any]) -> Iterator[types.FunctionType]:
             yield value
 
 
-def snapshot() -> Callable[[], list[str]]:
-    """Remember the framework and the standard library as they are; the function returned names what has changed."""
+def _at(address: int) -> Any:
+    import ctypes
+
+    return ctypes.c_uint64.from_address(address)
+
+
+def _numbered() -> bool:
+    """Whether Python keeps a number on each dictionary that changes with it, and it is where it is looked for.
+
+    Looking at the values themselves costs a forked process a copy of the page that each lies on.
+    """
+    if sys.implementation.name != "cpython" or sys.maxsize < 1 << 32 or sys.abiflags:
+        return False
+    with contextlib.suppress(ImportError):
+        kind, module = type("Tried", (), {}), types.ModuleType("tried")
+        proxy = vars(kind)
+        if _at(id(proxy) + PROXIED).value != id(gc.get_referents(proxy)[0]):
+            return False
+        for owner in (_Owner(kind), _Owner(module)):
+            number = owner.number()
+            for change in (setattr, setattr, delattr):
+                before = number.value
+                change(owner.owner, "tried", *([object()] if change is setattr else []))
+                if number.value == before:
+                    return False
+        return True
+    return False
+
+
+def snapshot() -> Callable[[bool], list[str]]:
+    """Remember the framework and the standard library as they are; the function returned names what has changed.
+
+    It looks at the code of functions where it is told to: setting one is heard of, see `audit.py`.
+    """
     modules = [(name, module) for name, module in [*sys.modules.items()] if _is_watched(name, module)]
     owners = [_Owner(module) for _, module in modules]
     owners += [_Owner(kind) for kind in _classes([module for _, module in modules])]
     shown = [(name, module) for name, module in modules if not name.startswith(OWN)]
     finders, threads = list(sys.meta_path), _threads()
+    numbers = [owner.number() for owner in owners] if _numbered() else []
+    before = [number.value for number in numbers]
 
-    def changes() -> list[str]:
-        found = {name for owner in owners for name in owner.changes()}
+    def changes(recoded: bool) -> list[str]:
+        suspects = owners
+        if numbers and not recoded:
+            suspects = [owner for owner, number, old in zip(owners, numbers, before) if number.value != old]
+        found = {name for owner in suspects for name in owner.changes()}
+        if recoded:
+            found.update(name for owner in owners for name in owner.recoded())
         found.update("sys.modules." + name for name, module in shown if sys.modules.get(name) is not module)
         new = [finder for finder in sys.meta_path if not any(finder is old for old in finders)]
         found.update("meta_path." + type(finder).__name__ for finder in new)
@@ -175,55 +220,9 @@ class Watch:
         named += [inner for value in named for inner in [vars(value).get("testing")] if isinstance(inner, type(value))]
         for library in named:
             own = (getattr(library, "__file__", None) or "").startswith(self._root)
-            if not own and id(library) not in self._owners:
+            if not own and id(library) not in self._owners and not _is_watched(library.__name__, library):
                 self._owners[id(library)] = _Owner(library)
 
     def changes(self) -> list[str]:
         """Names of what they no longer hold."""
-        return [name for owner in self._owners.values() for name in owner.changes()]
-
-
-def close(
-    send: Send, session: Any, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
-) -> None:
-    """Send the canaries' outcomes and what changed in the framework, where that is asked for; then the last frame.
-
-    A failed session proves itself. The unmodified project shows what is usual for it, or is not asked for proof.
-    """
-    proven = (
-        bool(reporter.items) and not request.get("unproven") and (not reporter.failed or bool(request.get("identity")))
-    )
-    if proven:
-        send("evidence", sing(session, request["bits"]), changes() + reporter.watch.changes())
-    send("end", proven)
-
-
-class Canary(pytest.Item):
-    """A test whose result is known beforehand."""
-
-    wrong = False
-
-    def runtest(self) -> None:
-        """Fail when told to."""
-        if self.wrong:
-            raise AssertionError("canary")
-
-    def repr_failure(self, excinfo: Any, style: Any = None) -> str:
-        """No traceback: making one would cost more than all the rest."""
-        return "canary"
-
-    def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Nowhere in the project."""
-        return "canary", None, "canary"
-
-
-def sing(session: Any, bits: list[int]) -> list[str]:
-    """Run a canary for each bit (1: must fail); the outcomes, for the parent to compare."""
-    session._setupstate.teardown_exact(None)
-    outcomes = []
-    for bit in bits:
-        canary = Canary.from_parent(session, name="canary")
-        canary.wrong = bool(bit)
-        reports = runtestprotocol(canary, log=False, nextitem=None)
-        outcomes.append("".join(report.outcome for report in reports if report.when == "call"))
-    return outcomes
+        return [name for owner in self._owners.values() for name in (*owner.changes(), *owner.recoded())]

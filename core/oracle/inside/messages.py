@@ -5,8 +5,12 @@ Places in the project are named from its root, so that a message is the same on 
 
 from __future__ import annotations
 
+import hashlib
+import linecache
 import os
 import re
+import sys
+from collections.abc import Iterable
 from typing import List, Tuple
 
 HEADER = "Traceback (most recent call last):"
@@ -15,8 +19,33 @@ CAUSES = {
     "The above exception was the direct cause of the following exception:": "caused by ",
     "During handling of the above exception, another exception occurred:": "while handling ",
 }
+MESSAGE_LIMIT = 4000
+SIGNATURE = "rtc_signature"
+"""Under this name a test leaves what the code it called gave: `record_property("rtc_signature", "value 3")`."""
+SIGNATURE_LIMIT = 16_000
+PLUGGY = re.compile(r"pluggy\.\w+").fullmatch
 Part = Tuple[List[str], List[str]]
 """Frames, each with its lines of code; and the lines that name the exception."""
+
+
+def read_framework() -> None:
+    """Read the files of pytest that stand in every traceback, once for all forks. Those of tests are not for us."""
+    for name in ("_pytest.runner", "_pytest.python", "_pytest.unittest", *filter(PLUGGY, list(sys.modules))):
+        file = getattr(sys.modules.get(name), "__file__", None)
+        if file:
+            linecache.getlines(file)
+
+
+def signature_in(properties: Iterable[tuple[str, object]]) -> str:
+    """What a test left under SIGNATURE; a long one is cut, but two that differ stay different."""
+    found = [value for name, value in properties if name == SIGNATURE]
+    text = found[-1] if found else ""
+    if type(text) is not str:
+        return ""
+    if len(text) <= SIGNATURE_LIMIT:
+        return text
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return text[:SIGNATURE_LIMIT] + " sha256 " + digest
 
 
 def shorten(text: str, limit: int) -> str:

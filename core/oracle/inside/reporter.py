@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from .channel import Send
 from .evidence import Watch
-from .messages import arranged, relative, shorten
+from .messages import MESSAGE_LIMIT, arranged, relative, shorten, signature_in
 
-MESSAGE_LIMIT = 4000
 STOPPED = 97
-SIGNATURE = "rtc_signature"
-"""Under this name a test leaves what the code it called gave: `record_property("rtc_signature", "value 3")`."""
-SIGNATURE_LIMIT = 16_000
 
 
 class Witness:
@@ -56,18 +52,11 @@ class Reporter:
         watch: over their modules and classes.
     """
 
-    def __init__(self, send: Send, request: dict[str, Any], witness: Witness, root: str) -> None:
-        """`request`: stages (lists of tests, one after another), or tests (None: all); shuffle (a seed, negative:
-        reversed, or None); fail_fast.
-        """
-        self._send = send
+    def __init__(self, witness: Witness, root: str) -> None:
+        """`root`: of the project. Nothing is reported before `begin`."""
         self._witness = witness
         self._root = root
-        self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
-        self._shuffle = request.get("shuffle")
-        self._fail_fast = bool(request.get("fail_fast"))
         self._exit = os._exit
-        self._left = int(request.get("output_bytes", 1 << 18))
         self._parts: list[tuple[str, str]] = []
         self._seconds = 0.0
         self._printed = ""
@@ -76,11 +65,28 @@ class Reporter:
         self.watch = Watch(root)
         self.failed = False
         self.items: list[Any] = []
+        relative("", root)  # its pattern is compiled once, and forks have it
+
+    def begin(self, send: Send, request: dict[str, Any]) -> None:
+        """`request`: stages (lists of tests, one after another), or tests (None: all); shuffle (a seed, negative:
+        reversed, or None); fail_fast.
+        """
+        self._send = send
+        self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
+        self._shuffle = request.get("shuffle")
+        self._fail_fast = bool(request.get("fail_fast"))
+        self._left = int(request.get("output_bytes", 1 << 18))
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
         """After every other plugin: keep the tests asked for, in the order asked for."""
         yield
+        self.select(items)
+
+    def start(self, items: list[Any], found: dict[str, list[Any]]) -> None:
+        """Select from items that were collected before; `found`: the same by their names."""
+        if self._tests is not None:
+            self._others, items[:] = found, []
         self.select(items)
 
     def expect(self, tests: list[str]) -> None:
@@ -124,7 +130,7 @@ class Reporter:
             return
         self._seconds += report.duration
         self._parts.append((outcome_of(report), _said(report)))
-        self._signature = _signature_in(report) or self._signature
+        self._signature = signature_in(getattr(report, "user_properties", ())) or self._signature
         if report.when == "teardown" or not report.passed:
             self._keep_output(report)
 
@@ -158,18 +164,6 @@ def _said(report: Any) -> str:
     return str(skipped).replace("Skipped: ", "", 1) if skipped is not None else str(report.longreprtext)
 
 
-def _signature_in(report: Any) -> str:
-    """What the test left under SIGNATURE; a long one is cut, but two that differ stay different."""
-    found = [value for name, value in getattr(report, "user_properties", ()) if name == SIGNATURE]
-    if not found or type(found[-1]) is not str:
-        return ""
-    text: str = found[-1]
-    if len(text) <= SIGNATURE_LIMIT:
-        return text
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return text[:SIGNATURE_LIMIT] + " sha256 " + digest
-
-
 def outcome_of(report: Any) -> str:
     """passed, failed, error, skipped, xfailed or xpassed; an empty text for a phase that says nothing."""
     if hasattr(report, "wasxfail"):
@@ -191,3 +185,49 @@ def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
             if kind == outcome:
                 return outcome, message
     return "error", "The test reported nothing."
+
+
+def close(
+    send: Send, session: Any, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
+) -> None:
+    """Send the canaries' outcomes and what changed in the framework, where that is asked for; then the last frame.
+
+    A failed session proves itself. The unmodified project shows what is usual for it, or is not asked for proof.
+    """
+    proven = (
+        bool(reporter.items) and not request.get("unproven") and (not reporter.failed or bool(request.get("identity")))
+    )
+    if proven:
+        send("evidence", sing(session, request["bits"]), changes() + reporter.watch.changes())
+    send("end", proven)
+
+
+class Canary(pytest.Item):
+    """A test whose result is known beforehand."""
+
+    wrong = False
+
+    def runtest(self) -> None:
+        """Fail when told to."""
+        if self.wrong:
+            raise AssertionError("canary")
+
+    def repr_failure(self, excinfo: Any, style: Any = None) -> str:
+        """No traceback: making one would cost more than all the rest."""
+        return "canary"
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """Nowhere in the project."""
+        return "canary", None, "canary"
+
+
+def sing(session: Any, bits: list[int]) -> list[str]:
+    """Run a canary for each bit (1: must fail); the outcomes, for the parent to compare."""
+    session._setupstate.teardown_exact(None)
+    outcomes = []
+    for bit in bits:
+        canary = Canary.from_parent(session, name="canary")
+        canary.wrong = bool(bit)
+        reports = runtestprotocol(canary, log=False, nextitem=None)
+        outcomes.append("".join(report.outcome for report in reports if report.when == "call"))
+    return outcomes

@@ -81,10 +81,17 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
 
 def install() -> CandidateFinder:
     """A finder ahead of all others; pytest puts its own first later on, and steps back for changed files."""
-    from _pytest.assertion import rewrite
-
     finder = CandidateFinder()
     sys.meta_path.insert(0, finder)
+    if "pytest" in sys.modules:
+        _step_back(finder)
+    _follow_files(finder)
+    return finder
+
+
+def _step_back(finder: CandidateFinder) -> None:
+    from _pytest.assertion import rewrite
+
     usual: Any = rewrite.AssertionRewritingHook.find_spec
 
     def find_spec(self: Any, name: str, path: Any = None, target: Any = None) -> Any:
@@ -92,8 +99,6 @@ def install() -> CandidateFinder:
         return finder.ours(spec) if spec is not None and finder.is_changed(spec) else spec
 
     rewrite.AssertionRewritingHook.find_spec = find_spec  # type: ignore[method-assign]
-    _follow_files(finder)
-    return finder
 
 
 def _follow_files(finder: CandidateFinder) -> None:

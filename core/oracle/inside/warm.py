@@ -13,9 +13,10 @@ from . import audit
 from .candidate import REFUSALS, changed_paths, serve, texts_of
 from .channel import Send
 from .codeswap import Functions, Outline, Refusal, locate, swap
-from .evidence import close, hide, snapshot
+from .evidence import hide, snapshot
 from .loading import LoadTests
-from .reporter import Reporter, Witness
+from .messages import read_framework
+from .reporter import Reporter, Witness, close
 from .sources import install
 from .stages import Stages
 
@@ -38,7 +39,14 @@ class Collected:
             raise ImportError("cannot be collected: " + ", ".join(self._witness.uncollected[:3]))
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
+        self._reporter = Reporter(self._witness, config["root"])
+        self._pytest.pluginmanager.register(self._reporter)
+        self._items: dict[str, list[Any]] = {}
+        for item in self._session.items:
+            self._items.setdefault(item.nodeid, []).append(item)
+        read_framework()
         self._changes = snapshot()
+        self._places = audit.Places(config["root"])
 
     def refusal(self, request: dict[str, Any]) -> str:
         """In the zygote, before anything is forked: why a fresh import must judge; empty when it need not.
@@ -69,18 +77,17 @@ class Collected:
         """Run the request in this child."""
         if request.get("changes") and not self._place(send, request):
             return
-        reporter = Reporter(send, request, self._witness, self._config["root"])
-        self._pytest.pluginmanager.register(reporter)
-        session = self._session
-        reporter.select(session.items)
+        reporter, session = self._reporter, self._session
+        reporter.begin(send, request)
+        reporter.start(session.items, self._items)
         session.testscollected = len(session.items)
         self._forget_output()
         hide()
-        audit.install(send, self._config["root"], changed_paths(request))
+        patched = audit.install(send, self._places, changed_paths(request))
         if request.get("stages"):
             self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
         self._pytest.hook.pytest_runtestloop(session=session)
-        close(send, session, reporter, request, self._changes)
+        close(send, session, reporter, request, lambda: self._changes(patched()))
         send("exit", 1 if session.testsfailed else 0)
 
     def _place(self, send: Send, request: dict[str, Any]) -> bool:

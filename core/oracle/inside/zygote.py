@@ -12,6 +12,8 @@ import platform
 import random
 import signal
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .scratch import Scratch
@@ -68,7 +70,8 @@ def main() -> None:
     sys.path[:0] = config["paths"]
     sys.argv = ["pytest"]
     try:
-        importlib.import_module("pytest")
+        if not config.get("plain"):
+            importlib.import_module("pytest")
     except ImportError as error:
         wire.send({"ready": False, "missing": str(error), "python": platform.python_version()})
         return
@@ -80,17 +83,15 @@ class Zygote:
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import candidate, child, cold
+        from . import candidate, child
 
         self._wire = wire
         self._config = config
         self._child = child
         self._announce = candidate.announce
-        self._cold = cold
-        # pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it.
-        sys.modules["_pytest.runner"]._update_current_test_var = lambda item, when: None  # type: ignore[attr-defined]
         self._collected: Any = None
-        self._configured: Any = None
+        self._plain: Any = None
+        self._body: Callable[[Any, dict[str, Any]], None]
         self._learned: dict[str, Any] = {}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
@@ -100,7 +101,7 @@ class Zygote:
         self._preload(config.get("preload", []))
         self._trouble = self._prepare()
         scratch = Scratch(config["wipe"])
-        if (config.get("collect") or config.get("configure")) and not scratch.guarded:
+        if any(map(config.get, ("collect", "configure", "plain"))) and not scratch.guarded:
             self._trouble = self._trouble or "too much is left in the temporary folder before any test"
         self._supervisor = Supervisor(scratch, Wakeup())
 
@@ -123,19 +124,29 @@ class Zygote:
     def _prepare(self) -> str:
         """Go as far as was asked; says why when that cannot be done."""
         try:
+            if self._config.get("plain"):
+                from .plain import Plain
+
+                self._plain = Plain(self._config)
+                self._body = self._plain.run
+                return self._threads()
+            # pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it.
+            sys.modules["_pytest.runner"]._update_current_test_var = lambda *_: None  # type: ignore[attr-defined]
+            from . import cold
+
+            self._body = partial(cold.run, config=self._config, ready=None)
             if self._config.get("collect"):
                 from .warm import Collected
 
                 self._collected = Collected(self._config)
+                self._body = self._collected.run
                 return self._threads()
             from .memory import remember
 
             root = self._config["root"]
             remember([os.path.join(root, path) for path in self._config.get("sources", [])])
             if self._config.get("configure"):
-                from .cold import Configured
-
-                self._configured = Configured(self._config)
+                self._body = partial(cold.run, config=self._config, ready=cold.Configured(self._config))
                 return self._threads()
             return ""
         except BaseException as error:
@@ -169,6 +180,8 @@ class Zygote:
         if refusal:
             self._wire.send({"done": request["id"], "frames": [["fallback", refusal]]})
             return
+        if self._plain is not None:
+            self._plain.prepare(request)
 
         def listen(kind: str, values: list[Any]) -> None:
             if request.get("stream"):
@@ -180,10 +193,7 @@ class Zygote:
             self._wire.close()
             send = self._child.settle(report, output, nonce, self._config)
             self._announce()
-            if self._collected is not None:
-                self._child.guarded(send, lambda: self._collected.run(send, request))
-            else:
-                self._child.guarded(send, lambda: self._cold.run(send, request, self._config, self._configured))
+            self._child.guarded(send, lambda: self._body(send, request))
 
         ending = self._supervisor.run(body, request, listen)
         self._wire.send({"done": request["id"], "frames": frames, "bits": request["bits"], **ending})

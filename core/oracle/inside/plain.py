@@ -1,0 +1,164 @@
+"""Tests of a generated project, which need no pytest: functions that are given `record_property` and nothing else.
+
+Each child imports the changed program and its tests anew. A process without pytest is small, and so is what a child of
+it copies of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+import time
+import traceback
+from types import CodeType, ModuleType, SimpleNamespace
+from typing import Any, Callable
+
+from . import audit
+from .candidate import changed_paths, take_up
+from .channel import Send
+from .evidence import Watch, hide, snapshot
+from .messages import MESSAGE_LIMIT, arranged, signature_in
+from .sources import install
+
+STOPPED = 97
+HELPER = "rtc_recording"
+"""What the tests import of the generated project beside its programs."""
+
+
+class Plain:
+    """What children share: modules that the programs import, and the code of the tests that were asked for so far."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        """Import each program once, for what it imports; raises whatever that raises."""
+        self._config = config
+        self._root = str(config["root"])
+        sys.path.insert(0, os.path.join(self._root, "tests"))
+        self._helper = importlib.import_module(HELPER)
+        for name in sorted(os.listdir(os.path.join(self._root, "problems"))):
+            module, _, ending = name.partition(".")
+            if ending == "py" and module != "__init__":
+                importlib.import_module("problems." + module)
+                del sys.modules["problems." + module]
+        self._finder = install()
+        self._codes: dict[str, CodeType] = {}
+        self._changes = snapshot()
+        self._places = audit.Places(self._root)
+
+    def prepare(self, request: dict[str, Any]) -> None:
+        """In the process that forks: compile the tests, which candidates cannot change, once for all of them."""
+        for file in _files(request["tests"]):
+            if file not in self._codes:
+                path = os.path.join(self._root, file)
+                with open(path, "rb") as source:
+                    self._codes[file] = compile(source.read(), path, "exec", dont_inherit=True)
+
+    def run(self, send: Send, request: dict[str, Any]) -> None:
+        """Run the request in this child."""
+        if request.get("changes") and not take_up(send, request, self._config, self._finder):
+            return
+        hide()
+        patched = audit.install(send, self._places, changed_paths(request))
+        calls, watch = _Calls(send, request, self._root), Watch(self._root)
+        modules = [self._helper]
+        for file in _files(request["tests"]):
+            module = ModuleType(os.path.splitext(os.path.basename(file))[0])
+            module.__file__ = os.path.join(self._root, file)
+            sys.modules[module.__name__] = module
+            if calls.load(file, module, self._codes[file]):
+                modules.append(module)
+        watch.add([SimpleNamespace(module=module) for module in modules])
+        calls.all()
+        if not calls.failed:
+            send("evidence", calls.canaries(request["bits"]), self._changes(patched()) + watch.changes())
+        send("end", not calls.failed)
+
+
+class _Calls:
+    """Calls tests and reports them, as `Reporter` does for pytest.
+
+    Attributes:
+        failed: whether a file could not be imported or a test did not pass.
+    """
+
+    def __init__(self, send: Send, request: dict[str, Any], root: str) -> None:
+        self._send = send
+        self._root = root
+        self._tests: list[str] = request["tests"]
+        self._fail_fast = bool(request.get("fail_fast"))
+        self._left = int(request.get("output_bytes", 1 << 18))
+        self._functions: dict[str, Callable[..., None]] = {}
+        self._leave = os._exit
+        self._clock = time.perf_counter
+        self.failed = False
+
+    def load(self, file: str, module: ModuleType, code: CodeType) -> bool:
+        """Make a file of tests; False, and a report, where the program cannot be imported."""
+        try:
+            exec(code, vars(module))  # noqa: S102 - what an import does
+        except Exception as error:
+            self._send("collect-error", file, self._told(error))
+            self._fail()
+            return False
+        self._functions.update((file + "::" + name, value) for name, value in vars(module).items())
+        return True
+
+    def all(self) -> None:
+        """The tests in their order."""
+        found = [test for test in self._tests if test in self._functions]
+        self._send("collected", found)
+        for test in found:
+            self._send("start", test)
+            started = self._clock()
+            error, properties, printed = self._call(self._functions[test])
+            seconds = self._clock() - started
+            outcome = "passed" if error is None else "failed"
+            output = printed[: self._left]
+            self._left -= len(output)
+            said = "" if error is None else self._told(error)
+            more = error is None and test != found[-1]
+            values = (test, outcome, seconds, said, output, len(printed) - len(output), signature_in(properties))
+            self._send("test", *values, wait=more)
+            if error is not None:
+                self._fail()
+
+    def canaries(self, bits: list[int]) -> list[str]:
+        """What calls come to that must fail (1) or must not; the parent knows which."""
+        return ["passed" if self._call(_wrong if bit else _right)[0] is None else "failed" for bit in bits]
+
+    def _call(self, test: Callable[..., None]) -> tuple[BaseException | None, list[tuple[str, object]], str]:
+        """What it raised, what it recorded and what was printed meanwhile."""
+        properties: list[tuple[str, object]] = []
+        streams, printed = (sys.stdout, sys.stderr), io.StringIO()
+        sys.stdout = sys.stderr = printed
+        try:
+            test(record_property=lambda name, value: properties.append((name, value)))
+        except KeyboardInterrupt:  # pytest ends with it, too
+            raise
+        except BaseException as error:
+            return error, properties, printed.getvalue()
+        finally:
+            sys.stdout, sys.stderr = streams
+        return None, properties, printed.getvalue()
+
+    def _fail(self) -> None:
+        self.failed = True
+        if self._fail_fast:
+            self._leave(STOPPED)
+
+    def _told(self, error: BaseException) -> str:
+        lines = traceback.format_exception(type(error), error, error.__traceback__)
+        return arranged("".join(lines), self._root, MESSAGE_LIMIT)
+
+
+def _right(record_property: object) -> None:
+    """A test that passes."""
+
+
+def _wrong(record_property: object) -> None:
+    raise AssertionError("canary")
+
+
+def _files(tests: list[str]) -> list[str]:
+    return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
