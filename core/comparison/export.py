@@ -22,6 +22,7 @@ def summary_row(comparison: Comparison) -> Row:
         "verdict": verdict(comparison),
         "runs_compared": comparison.runs,
         "provisional": comparison.provisional,
+        "items_left": comparison.left,
         "rtc": _difference_row(comparison.rtc),
         "lift": _difference_row(comparison.lift),
         "mcnemar": dataclasses.asdict(comparison.mcnemar) | {"p_adjusted": comparison.p_adjusted},

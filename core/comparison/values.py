@@ -133,6 +133,12 @@ class Comparison:
         return self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property
+    def left(self) -> int | None:
+        """About how many more items both runs could have; None where one of them cannot say."""
+        lefts = [run.left for run in (self.first, self.second)]
+        return None if None in lefts else min(left for left in lefts if left is not None)
+
+    @property
     def decided(self) -> bool:
         """Whether one run may be called better."""
         return self.rtc.decided and self.comparable and not self.provisional

@@ -37,7 +37,7 @@ def verdict(comparison: Comparison) -> str:
             f"over all {between}. Give both runs the same --context, one that holds the files."
         )
     if not comparison.decided or rtc.score.value is None:
-        return f"Undecided: over {over} {between}; {wanting(rtc, noun)}."
+        return f"Undecided: over {over} {between}; {wanting(rtc, noun, comparison.left)}."
     better, worse = (second, first) if rtc.score.value > 0 else (first, second)
     by = bounded(rtc.score if better is second else turned(rtc.score), sign="")
     return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {over} its RTC is higher by {by}."
@@ -88,21 +88,32 @@ def p_words(p: float) -> str:
     return f"p = {p:.2g}" if p >= 0.0001 else "p < 0.0001"
 
 
-def wanting(difference: Difference, noun: str) -> str:
-    """What so many items can show, and how many more could decide, in a clause."""
+def wanting(difference: Difference, noun: str, left: int | None) -> str:
+    """What so many items can show, and how many more could decide, in a clause. `left`: see `Comparison.left`."""
     judged = difference.judged
     if judged is None or difference.items < 2:
         return f"one {noun} tells nothing"
     seen = f"{counted(difference.items, noun)} can show a difference of about {judged.detectable:.2f}"
-    more = further(difference)
+    more = further(difference, left)
+    if left is not None and judged.further is not None and judged.further[0] > left:
+        return (
+            f"{seen}; the {left:,} or so that are left would probably not decide" if left else f"{seen}; none is left"
+        )
     return f"{seen}; {more} more could decide" if more else seen
 
 
-def further(difference: Difference) -> str:
-    """`about 40 to 300`, `about 40 or many`, `over 100,000`; empty where nothing is open."""
+def further(difference: Difference, left: int | None) -> str:
+    """`about 40 to 300`, `about 40 or many`, `over 250`; empty where nothing is open.
+
+    No number is named beyond what is `left` to draw: `over 250` says that all of it would probably not decide.
+    """
     if difference.judged is None or difference.judged.further is None:
         return ""
     least, most = difference.judged.further
+    if left is not None and least > left:
+        return f"over {left:,}"
+    if left is not None and (most is None or most > left):
+        return f"about {min(rounded(least), left):,} to all {left:,} left"
     if least > MOST:
         return f"over {MOST:,}"
     if most is None or most > MOST:

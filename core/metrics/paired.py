@@ -106,7 +106,7 @@ def mean_difference(
     """
     level, size = joint_level(runs), len(first)
     value, low, high = interval(second, lowest, highest, against=first, level=level)
-    quantile = math.sqrt(critical_value(level, size))
+    quantile = math.sqrt(critical_value(level, size, paired=True))
     more = 1.0 if math.isinf(quantile) else 1 + NormalDist().inv_cdf(POWER) / quantile
     detectable = min(highest - lowest, more * (high - low) / 2)
     p = min(1.0, p_value(second, lowest, highest, against=first) * math.comb(runs, 2))

@@ -1,13 +1,13 @@
 """Intervals of means, pass@k, and correlations. Everything is deterministic: the same input gives the same bounds.
 
-The interval of a mean is a score interval without a model of the distribution. A mean is plausible when the data,
-reweighted as little as possible so that they have that mean, do not contradict it by Student's t:
+The interval of a mean of shares is Wilson's score interval with Student's t and a design effect. A mean m of n items,
+on a scale from 0 to 1, is plausible when
 
-    (observed mean - mean)^2 <= t^2 V(mean) / (n - 1)
+    (observed mean - m)^2 <= t^2 D m (1 - m) / (n - 1)
 
-V(mean) is the variance of the reweighted data. Weights are those of the empirical likelihood, and both ends of the
-scale take part even where no item reached them. So twenty failures in a row do not prove a rate of 0, which is where a
-bootstrap claims certainty; for outcomes of 0 and 1 the interval is Wilson's with a t quantile.
+m (1 - m) is the largest variance that values with that mean can have: that of zeros and ones. D says how much of it
+the values have, from 0 to 1. So twenty failures in a row do not prove a rate of 0, where a bootstrap claims certainty;
+for outcomes of 0 and 1 the interval is Wilson's with a t quantile.
 
 A difference of two means over the same items has its bounds from those of both means and their correlation, as
 Newcombe (1998) and Zou and Donner (2008) combine them. docs/statistics.md has the coverage of both.
@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 LEVEL = 0.95
-_HALVINGS = 40
-"""Of a bracket no longer than 2: a bound to eleven digits."""
+UNSEEN, UNSEEN_FILES = 0.05, 1.0
+"""Items' worth (with clusters: clusters' worth) of zeros and ones that count as seen when D is estimated: a few rare
+passes tell little of how outcomes cluster. About the least with which these are covered (benchmarks/intervals.py)."""
 
 
 def interval(
@@ -48,7 +49,7 @@ def interval(
     these; it is wider where such items resemble each other. Raises ValueError when empty or of unequal lengths.
     """
     data = _Data(values, lowest, highest, against, clusters)
-    return data.mean, *data.bounds(critical_value(level, data.groups))
+    return data.mean, *data.bounds(critical_value(level, data.groups, paired=against is not None))
 
 
 def p_value(
@@ -78,56 +79,36 @@ def p_value(
     ends = -20.0, 14.0
     if beyond(ends[1]) > 0:  # past every level that a float can tell from 1
         return 0.0
-    square = math.exp(brentq(beyond, *ends, xtol=1e-9)) * (data.groups - 1) / data.groups
+    square = math.exp(brentq(beyond, *ends, xtol=1e-9))
+    square *= 1.0 if against is not None else (data.groups - 1) / data.groups
     return min(1.0, 2 * float(stdtr(data.groups - 1, -math.sqrt(square))))
 
 
-def critical_value(level: float, groups: int) -> float:
-    """The square of Student's t for `groups` items (or clusters), times n / (n - 1); infinite for a single one."""
+def critical_value(level: float, groups: int, *, paired: bool = False) -> float:
+    """The square of Student's t for `groups` items (or clusters); infinite for a single one.
+
+    Of a single mean times n / (n - 1), without which five items cover a rare pass too seldom. `paired`: of a
+    difference, whose bounds are wide enough without.
+    """
     from scipy.special import stdtrit  # scipy takes a third of a second, and a window opens without any figure
 
-    return math.inf if groups <= 1 else float(stdtrit(groups - 1, (1 + level) / 2)) ** 2 * groups / (groups - 1)
+    if groups <= 1:
+        return math.inf
+    return float(stdtrit(groups - 1, (1 + level) / 2)) ** 2 * (1.0 if paired else groups / (groups - 1))
 
 
-def mean_bounds(
-    support: Floats, shares: Floats, size: float, critical: float, halvings: int = _HALVINGS
-) -> tuple[Floats, Floats]:
-    """Where means stop being plausible, below and above, for many data sets at once: found by halving.
+def mean_bounds(mean: Any, variance: Any, size: Any, critical: float, unseen: float = UNSEEN) -> tuple[Any, Any]:
+    """Where means stop being plausible, below and above: floats or arrays, on a scale from 0 to 1.
 
-    `support` (K) holds every value from the lowest to the highest of the scale, `shares` (data sets, K) how often each
-    occurs, `size` the number of items.
+    `variance` is that of the values, `size` the number of items they are worth; `unseen` see `UNSEEN`.
     """
-    both = np.concatenate([shares, shares])  # the lower bounds in the first half, the upper ones in the second
-    inside = both @ support
-    ends = np.repeat(support[[0, -1]], len(shares))
-    outside = ends
-    if math.isinf(critical):
-        inside = ends
-    else:
-        for _ in range(halvings):
-            middle = (inside + outside) / 2
-            holds = _plausible(support, both, size, middle, critical)
-            inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-    low, high = np.split(np.where(np.abs(inside - ends) < 1e-11, ends, inside), 2)
-    return low, high
-
-
-def _plausible(support: Floats, shares: Floats, size: float, means: Floats, critical: float) -> NDArray[np.bool_]:
-    """Whether a mean lies inside the interval, one mean a data set.
-
-    The weights of the empirical likelihood are shares / (1 + slope * (value - mean)), and the variance of what they
-    weigh is (observed mean - mean) / slope. So the slope at which a mean is just plausible is known beforehand. The
-    data allow the mean if their weighted deviations from it have not changed sign at that slope yet.
-    """
-    gap = means - shares @ support
-    deviations = support - means[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = -critical / (size * gap)
-        # Where the slope would give an end of the scale a negative weight, that end takes the rest of the mass.
-        beyond = np.where(gap > 0, slope * deviations[:, -1] <= -1, slope * deviations[:, 0] <= -1)
-        pull = (shares * deviations / (1 + slope[:, None] * deviations)).sum(axis=1)
-    found: NDArray[np.bool_] = (np.abs(gap) < 1e-12) | beyond | (pull * np.sign(gap) >= 0)
-    return found
+    if math.isinf(critical):  # a single item
+        return 0.0, 1.0
+    largest, added = mean * (1 - mean), unseen / size
+    share = critical / size * np.minimum(1.0, (variance + added) / (largest + added))
+    middle = (mean + share / 2) / (1 + share)
+    half = np.sqrt(share * largest + share**2 / 4) / (1 + share)
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
 
 
 def difference_bounds(
@@ -183,7 +164,7 @@ class _Data:
 
 
 class _Mean:
-    """Values on a scale as counts, and how many independent items they are worth."""
+    """Values on a scale, and how many independent items they are worth."""
 
     def __init__(
         self, values: Sequence[float], lowest: float, highest: float, clusters: NDArray[np.int64] | None
@@ -191,18 +172,19 @@ class _Mean:
         sample = np.asarray(values, dtype=np.float64)
         self.mean = math.fsum(values) / len(values)
         self.deviations: Floats = sample - self.mean
-        distinct, counts = np.unique(sample, return_counts=True)
-        self._support = np.union1d(distinct, [min(lowest, distinct[0]), max(highest, distinct[-1])])
-        self._shares = np.zeros((1, self._support.size))
-        self._shares[0, np.searchsorted(self._support, distinct)] = counts / sample.size
-        self._size = float(sample.size)
+        self._lowest = min(lowest, float(sample.min()))
+        self._range = max(highest, float(sample.max())) - self._lowest
+        self._variance = float(self.deviations @ self.deviations) / max(1, sample.size - 1) / self._range**2
+        self._size, self._unseen = float(sample.size), UNSEEN
         if clusters is not None:
+            self._unseen = UNSEEN_FILES
             self._size = _worth(self.deviations, clusters)
             self.deviations = _sums(self.deviations, clusters)
 
     def bounds(self, critical: float) -> tuple[float, float]:
-        low, high = mean_bounds(self._support, self._shares, self._size, critical)
-        return float(low[0]), float(high[0])
+        place = (self.mean - self._lowest) / self._range
+        low, high = mean_bounds(place, self._variance, self._size, critical, self._unseen)
+        return self._lowest + float(low) * self._range, self._lowest + float(high) * self._range
 
 
 def _worth(deviations: Floats, clusters: NDArray[np.int64]) -> float:

@@ -64,7 +64,6 @@ class Wording:
     answer_end: str
     shots: tuple[Shot, ...]
     summary: str
-    code_shots: tuple[Shot, ...]
 
 
 @cache
@@ -81,7 +80,6 @@ def wording() -> Wording:
         answer_end=data["backward"]["answer_end"],
         shots=tuple(Shot(**shot) for shot in data["shots"]),
         summary=data["code"]["summary"],
-        code_shots=tuple(Shot(where="", **shot) for shot in data["code"]["shots"]),
     )
 
 
@@ -197,7 +195,7 @@ def _room(region: Sequence[str]) -> int:
 def _code_shots(forward: bool) -> str:
     """The worked examples as one file."""
     parts = []
-    for shot in wording().code_shots:
+    for shot in wording().shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
         indent = indentation(region)
         summary = f"{indent}{wording().summary} {shot.description}"

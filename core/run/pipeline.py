@@ -22,6 +22,7 @@ from core.run.state import Emit, Pace, Run
 from core.setting import check
 from core.settings import RunSettings
 from core.store.writer import Store
+from core.trips.protocol import KnowsHowMany
 
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:
@@ -72,6 +73,8 @@ def _work(run: Run) -> None:
     trip, reader = run.parts.trip, run.store.reader
     items = _items(run)
     works = [*_first_light(run, items), *items]
+    if isinstance(trip, KnowsHowMany):
+        run.store.note_available(run.id, trip.available)
     if task(run.settings.task).groups_files:
         works = files_together(works)
     for text in trip.shortfall(len(works), run.settings.regions):

@@ -57,6 +57,7 @@ def run_row(row: Row, status: str, standing: Standing) -> RunRow:
         image_digest=row["image_digest"],
         fingerprint=row["fingerprint"],
         changes=row["changes"],
+        available=row["available"],
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from core.store.label_schema import LABEL_KINDS
-from core.store.schema import EXTRA, FACETS, INDICES, MEASURES, SHOWN, TABLES, TREES, VIEWS
+from core.store.schema import AVAILABLE, EXTRA, FACETS, INDICES, MEASURES, SHOWN, TABLES, TREES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""
@@ -64,6 +64,11 @@ def _m009_shown(db: sqlite3.Connection) -> None:
     _run(db, SHOWN)
 
 
+def _m010_available(db: sqlite3.Connection) -> None:
+    """Runs say how many items there were to draw from."""
+    _run(db, AVAILABLE)
+
+
 MIGRATIONS: tuple[Step, ...] = (
     _m001_tables,
     _m002_indices,
@@ -74,6 +79,7 @@ MIGRATIONS: tuple[Step, ...] = (
     _m007_trees,
     _m008_measures,
     _m009_shown,
+    _m010_available,
 )
 
 

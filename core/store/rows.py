@@ -45,6 +45,7 @@ class RunRow:
         suite_json: `{"tests": n, "excluded": {node id: reason}, "seconds": s, "python": version, "cached": bool}`.
         problems: what could not be evaluated, and what to keep in mind of how items were drawn, a sentence each.
         changes: grows with everything stored for the run.
+        available: how many items, dropped ones too, the project has to draw from; None where nobody knows.
     """
 
     id: int
@@ -76,6 +77,15 @@ class RunRow:
     image_digest: str = ""
     fingerprint: str = ""
     changes: int = 0
+    available: int | None = None
+
+    @property
+    def left(self) -> int | None:
+        """About how many more items could be admitted, if as large a share of them as before; None where unknown."""
+        drawn = self.items_admitted + self.items_dropped
+        if self.available is None or not drawn:
+            return None
+        return max(0, self.available - drawn) * self.items_admitted // drawn
 
     @property
     def headline(self) -> Score:
@@ -148,6 +158,11 @@ class ItemRow:
     def lift(self) -> float | None:
         """Lift, of items that have it."""
         return self.measures.get("lift")
+
+    @property
+    def copied(self) -> bool:
+        """Whether the same lines stand once more in the file: a model may copy them, whatever a description says."""
+        return "copy" in self.facets
 
     @property
     def passes(self) -> int:

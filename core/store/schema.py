@@ -350,6 +350,9 @@ MEASURES = (
 )
 """Figures of items by name, whatever the method; the views of RTC and lift stay for those who ask them."""
 
+AVAILABLE = ("ALTER TABLE runs ADD COLUMN available INTEGER",)
+"""How many items a run's source has to draw from; of older runs nobody knows."""
+
 SHOWN = (
     "ALTER TABLE samples ADD COLUMN shown REAL",
     "UPDATE samples SET shown = 1 WHERE NOT truncated",

@@ -144,6 +144,10 @@ class Store:
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
+    def note_available(self, run_id: int, available: int) -> None:
+        """Keep how many items there are to draw from. Raises StoreError when the run is unknown."""
+        self._update_run(run_id, {"available": available})
+
     def rename_run(self, run_id: int, name: str) -> None:
         """Give a run a name. Raises StoreError when unknown."""
         self._update_run(run_id, {"name": name})

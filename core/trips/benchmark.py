@@ -105,6 +105,11 @@ class BenchmarkTrip(RoundTrip):
             directive=problem.words or None,
         )
 
+    @property
+    def available(self) -> int:
+        """What the file holds, as far as it was read."""
+        return len(self._problems)
+
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer problems than were asked for, and which were dropped."""
         if not admitted:

@@ -95,6 +95,11 @@ class ChainTrip:
                     self._reasons.append(f"{item.key}: {item.reason}")
                 yield item
 
+    @property
+    def available(self) -> int:
+        """What the file holds, as far as it was read."""
+        return len(self._problems)
+
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer programs than were asked for, and which were dropped."""
         if not admitted:

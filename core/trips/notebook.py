@@ -122,6 +122,11 @@ class NotebookTrip(RoundTrip):
         unseen = empty.outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
 
+    @property
+    def available(self) -> int:
+        """What the file holds, as far as it was read."""
+        return len(self._cells)
+
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer cells than were asked for, and which were dropped."""
         if not admitted:

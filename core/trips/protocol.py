@@ -172,6 +172,15 @@ class SelectsCode(Protocol):
 
 
 @runtime_checkable
+class KnowsHowMany(Protocol):
+    """What a trip has beside the others' when it can tell how many items there are in all."""
+
+    @property
+    def available(self) -> int:
+        """Items to draw from, those that will be dropped too; right once `items` has yielded or ended."""
+
+
+@runtime_checkable
 class TakesDescriptions(Protocol):
     """What a trip has beside the others' when a person can write a description in the model's place."""
 

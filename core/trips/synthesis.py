@@ -88,6 +88,11 @@ class SynthesisTrip(RoundTrip):
                     self._dropped.append(item.reason)
                 yield item
 
+    @property
+    def available(self) -> int:
+        """Regions that can be drawn: without overlap, where none is allowed."""
+        return self._candidates if self._region.allow_overlap else self._disjoint
+
     def select(self, path: str, span: Span) -> Item:
         """The statements around what a person selected, as an extra item. Raises UserError."""
         return selected_item(self._files, self._suite, self._oracle, path, span)

@@ -149,7 +149,7 @@ def test_a_clear_difference_names_the_better_run_whichever_comes_first(store: St
     for order in ((good, bad), (bad, good)):
         (found,) = compared(store, *order)
         said = words.verdict(found)
-        assert found.decided and words.further(found.rtc) == ""
+        assert found.decided and words.further(found.rtc, found.left) == ""
         assert said.startswith(f"Run {good} (Good) is better than run {bad} (Bad): over 10 regions its RTC is higher")
         assert "(0." in said and "-" not in said
 
@@ -165,6 +165,45 @@ def test_an_open_question_says_what_can_be_seen_and_how_many_more_might_tell(sto
         f"24 regions can show a difference of about {found.rtc.judged.detectable:.2f}; "
         f"about {words.rounded(least):,} to {words.rounded(most):,} more could decide."
     )
+
+
+@pytest.mark.parametrize(
+    ("available", "dropped", "said"),
+    [
+        (30, 0, "; the 6 or so that are left would probably not decide."),
+        (24, 0, "; none is left."),
+        (30, 4, "; the 1 or so that are left would probably not decide."),
+    ],
+)
+def test_no_more_regions_are_named_than_the_project_has(store: Store, available: int, dropped: int, said: str) -> None:
+    """Of 28 drawn four were dropped, so one of the two that are left is counted on."""
+    outcomes = {f"a.py:{n}": Outcomes(n % 4) for n in range(24)}
+    ahead = outcomes | {"a.py:1": Outcomes(3), "a.py:5": Outcomes(0)}
+    runs = [store_run(store, outcomes), store_run(store, ahead)]
+    for run in runs:
+        store.note_available(run, available)
+        for n in range(dropped):
+            span = Span(n, n + 1)
+            store.add_item(run, Item(f"b.py:{n}", "region", "b.py", span, 1, 1, "x", (), admitted=False, reason="no"))
+    (found,) = compared(store, *runs)
+    assert not found.decided
+    assert words.verdict(found).endswith(said)
+    assert summary_row(found)["items_left"] == found.left
+
+
+def test_a_range_of_more_regions_ends_with_what_is_left(store: Store) -> None:
+    many = {f"a.py:{n}": Outcomes(n % 4) for n in range(24)}
+    ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(3)}
+    runs = [store_run(store, many), store_run(store, ahead)]
+    (unknown,) = compared(store, *runs)
+    assert unknown.left is None and unknown.rtc.judged is not None and unknown.rtc.judged.further is not None
+    least, most = unknown.rtc.judged.further
+    assert most is not None
+    left = (least + most) // 2
+    for run in runs:
+        store.note_available(run, 24 + left)
+    (found,) = compared(store, *runs)
+    assert words.further(found.rtc, found.left) == f"about {words.rounded(least):,} to all {left:,} left"
 
 
 def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:

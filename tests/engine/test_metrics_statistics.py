@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 from core.metrics.statistics import (
     auc,
@@ -20,25 +20,33 @@ from core.metrics.statistics import (
 )
 
 
+def wilson(share: float, size: int, square: float) -> tuple[float, float]:
+    """Wilson's score interval; `square` is that of the quantile."""
+    middle = (share + square / (2 * size)) / (1 + square / size)
+    half = math.sqrt(square * (share * (1 - share) / size + square / (4 * size**2))) / (1 + square / size)
+    return middle - half, middle + half
+
+
 @pytest.mark.parametrize(("passed", "size"), [(0, 20), (1, 20), (7, 20), (40, 80), (5, 5)])
 def test_for_outcomes_it_is_wilsons_interval_with_a_t_quantile(passed: int, size: int) -> None:
     """Wilson's bounds in closed form; the variance is divided by n - 1, which makes the quantile a little larger."""
-    share, square = passed / size, stats.t.ppf(0.975, size - 1) ** 2 * size / (size - 1)
-    middle = (share + square / (2 * size)) / (1 + square / size)
-    half = math.sqrt(square * (share * (1 - share) / size + square / (4 * size**2))) / (1 + square / size)
+    square = stats.t.ppf(0.975, size - 1) ** 2 * size / (size - 1)
     mean, low, high = interval([1.0] * passed + [0.0] * (size - passed))
-    assert mean == pytest.approx(share)
-    assert (low, high) == pytest.approx((middle - half, middle + half), abs=1e-9)
+    assert mean == pytest.approx(passed / size)
+    assert (low, high) == pytest.approx(wilson(passed / size, size, square), abs=1e-9)
 
 
 def test_a_difference_of_unrelated_shares_is_newcombes() -> None:
-    """His method 10 for 0 correlation: the squares of the bounds' distances add up."""
-    first, second = [1.0, 0.0] * 30, [1.0, 1.0, 0.0, 0.0] * 15
+    """His method 10 for 0 correlation: the squares of the distances of Wilson's bounds add up."""
+    first = [0.0, 1.0] * 30
+    second = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0] * 10
+    assert pearson(first, second) == pytest.approx(0.0)
     mean, low, high = interval(second, against=first)
-    (a, a_low, a_high), (b, b_low, b_high) = interval(first), interval(second)
-    assert mean == pytest.approx(b - a)
-    assert low == pytest.approx(mean - math.hypot(b - b_low, a_high - a))
-    assert high == pytest.approx(mean + math.hypot(b_high - b, a - a_low))
+    square = stats.t.ppf(0.975, 59) ** 2
+    (a_low, a_high), (b_low, b_high) = wilson(1 / 2, 60, square), wilson(1 / 3, 60, square)
+    assert mean == pytest.approx(1 / 3 - 1 / 2)
+    assert low == pytest.approx(mean - math.hypot(1 / 3 - b_low, a_high - 1 / 2))
+    assert high == pytest.approx(mean + math.hypot(b_high - 1 / 3, 1 / 2 - a_low))
 
 
 def test_a_difference_that_every_item_has_is_clear_where_items_vary() -> None:
@@ -63,22 +71,14 @@ def test_the_p_of_a_difference_is_where_its_interval_just_reaches_the_value() ->
     assert min(abs(low), abs(high)) < 1e-6
 
 
-def test_weights_are_those_of_the_empirical_likelihood() -> None:
-    """The most likely weights with a given mean, found by a general optimiser, have the variance that decides."""
-    values = np.array([0.1, 0.2, 0.2, 0.5, 0.8, 0.9, 0.4, 0.6])
-    _, low, high = interval(values.tolist())
-    support = np.append(values, [0.0, 1.0])
+def test_shares_between_0_and_1_vary_less_than_outcomes() -> None:
+    """The bounds solve the equation that defines them, with the share of the largest variance that the values have."""
+    values = [0.1, 0.2, 0.2, 0.5, 0.8, 0.9, 0.4, 0.6]
+    mean, low, high = interval(values)
+    share = (np.var(values, ddof=1) + 0.05 / 8) / (mean * (1 - mean) + 0.05 / 8)
+    assert share < 0.5
     for bound in (low, high):
-        found = optimize.minimize(
-            lambda weights: -np.log(weights[:8]).sum(),
-            np.full(10, 0.1),
-            constraints=optimize.LinearConstraint(np.array([np.ones(10), support]), [1, bound], [1, bound]),
-            bounds=[(1e-12, 1)] * 10,
-            method="SLSQP",
-            options={"maxiter": 500, "ftol": 1e-14},
-        )
-        variance = found.x @ (support - bound) ** 2
-        assert (values.mean() - bound) ** 2 == pytest.approx(stats.t.ppf(0.975, 7) ** 2 * variance / 7, rel=1e-3)
+        assert (mean - bound) ** 2 == pytest.approx(stats.t.ppf(0.975, 7) ** 2 * share * bound * (1 - bound) / 7)
 
 
 def test_the_same_input_gives_the_same_bounds_and_order_does_not_matter() -> None:

@@ -135,7 +135,7 @@ def test_regions_of_one_function_and_all_descriptions_share_the_cut_file() -> No
     text = BIG.replace("y = x + 300", "y = x + 300\n    if y > x:\n        raise ValueError(y)\n    y += 1")
     parts = ("y = x + 300\n", "if y > x:\n        raise ValueError(y)\n    y += 1\n    return y")
     shown = [forward_prompt(text, span_of(text, part.strip()), fits) for part in parts]
-    files = [prompt.messages[-1].content.split("Highlighted:")[0] for prompt in shown]
+    files = [prompt.messages[-1].content.split("Describe briefly")[0] for prompt in shown]
     assert files[0] == files[1] and all(prompt.truncated for prompt in shown)
     asked = [backward_prompt(text, span_of(text, parts[1]), words, fits) for words in ("Short.", "Long. " * 80, "")]
     assert len({prompt.messages[-1].content.split("# TODO:")[0] for prompt in asked}) == 1
@@ -168,7 +168,7 @@ def test_in_the_paper_s_layout_the_description_stands_in_the_file() -> None:
     question = prompt.messages[-1].content
     todo = "# TODO: Refuse when empty.\n        #\n        # Say why."
     assert FILE.replace('if not self.items:\n            raise IndexError("empty")', todo).rstrip() in question
-    assert question.count("TODO:") == 1 and question.endswith("Answer with that code only.")
+    assert question.count("TODO:") == 1 and question.endswith("and nothing else.")
     assert all("# TODO: " in shot.content for shot in prompt.messages[1:-1:2]), "the shots are laid out the same way"
 
 

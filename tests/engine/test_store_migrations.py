@@ -88,7 +88,7 @@ def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
 def test_applied_steps_are_recorded_by_name(tmp_path: Path) -> None:
     with Store.open(tmp_path / "runs.db") as store:
         names = [row["name"] for row in store._db.table("migrations").rows]
-    assert names[-2:] == ["m008_measures", "m009_shown"]
+    assert names[-2:] == ["m009_shown", "m010_available"]
     assert [int(name[1:4]) for name in names] == list(range(1, len(MIGRATIONS) + 1))
 
 
@@ -131,5 +131,5 @@ def test_the_questions_in_the_docs_can_be_asked(tmp_path: Path) -> None:
 
 RELEASED = [
     "a6cfc5962aad681b", "0a07487c307ecb10", "5432b7b7e3333dfd", "aa983f77a14ff7d4", "c2b089b87d3a0b40",
-    "6ac92acd1c5f1327", "895b4ee2b0f006c0", "56e9628c59f4ef87", "6aa50ec652972f04",
+    "6ac92acd1c5f1327", "895b4ee2b0f006c0", "56e9628c59f4ef87", "6aa50ec652972f04", "fad8beceffa72f23",
 ]  # fmt: skip

@@ -101,4 +101,5 @@ def test_a_draw_beyond_a_fifth_of_what_is_disjoint_is_warned(functions: int, war
     items = list(trip.items(2, 0, {}, lambda *_: None))
     said = " ".join(trip.shortfall(len(items), 2))
     assert len(items) == 2
+    assert trip.available >= len(items)
     assert (f"2 of about {functions} regions that do not overlap were drawn" in said) == warned

@@ -194,9 +194,17 @@ def test_the_header_names_place_scores_and_tests(panel: RoundTripPanel, stored: 
     panel.set_trace(item, stored.samples(item))
     header = panel._header
     assert header._place.text() == f"{item.path}:{item.start_line}–{item.end_line}"
-    assert [badge.text for badge in header._badges] == ["RTC 0.33", "lift -0.25", "3 tests", "", ""]
+    assert [badge.text for badge in header._badges] == ["RTC 0.33", "lift -0.25", "3 tests", "", "", ""]
     panel.set_trace(replace(item, extra=True), stored.samples(item))
     assert header._badges[-1].text == "✎ by hand, not counted"
+
+
+def test_a_region_whose_lines_stand_twice_is_marked(panel: RoundTripPanel, stored: StoredRun) -> None:
+    item = stored.admitted()
+    for facets, marked in ({}, False), ({"copy": "also elsewhere in the file"}, True):
+        panel.set_trace(replace(item, facets=facets), stored.samples(item))
+        said = [badge.text for badge in panel.findChildren(Badge) if badge.text]
+        assert ("⚠ also elsewhere in the file" in said) == marked
 
 
 def test_describing_by_hand_begins_from_the_chosen_words(panel: RoundTripPanel, stored: StoredRun) -> None:

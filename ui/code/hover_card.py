@@ -47,9 +47,10 @@ class HoverCard(QFrame):
         )
         self.scores.setVisible(item.judged > 0)
         recites = "" if item.recitation is None else f" · a description recites {item.recitation:.0%}"
+        copied = "\nthe same lines stand once more in the file" if item.copied else ""
         moved = "\nmoved: the file changed since the run" if block.moved else ""
         others = f"\nCandidates that were not drawn:\n{candidates}" if candidates else ""
-        self.more.setText(f"{counted(len(item.tests), 'covering test')}{recites}{moved}{others}")
+        self.more.setText(f"{counted(len(item.tests), 'covering test')}{recites}{copied}{moved}{others}")
         self._open_near(region)
 
     def _open_near(self, place: QRect) -> None:

@@ -98,7 +98,7 @@ class Standings(QWidget):
             self._difference(comparison.rtc, comparison.decided),
             self._difference(comparison.lift, comparison.lift_decided),
             Cell(p_words(comparison.p_adjusted), tip=tip),
-            Cell("decided" if comparison.decided else further(comparison.rtc) or "–"),
+            Cell("decided" if comparison.decided else further(comparison.rtc, comparison.left) or "–"),
         ]
 
     def _difference(self, difference: Difference, decided: bool) -> Cell:

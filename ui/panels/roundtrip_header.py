@@ -29,8 +29,9 @@ class RoundTripHeader(QWidget):
         self._theme = theme
         self._item: ItemRow | None = None
         self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
-        self._headline, self._beside, self._tests, self._state, self._extra = (Badge(theme) for _ in range(5))
-        self._badges = (self._headline, self._beside, self._tests, self._state, self._extra)
+        self._headline, self._beside, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
+            Badge(theme) for _ in range(6)
+        )
         self._peek = CodePeek(theme, 4)
         top = row(self._place, action)
         top.setStretch(0, 1)
@@ -64,8 +65,10 @@ class RoundTripHeader(QWidget):
         self._beside.show_text(text, theme.neutral, tip)
         judged, by = shown.judged(item)
         self._tests.show_text(judged, theme.neutral, by)
+        self._copy.show_text("⚠ also elsewhere in the file" if item.copied else "", theme.warn, _COPIED)
         self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
         self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
 
 
+_COPIED = "The same lines stand once more in this file: a pass may be a copy of those, whatever the description says"
 _EXTRA = "You selected this code; it stands beside the run's sampled regions and is left out of its scores"

@@ -185,6 +185,8 @@ def provenance(run: RunRow) -> list[tuple[str, str]]:
         ("started", run.started_at),
         ("ended", run.ended_at or "-"),
     ]
+    if run.available is not None:
+        entries.append((f"{task(run.task).nouns} to draw from", f"{run.available:,}"))
     for role in ("forward", "backward"):
         for name, value in models[role].items():
             entries.append((f"{role} {name.replace('_', ' ')}", str(value)))
