@@ -147,7 +147,7 @@ def _print_json(comparison: Comparison) -> None:
 def _print(comparison: Comparison) -> None:
     console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
     console.print(words.verdict(comparison), style="bold")
-    for line in (words.lift_verdict(comparison), words.mcnemar_words(comparison), *words.caveats(comparison)):
+    for line in (words.secondary_verdict(comparison), words.mcnemar_words(comparison), *words.caveats(comparison)):
         if line:
             console.print(line)
     for table in (_scores(comparison), _settings(comparison), _files(comparison), _disagreements(comparison)):
@@ -156,12 +156,12 @@ def _print(comparison: Comparison) -> None:
 
 
 def _scores(comparison: Comparison) -> Table:
-    rtc, lift = comparison.rtc, comparison.lift
-    table = _table("", "RTC", "lift")
-    table.add_row(words.run_words(comparison.first), words.bounded(rtc.first, ""), words.bounded(lift.first))
-    table.add_row(words.run_words(comparison.second), words.bounded(rtc.second, ""), words.bounded(lift.second))
-    table.add_row("difference", words.bounded(rtc.score), words.bounded(lift.score))
-    table.add_row(f"{task(comparison.first.task).noun}s", str(rtc.items), str(lift.items))
+    told = comparison.figures
+    table = _table("", *(title for title, _, _ in told))
+    table.add_row(words.run_words(comparison.first), *(words.bounded(each.first, sign) for _, each, sign in told))
+    table.add_row(words.run_words(comparison.second), *(words.bounded(each.second, sign) for _, each, sign in told))
+    table.add_row("difference", *(words.bounded(each.score) for _, each, _ in told))
+    table.add_row(f"{task(comparison.first.task).noun}s", *(str(each.items) for _, each, _ in told))
     return table
 
 
@@ -190,7 +190,7 @@ def _disagreements(comparison: Comparison) -> Table | None:
     table = _table("disagreement", *_run_heads(comparison), "difference")
     for pair in pairs[:SHOWN]:
         place = f"{pair.first.path}:{pair.first.start_line}-{pair.first.end_line}"
-        table.add_row(place, f"{pair.first.rtc:.2f}", f"{pair.second.rtc:.2f}", f"{pair.difference:+.2f}")
+        table.add_row(place, f"{pair.first.headline:.2f}", f"{pair.second.headline:.2f}", f"{pair.difference:+.2f}")
     table.caption = _rest(len(pairs), "disagreement")
     return table
 

@@ -139,6 +139,11 @@ class Kind:
         others = (measure for measure in self.averaged if measure.name != self.headline)
         return next((measure for measure in others if measure.lowest < 0), None)
 
+    @property
+    def secondary(self) -> str:
+        """The name of `difference`; empty where there is none."""
+        return self.difference.name if self.difference else ""
+
     def measure(self, name: str) -> Measure:
         """The measure of that name. Raises KeyError."""
         return {measure.name: measure for measure in self.measures}[name]

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from core.comparison.values import Comparison, Pair
-from core.figures import Axis, Estimate, Link, Point, Scatter, Tone
-from core.kinds import noun
+from core.figures import Axis, Better, Estimate, Link, Point, Scatter, Tone
+from core.kinds import task
 
 
 def scatter(comparison: Comparison) -> Scatter:
-    """RTC of each common item in both runs, one point for all that lie together; it leads to those of the first run."""
+    """The headline of each common item in both runs; what lies together is one point, leading to the first run's."""
     at: dict[tuple[float, float], list[Pair]] = {}
     for pair in comparison.pairs:
-        at.setdefault((round(pair.first.rtc or 0.0, 6), round(pair.second.rtc or 0.0, 6)), []).append(pair)
+        at.setdefault((round(pair.first.headline or 0.0, 6), round(pair.second.headline or 0.0, 6)), []).append(pair)
     first, second = comparison.first.id, comparison.second.id
-    better, worse = (sum(len(pairs) for (x, y), pairs in at.items() if (y - x) * sign > 0) for sign in (1, -1))
+    kind, sign = task(comparison.first.task), comparison.better
+    measure = kind.measure(kind.headline)
+    up: Better = "up" if sign > 0 else "down" if sign < 0 else ""
+    better, worse = (
+        sum(len(pairs) for (x, y), pairs in at.items() if (y - x) * (sign or 1) * side > 0) for side in (1, -1)
+    )
+    more = "better" if sign else "higher"
     return Scatter(
         name=f"compared-{first}-{second}",
-        title=f"RTC in runs {first} and {second}",
-        note=f"{better} better in run {second}, {worse} in run {first}, {len(comparison.pairs) - better - worse} alike",
-        x=Axis(f"RTC in run {first}", 0, 1, "up"),
-        y=Axis(f"RTC in run {second}", 0, 1, "up"),
+        title=f"{measure.title} in runs {first} and {second}",
+        note=f"{better} {more} in run {second}, {worse} in run {first}, {len(comparison.pairs) - better - worse} alike",
+        x=Axis(f"{measure.title} in run {first}", measure.lowest, measure.highest, up),
+        y=Axis(f"{measure.title} in run {second}", measure.lowest, measure.highest, up),
         points=tuple(
             Point(
                 Estimate(x),
                 Estimate(y),
-                tone=_tone(x, y),
+                tone=_tone((y - x) * sign),
                 count=len(pairs),
                 links=tuple(Link(first, pair.first.id) for pair in pairs),
             )
             for (x, y), pairs in sorted(at.items())
         ),
         diagonal=True,
-        noun=f"{noun(comparison.first.task)}s",
+        noun=kind.nouns,
     )
 
 
-def _tone(x: float, y: float) -> Tone:
-    return "good" if y > x else "bad" if y < x else "muted"
+def _tone(gain: float) -> Tone:
+    return "good" if gain > 0 else "bad" if gain < 0 else "muted"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from core.comparison.settings import differing_settings
 from core.comparison.values import Comparison, Difference, FilePair, Leftover, Pair, paired, ranked
 from core.errors import UserError
-from core.kinds import task
+from core.kinds import Kind, task
 from core.metrics.paired import holm, mcnemar, mean_difference
 from core.metrics.statistics import interval
 from core.store.reader import Reader
@@ -17,7 +17,7 @@ from core.store.scores import Bounds
 from core.types import Score
 
 SOLVED = 0.5
-"""An item is solved when more than this share of its judged reconstructions pass; for McNemar's test only."""
+"""An item is solved when its headline is further than this from the worst; for McNemar's test only."""
 
 
 def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
@@ -69,26 +69,29 @@ def _compare(
 ) -> Comparison:
     met = [(item, others[key]) for key, item in reference.items() if key in others]
     same = [(a, b) for a, b in met if (a.text, a.old_text) == (b.text, b.old_text)]
-    pairs = ranked(paired(a, b) for a, b in same if a.rtc is not None and b.rtc is not None)
+    pairs = ranked(paired(a, b) for a, b in same if a.headline is not None and b.headline is not None)
     if not pairs:
         raise _nothing_common(first, second, len(met), len(same))
     leftover = Leftover(len(reference) - len(met), len(others) - len(met), len(met) - len(same), len(same) - len(pairs))
-    scores = [(a, b) for p in pairs if (a := p.first.rtc) is not None and (b := p.second.rtc) is not None]
-    lifting = [p for p in pairs if p.lift_difference is not None]
-    test = mcnemar([a > SOLVED for a, _ in scores], [b > SOLVED for _, b in scores])
+    kind, further = task(first.task), [p for p in pairs if p.secondary is not None]
+    test = mcnemar([_solved(kind, p.first) for p in pairs], [_solved(kind, p.second) for p in pairs])
     return Comparison(
         first,
         second,
         pairs,
         leftover,
-        rtc=_difference([p.first for p in pairs], [p.second for p in pairs], "rtc", runs),
-        lift=_difference([p.first for p in lifting], [p.second for p in lifting], "lift", runs),
+        headline=_difference([p.first for p in pairs], [p.second for p in pairs], kind.headline, runs),
+        secondary=_difference([p.first for p in further], [p.second for p in further], kind.secondary, runs),
         mcnemar=test,
         p_adjusted=test.p,
         runs=runs,
         files=tuple(_files(pairs)),
         settings=differing_settings(first, second),
     )
+
+
+def _solved(kind: Kind, item: ItemRow) -> bool:
+    return kind.measure(kind.headline).goodness(item.headline or 0.0) > SOLVED
 
 
 def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, runs: int) -> Difference:
@@ -114,8 +117,8 @@ def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
     for pair in pairs:
         by_path.setdefault(pair.first.path, []).append(pair)
     for path, group in sorted(by_path.items()):
-        first = sum(pair.first.rtc or 0.0 for pair in group) / len(group)
-        second = sum(pair.second.rtc or 0.0 for pair in group) / len(group)
+        first = sum(pair.first.headline or 0.0 for pair in group) / len(group)
+        second = sum(pair.second.headline or 0.0 for pair in group) / len(group)
         yield FilePair(path, len(group), first, second)
 
 

@@ -9,12 +9,14 @@ from typing import Any, TextIO
 
 from core.comparison.values import Comparison, Difference, Pair
 from core.comparison.words import verdict
+from core.kinds import task
 
 Row = dict[str, Any]
 
 
 def summary_row(comparison: Comparison) -> Row:
     """Everything but the single items."""
+    kind = task(comparison.first.task)
     return {
         "reference": comparison.first.id,
         "run": comparison.second.id,
@@ -23,8 +25,8 @@ def summary_row(comparison: Comparison) -> Row:
         "runs_compared": comparison.runs,
         "provisional": comparison.provisional,
         "items_left": comparison.left,
-        "rtc": _difference_row(comparison.rtc),
-        "lift": _difference_row(comparison.lift),
+        kind.headline: _difference_row(comparison.headline),
+        **({kind.secondary: _difference_row(comparison.secondary)} if kind.secondary else {}),
         "mcnemar": dataclasses.asdict(comparison.mcnemar) | {"p_adjusted": comparison.p_adjusted},
         "not_compared": dataclasses.asdict(comparison.leftover),
         "disagreements": len(comparison.disagreements),
@@ -36,7 +38,8 @@ def summary_row(comparison: Comparison) -> Row:
 def pair_row(comparison: Comparison, pair: Pair) -> Row:
     """One common item; `first` is in the reference."""
     first, second = pair.first, pair.second
-    return {
+    kind = task(first.task)
+    row = {
         "reference": comparison.first.id,
         "run": comparison.second.id,
         "key": first.key,
@@ -45,17 +48,14 @@ def pair_row(comparison: Comparison, pair: Pair) -> Row:
         "end_line": first.end_line,
         "reference_item": first.id,
         "run_item": second.id,
-        "reference_passes": first.passes,
-        "reference_judged": first.judged,
-        "run_passes": second.passes,
-        "run_judged": second.judged,
-        "reference_rtc": first.rtc,
-        "run_rtc": second.rtc,
-        "difference": pair.difference,
-        "reference_lift": first.lift,
-        "run_lift": second.lift,
-        "lift_difference": pair.lift_difference,
     }
+    sides = (("reference", first), ("run", second))
+    row |= {f"{side}_{name}": int(item.measures.get(name, 0)) for side, item in sides for name in kind.tally or ()}
+    row |= {f"{side}_{kind.headline}": item.headline for side, item in sides} | {"difference": pair.difference}
+    if kind.secondary:
+        row |= {f"{side}_{kind.secondary}": item.secondary for side, item in sides}
+        row[f"{kind.secondary}_difference"] = pair.secondary
+    return row
 
 
 def write_pairs_csv(comparisons: Iterable[Comparison], stream: TextIO) -> int:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from core.kinds import task
 from core.store.rows import GROWING, ItemRow, RunRow
 from core.types import Score
 
@@ -22,20 +23,21 @@ class Pair:
     """One item as both runs have it; judged in both. Made by `paired`.
 
     Attributes:
-        difference: RTC of the second minus that of the first.
-        lift_difference: the same of lift; None until both have one.
+        difference: headline of the second minus that of the first.
+        secondary: the same of the measure beside the headline; None until both have one.
     """
 
     first: ItemRow
     second: ItemRow
     difference: float
-    lift_difference: float | None
+    secondary: float | None
 
 
 def paired(first: ItemRow, second: ItemRow) -> Pair:
-    """Both must have an RTC. Thirds are rounded, so that equal differences are equal."""
-    lifts = None if first.lift is None or second.lift is None else round(second.lift - first.lift, 9)
-    return Pair(first, second, round((second.rtc or 0.0) - (first.rtc or 0.0), 9), lifts)
+    """Both must have a headline. Thirds are rounded, so that equal differences are equal."""
+    before, after = first.secondary, second.secondary
+    other = None if before is None or after is None else round(after - before, 9)
+    return Pair(first, second, round((second.headline or 0.0) - (first.headline or 0.0), 9), other)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class FilePair:
-    """The common items of one file: mean RTC in both runs."""
+    """The common items of one file: mean headline in both runs."""
 
     path: str
     items: int
@@ -96,6 +98,7 @@ class Comparison:
     """`first` is the reference: every difference is the second run less the first.
 
     Attributes:
+        headline: of the measure that stands for a run, e.g. RTC; `secondary` of the one beside it, e.g. lift.
         pairs: the largest difference first, as `ranked` has them.
         p_adjusted: McNemar's p, adjusted by Holm for all comparisons made together.
         runs: how many were compared together.
@@ -106,13 +109,36 @@ class Comparison:
     second: RunRow
     pairs: tuple[Pair, ...]
     leftover: Leftover
-    rtc: Difference
-    lift: Difference
+    headline: Difference
+    secondary: Difference
     mcnemar: McNemar
     p_adjusted: float
     runs: int
     files: tuple[FilePair, ...]
     settings: tuple[tuple[str, str, str], ...]
+
+    @property
+    def title(self) -> str:
+        """What the headline is called."""
+        return _titles(self)[0]
+
+    @property
+    def secondary_title(self) -> str:
+        """What stands beside it is called; empty where nothing does."""
+        return _titles(self)[1]
+
+    @property
+    def figures(self) -> tuple[tuple[str, Difference, str], ...]:
+        """The headline and what stands beside it: title, difference, and the sign that its values are written with."""
+        both = ((self.title, self.headline, ""), (self.secondary_title, self.secondary, "+"))
+        return tuple(each for each in both if each[0])
+
+    @property
+    def better(self) -> Literal[-1, 0, 1]:
+        """Which sign of a difference says that the second run is better; 0: neither."""
+        kind = task(self.first.task)
+        wanted = kind.measure(kind.headline).higher_is_better
+        return 0 if wanted is None else 1 if wanted else -1
 
     @property
     def provisional(self) -> bool:
@@ -141,17 +167,23 @@ class Comparison:
     @property
     def decided(self) -> bool:
         """Whether one run may be called better."""
-        return self.rtc.decided and self.comparable and not self.provisional
+        return self.headline.decided and self.comparable and not self.provisional
 
     @property
-    def lift_decided(self) -> bool:
-        """Whether lift may be said to differ: asked only once RTC is decided, so that both together err in 5 %."""
-        return self.decided and self.lift.decided
+    def secondary_decided(self) -> bool:
+        """Whether it may be said to differ: asked only once the headline is decided, so that both err in 5 %."""
+        return self.decided and self.secondary.decided
 
     @property
     def disagreements(self) -> tuple[Pair, ...]:
-        """Items with another RTC, the largest difference first."""
+        """Items with another headline, the largest difference first."""
         return tuple(pair for pair in self.pairs if pair.difference)
+
+
+def _titles(comparison: Comparison) -> tuple[str, str]:
+    kind = task(comparison.first.task)
+    other = kind.difference
+    return kind.measure(kind.headline).title, other.title if other else ""
 
 
 def ranked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:

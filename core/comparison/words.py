@@ -13,8 +13,9 @@ MOST = 100_000
 """Further items beyond which a number says nothing."""
 NOTES = """\
 Differences are the later run less the first, over the items judged in both. Intervals of differences are so wide that
-those of all pairs of the compared runs hold together in 95 of 100 cases. Lift is judged only once RTC is decided.
-McNemar's test calls an item solved when more than half of its reconstructions pass; several runs are adjusted by Holm.
+those of all pairs of the compared runs hold together in 95 of 100 cases. Lift is judged only once RTC is decided, as is
+any second figure. McNemar's test calls an item solved when its headline is more than halfway to the best (for RTC: more
+than half of its reconstructions pass); several runs are adjusted by Holm.
 What would decide is meant with a chance of 80 %, for true differences between those that the data allow."""
 
 
@@ -25,10 +26,10 @@ def run_words(run: RunRow) -> str:
 
 def verdict(comparison: Comparison) -> str:
     """One sentence: which run is better, or how far it is from being known."""
-    rtc, noun = comparison.rtc, task(comparison.first.task).noun
+    told, noun, title = comparison.headline, task(comparison.first.task).noun, comparison.title
     first, second = comparison.first, comparison.second
-    over = counted(rtc.items, noun)
-    between = f"RTC of run {second.id} minus that of run {first.id} is {bounded(rtc.score)}"
+    over = counted(told.items, noun)
+    between = f"{title} of run {second.id} minus that of run {first.id} is {bounded(told.score)}"
     if comparison.provisional:
         return f"Provisional: over {over} {between}. No run is called better while one of them still grows."
     if not comparison.comparable:
@@ -36,23 +37,33 @@ def verdict(comparison: Comparison) -> str:
             f"Not comparable: of {comparison.shown_differently} of {over} the models saw different parts of the file; "
             f"over all {between}. Give both runs the same --context, one that holds the files."
         )
-    if not comparison.decided or rtc.score.value is None:
-        return f"Undecided: over {over} {between}; {wanting(rtc, noun, comparison.left)}."
-    better, worse = (second, first) if rtc.score.value > 0 else (first, second)
-    by = bounded(rtc.score if better is second else turned(rtc.score), sign="")
-    return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {over} its RTC is higher by {by}."
+    if not comparison.decided or told.score.value is None:
+        return f"Undecided: over {over} {between}; {wanting(told, noun, comparison.left)}."
+    if not comparison.better:
+        return f"They differ: over {over} {between}."
+    better, worse = (second, first) if told.score.value * comparison.better > 0 else (first, second)
+    by = bounded(told.score if told.score.value > 0 else turned(told.score), sign="")
+    high = "higher" if comparison.better > 0 else "lower"
+    return f"R{run_words(better)[1:]} is better than {run_words(worse)}: over {over} its {title} is {high} by {by}."
 
 
-def lift_verdict(comparison: Comparison) -> str:
-    """The same of lift, shorter."""
-    lift = comparison.lift
-    if lift.score.value is None:
-        return "Lift: no baseline is judged in both runs."
-    if comparison.lift_decided:
-        return f"Lift differs by {bounded(lift.score)}."
-    open_why = "not comparable" if not comparison.comparable else "open while RTC is"
-    why = "undecided" if not lift.decided else "provisional" if comparison.provisional else open_why
-    return f"Lift differs by {bounded(lift.score)}: {why}."
+def secondary_verdict(comparison: Comparison) -> str:
+    """The same of the figure beside the headline, shorter; empty where there is none."""
+    told, title = comparison.secondary, capital(comparison.secondary_title)
+    if not title:
+        return ""
+    if told.score.value is None:
+        return f"{title}: not known of any item in both runs."
+    if comparison.secondary_decided:
+        return f"{title} differs by {bounded(told.score)}."
+    open_why = "not comparable" if not comparison.comparable else f"open while {comparison.title} is"
+    why = "undecided" if not told.decided else "provisional" if comparison.provisional else open_why
+    return f"{title} differs by {bounded(told.score)}: {why}."
+
+
+def capital(words: str) -> str:
+    """With a large first letter, the rest as it is."""
+    return words[:1].upper() + words[1:]
 
 
 def mcnemar_words(comparison: Comparison) -> str:
@@ -69,17 +80,17 @@ def mcnemar_words(comparison: Comparison) -> str:
 
 def _apart(comparison: Comparison) -> str:
     """Why the interval and the test may seem to contradict each other, where they do; else empty."""
-    noun, small = task(comparison.first.task).noun, comparison.p_adjusted < SMALL
-    if small == comparison.rtc.decided:
+    noun, small, title = task(comparison.first.task).noun, comparison.p_adjusted < SMALL, comparison.title
+    if small == comparison.headline.decided:
         return ""
     if small:
         return (
-            f"That is no contradiction to “undecided”: the test counts which {noun}s were solved, more than half of "
-            f"their reconstructions passing, while RTC is a mean over every reconstruction."
+            f"That is no contradiction to “undecided”: the test counts which {noun}s were solved, more than halfway to "
+            f"the best {title}, while {title} is a mean over all of them."
         )
     return (
-        f"That is no contradiction to the difference in RTC, a mean over every reconstruction: the test counts only "
-        f"which {noun}s were solved, more than half of their reconstructions passing."
+        f"That is no contradiction to the difference in {title}, a mean over all {noun}s: the test counts only which "
+        f"of them were solved, more than halfway to the best {title}."
     )
 
 
@@ -171,7 +182,7 @@ def cautions(comparison: Comparison) -> str:
         if any(shares):
             title = task(first.task).measure(name).title.capitalize()
             said.append(f"{title}: {shares[0]:.0%} in run {first.id}, {shares[1]:.0%} in run {second.id}.")
-    said.append(few(comparison.rtc.items, f"{kind}s in common"))
+    said.append(few(comparison.headline.items, f"{kind}s in common"))
     return " ".join(filter(None, said))
 
 

@@ -93,14 +93,9 @@ class RunRow:
         return self.scores.get(task(self.task).headline, NOTHING)
 
     @property
-    def rtc(self) -> Score:
-        """Round-trip correctness, of runs that have it."""
-        return self.scores.get("rtc", NOTHING)
-
-    @property
-    def lift(self) -> Score:
-        """Lift, of runs that have it."""
-        return self.scores.get("lift", NOTHING)
+    def secondary(self) -> Score:
+        """The figure that stands beside it, where its kind has one."""
+        return self.scores.get(task(self.task).secondary, NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,19 +140,9 @@ class ItemRow:
         return self.measures.get(task(self.task).headline)
 
     @property
-    def rtc(self) -> float | None:
-        """Round-trip correctness, of items that have it."""
-        return self.measures.get("rtc")
-
-    @property
-    def baseline(self) -> float | None:
-        """The share that passes without a description, of items that have it."""
-        return self.measures.get("baseline")
-
-    @property
-    def lift(self) -> float | None:
-        """Lift, of items that have it."""
-        return self.measures.get("lift")
+    def secondary(self) -> float | None:
+        """The figure that stands beside it, where its kind has one."""
+        return self.measures.get(task(self.task).secondary)
 
     @property
     def copied(self) -> bool:
@@ -165,14 +150,10 @@ class ItemRow:
         return "copy" in self.facets
 
     @property
-    def passes(self) -> int:
-        """Reconstructions that pass."""
-        return int(self.measures.get("passes", 0))
-
-    @property
-    def judged(self) -> int:
-        """Reconstructions that were judged."""
-        return int(self.measures.get("judged", 0))
+    def tally(self) -> str:
+        """How many of its samples did well, e.g. `2/3`; empty where its kind counts none, or nothing was judged."""
+        good, judged = task(self.task).tally or ("", "")
+        return f"{self.measures.get(good, 0):.0f}/{self.measures[judged]:.0f}" if self.measures.get(judged) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +230,6 @@ class FileRow:
     done: int
     measures: Mapping[str, float] = field(hash=False)
 
-    @property
-    def rtc(self) -> float | None:
-        """Mean round-trip correctness, where the items have it."""
-        return self.measures.get("rtc")
-
-    @property
-    def lift(self) -> float | None:
-        """Mean lift, where the items have it."""
-        return self.measures.get("lift")
-
 
 @dataclass(frozen=True, slots=True)
 class FacetRow:
@@ -272,16 +243,6 @@ class FacetRow:
     value: str
     items: int
     scores: Mapping[str, Score] = field(hash=False)
-
-    @property
-    def rtc(self) -> Score:
-        """Round-trip correctness, where the items have it."""
-        return self.scores.get("rtc", NOTHING)
-
-    @property
-    def lift(self) -> Score:
-        """Lift, where the items have it."""
-        return self.scores.get("lift", NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,16 +298,6 @@ class RunningPoint:
     items: int
     item_id: int
     scores: Mapping[str, Score] = field(hash=False)
-
-    @property
-    def rtc(self) -> Score:
-        """Round-trip correctness, of runs that have it."""
-        return self.scores.get("rtc", NOTHING)
-
-    @property
-    def lift(self) -> Score:
-        """Lift, of runs that have it."""
-        return self.scores.get("lift", NOTHING)
 
 
 TRIAL = 0

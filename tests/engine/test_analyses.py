@@ -53,8 +53,9 @@ def test_measures_are_called_as_their_kind_calls_them(reader: Reader, chain: Kin
     ]
     first = files.rows[0]
     items = {item.id: item for item in reader.items(1)}
-    assert [items[link.item or 0].rtc for link in first.links] == sorted(
-        (item.rtc for item in items.values() if item.path == first.cells[0] and item.rtc is not None), reverse=True
+    assert [items[link.item or 0].headline for link in first.links] == sorted(
+        (item.headline for item in items.values() if item.path == first.cells[0] and item.headline is not None),
+        reverse=True,
     ), "the worst first, which here is the greatest"
 
 
@@ -62,7 +63,9 @@ def test_the_spread_of_another_measure_is_chosen(reader: Reader) -> None:
     made = next(figure for figure in analyse(reader, [1], chosen={"measure": "lift"}) if figure.name == "spread")
     assert isinstance(made, Histogram)
     assert (made.x.low, made.x.high, made.x.form) == (-1.0, 1.0, "signed")
-    assert sorted(each.value for each in made.values) == sorted(i.lift for i in reader.items(1) if i.lift is not None)
+    assert sorted(each.value for each in made.values) == sorted(
+        i.secondary for i in reader.items(1) if i.secondary is not None
+    )
     assert list(made.choices[0].options) == ["rtc", "baseline", "lift", "cut", "shown", "limited"]
 
 

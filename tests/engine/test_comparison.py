@@ -96,17 +96,17 @@ SECOND = {"a.py:1": Outcomes(4), "a.py:2": Outcomes(4), "a.py:3": Outcomes(3), "
 def test_items_are_paired_and_differ_as_the_second_less_the_first(store: Store) -> None:
     (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND, model="B"))
     assert [pair.difference for pair in found.pairs] == [0.75, 0.5, -0.25, 0.0]
-    assert [pair.lift_difference for pair in found.pairs] == [0.75, 0.5, 0.75, 0.0]
+    assert [pair.secondary for pair in found.pairs] == [0.75, 0.5, 0.75, 0.0]
     assert [(pair.first.key, pair.difference) for pair in found.disagreements] == [
         ("a.py:3", 0.75),
         ("a.py:2", 0.5),
         ("b.py:1", -0.25),
     ]
     expected = interval([1.0, 1.0, 0.75, 0.0], against=[1.0, 0.5, 0.0, 0.25])
-    assert (found.rtc.score.value, found.rtc.score.low, found.rtc.score.high) == pytest.approx(expected)
-    assert found.lift.score.value == pytest.approx(0.5)
-    assert found.rtc.first.value == pytest.approx(7 / 16)
-    assert found.rtc.second.value == pytest.approx(11 / 16)
+    assert (found.headline.score.value, found.headline.score.low, found.headline.score.high) == pytest.approx(expected)
+    assert found.secondary.score.value == pytest.approx(0.5)
+    assert found.headline.first.value == pytest.approx(7 / 16)
+    assert found.headline.second.value == pytest.approx(11 / 16)
 
 
 def test_solved_is_more_than_half_of_the_reconstructions(store: Store) -> None:
@@ -149,7 +149,7 @@ def test_a_clear_difference_names_the_better_run_whichever_comes_first(store: St
     for order in ((good, bad), (bad, good)):
         (found,) = compared(store, *order)
         said = words.verdict(found)
-        assert found.decided and words.further(found.rtc, found.left) == ""
+        assert found.decided and words.further(found.headline, found.left) == ""
         assert said.startswith(f"Run {good} (Good) is better than run {bad} (Bad): over 10 regions its RTC is higher")
         assert "(0." in said and "-" not in said
 
@@ -158,11 +158,11 @@ def test_an_open_question_says_what_can_be_seen_and_how_many_more_might_tell(sto
     many = {f"a.py:{n}": Outcomes(n % 4) for n in range(24)}
     ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(3)}
     (found,) = compared(store, store_run(store, many), store_run(store, ahead))
-    assert not found.decided and found.rtc.judged is not None and found.rtc.judged.further is not None
-    least, most = found.rtc.judged.further
+    assert not found.decided and found.headline.judged is not None and found.headline.judged.further is not None
+    least, most = found.headline.judged.further
     assert most is not None and 1 <= least < most
     assert words.verdict(found).endswith(
-        f"24 regions can show a difference of about {found.rtc.judged.detectable:.2f}; "
+        f"24 regions can show a difference of about {found.headline.judged.detectable:.2f}; "
         f"about {words.rounded(least):,} to {words.rounded(most):,} more could decide."
     )
 
@@ -196,14 +196,14 @@ def test_a_range_of_more_regions_ends_with_what_is_left(store: Store) -> None:
     ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(3)}
     runs = [store_run(store, many), store_run(store, ahead)]
     (unknown,) = compared(store, *runs)
-    assert unknown.left is None and unknown.rtc.judged is not None and unknown.rtc.judged.further is not None
-    least, most = unknown.rtc.judged.further
+    assert unknown.left is None and unknown.headline.judged is not None and unknown.headline.judged.further is not None
+    least, most = unknown.headline.judged.further
     assert most is not None
     left = (least + most) // 2
     for run in runs:
         store.note_available(run, 24 + left)
     (found,) = compared(store, *runs)
-    assert words.further(found.rtc, found.left) == f"about {words.rounded(least):,} to all {left:,} left"
+    assert words.further(found.headline, found.left) == f"about {words.rounded(least):,} to all {left:,} left"
 
 
 def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
@@ -212,7 +212,7 @@ def test_an_open_difference_beside_a_small_p_is_explained(store: Store) -> None:
     both = {**up, **down}
     runs = [store_run(store, {key: pair[place] for key, pair in both.items()}) for place in (0, 1)]
     (found,) = compared(store, *runs)
-    assert not found.rtc.decided and found.mcnemar.p < 0.05
+    assert not found.headline.decided and found.mcnemar.p < 0.05
     assert words.verdict(found).startswith("Undecided")
     assert "no contradiction to “undecided”" in words.mcnemar_words(found)
 
@@ -223,17 +223,17 @@ def test_runs_alike_in_all_items_may_need_any_number(store: Store) -> None:
     assert found.mcnemar.p == 1.0
     assert "contradiction" not in words.mcnemar_words(found)
     assert words.verdict(found).endswith("or many more could decide.")
-    assert found.rtc.score.low is not None and found.rtc.score.low < 0, "four alike items prove nothing"
+    assert found.headline.score.low is not None and found.headline.score.low < 0, "four alike items prove nothing"
 
 
 def test_a_run_that_grows_wins_nothing_yet(store: Store) -> None:
     good = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, model="Good", status="interrupted")
     bad = store_run(store, {f"a.py:{n}": Outcomes(0) for n in range(20)}, model="Bad")
     (found,) = compared(store, bad, good)
-    assert found.rtc.decided and not found.decided and not found.lift_decided
+    assert found.headline.decided and not found.decided and not found.secondary_decided
     assert words.verdict(found).startswith("Provisional: over 20 regions RTC of run 1 minus that of run 2 is +1.00")
     assert "better" not in words.verdict(found).replace("No run is called better", "")
-    assert words.lift_verdict(found).endswith(": provisional.")
+    assert words.secondary_verdict(found).endswith(": provisional.")
 
 
 def test_ten_runs_need_a_clearer_difference_than_two(store: Store) -> None:
@@ -249,7 +249,7 @@ def test_runs_that_saw_other_excerpts_are_not_comparable(store: Store) -> None:
     weak = store_run(store, {f"a.py:{n}": Outcomes(0) for n in range(20)}, shown=0.4)
     strong = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)})
     (found,) = compared(store, weak, strong)
-    assert found.rtc.decided and not found.decided and not found.lift_decided
+    assert found.headline.decided and not found.decided and not found.secondary_decided
     assert words.verdict(found).startswith("Not comparable: of 20 of 20 regions the models saw different parts")
     assert "Prompts cut: 100% in run 1, 0% in run 2." in words.cautions(found)
     other = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, shown=0.4)
@@ -262,8 +262,8 @@ def test_lift_is_judged_once_rtc_is_decided(store: Store) -> None:
     first = store_run(store, {f"a.py:{n}": Outcomes(2, baseline=True) for n in range(20)})
     second = store_run(store, {f"a.py:{n}": Outcomes(2) for n in range(20)})
     (found,) = compared(store, first, second)
-    assert found.lift.decided and not found.lift_decided
-    assert words.lift_verdict(found).endswith(": open while RTC is.")
+    assert found.secondary.decided and not found.secondary_decided
+    assert words.secondary_verdict(found).endswith(": open while RTC is.")
 
 
 def test_estimates_are_rounded_up_to_two_digits() -> None:
@@ -293,8 +293,8 @@ def test_a_whole_run_of_the_factory_agrees_with_its_own_scores(store: Store, tmp
     (found,) = compared(store, *runs)
     with open_reader(store.path) as reader:
         rtc, lift = reader.score(runs[0])
-    assert found.rtc.first == rtc
-    assert found.lift.first == lift
+    assert found.headline.first == rtc
+    assert found.secondary.first == lift
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_rows_for_scripts(store: Store) -> None:
     assert [row["difference"] for row in rows] == ["0.75", "0.5", "-0.25", "0.0"]
     assert set(rows[0]) == set(pair_row(found[0], found[0].pairs[0]))
     told = json.loads(json.dumps(summary_row(found[0])))
-    judged = found[0].rtc.judged
+    judged = found[0].headline.judged
     assert judged is not None
     assert [told["rtc"]["more_items_least"], told["rtc"]["more_items_most"]] == list(judged.further or ())
     assert told["rtc"]["p_adjusted"] == judged.p > 0.05

@@ -53,9 +53,9 @@ def test_figures_of_the_paper(example: Example, tmp_path: Path) -> None:
         unchanged = store.reader.score(1, "unchanged")[0].value
         supervised = store.reader.supervised(1)
         described = [row.scores.get("description_bleu") for row in store.reader.samples(1) if row.role == "forward"]
-    assert run.rtc.value is not None and run.lift.value is not None
-    assert round(100 * run.rtc.value, 3) == example.rtc
-    assert round(100 * run.lift.value, 3) == example.rtc, "the baseline copies, so it never matches"
+    assert run.headline.value is not None and run.secondary.value is not None
+    assert round(100 * run.headline.value, 3) == example.rtc
+    assert round(100 * run.secondary.value, 3) == example.rtc, "the baseline copies, so it never matches"
     assert unchanged == pytest.approx(example.unchanged)
     assert supervised is not None
     assert supervised.from_reference.value == float(example.from_comment == example.new)
@@ -99,7 +99,7 @@ def test_what_the_comment_made_is_shown_and_not_counted(tmp_path: Path) -> None:
         ("forward", "comment", None), ("backward", "model", "comment"),
         ("baseline", "model", None),
     ]  # fmt: skip
-    assert (item.judged, item.passes, item.state, item.baseline) == (3, 3, "done", 0.0)
+    assert (item.tally, item.state, item.measures["baseline"]) == ("3/3", "done", 0.0)
     assert item.facets == {"language": "Go", "change": "call", "size": "1 line"}
     assert len({request.id for request in model.asked}) == len(model.asked) == 8
 

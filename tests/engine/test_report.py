@@ -96,9 +96,9 @@ def test_two_hundred_regions_make_a_small_page_that_loads_nothing(reader: Reader
 
 def test_the_page_says_what_the_run_says(reader: Reader, page: str) -> None:
     run = reader.run(1)
-    assert f"<b>{run.rtc.value:.2f}</b><span>RTC, 95 % {run.rtc.low:.2f} to {run.rtc.high:.2f}" in page
-    assert f"<b>{run.lift.value:+.2f}</b>" in page
-    worst = [item for item in reader.items(1) if item.rtc is not None and item.rtc < 1]
+    assert f"<b>{run.headline.value:.2f}</b><span>RTC, 95 % {run.headline.low:.2f} to {run.headline.high:.2f}" in page
+    assert f"<b>{run.secondary.value:+.2f}</b>" in page
+    worst = [item for item in reader.items(1) if item.headline is not None and item.headline < 1]
     assert f"Worst regions (20 of {len(worst)})" in page
     assert page.index("Worst regions") < page.index("Best regions") < page.index("Provenance")
     assert "AssertionError: assert 3 == 4" in page
@@ -164,7 +164,7 @@ def test_compared_runs_make_a_page_with_both_traces(reader: Reader, tmp_path: Pa
     made = outline(text)
     assert made.loads == []
     assert made.counts["details"] == min(pages.SHOWN, len(found[0].disagreements))
-    assert made.counts["circle"] == len({(p.first.rtc, p.second.rtc) for p in found[0].pairs})
+    assert made.counts["circle"] == len({(p.first.headline, p.second.headline) for p in found[0].pairs})
     assert text.count("<h4>Run 1</h4>") == text.count("<h4>Run 2</h4>") == made.counts["details"]
 
 

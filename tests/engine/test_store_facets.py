@@ -44,12 +44,12 @@ def test_facets_and_origin_come_back(filled: tuple[Path, int]) -> None:
 def test_scores_by_facet_have_intervals(filled: tuple[Path, int]) -> None:
     with Store.open(filled[0], interval) as store:
         rows = {(row.facet, row.value): row for row in store.reader.facets(filled[1])}
-    assert {key: (row.items, row.rtc.value) for key, row in rows.items()} == {
+    assert {key: (row.items, row.scores["rtc"].value) for key, row in rows.items()} == {
         ("language", "C"): (1, 1.0),
         ("language", "Go"): (2, 0.5),
         ("size", "1 line"): (3, pytest.approx(2 / 3)),
     }
-    go = rows["language", "Go"].rtc
+    go = rows["language", "Go"].scores["rtc"]
     assert go.low is not None and go.high is not None and go.low < 0.5 < go.high
 
 

@@ -112,5 +112,5 @@ def test_no_write_looks_through_all_samples(database: Path) -> None:
 def test_the_list_of_finished_runs_asks_for_no_items_at_all(database: Path) -> None:
     with Reader.open(database, interval) as reader:
         statements = traced(reader._db, reader.runs)
-        assert [run.rtc.low is not None for run in reader.runs()] == [True] * 3
+        assert [run.headline.low is not None for run in reader.runs()] == [True] * 3
         assert len(statements) == 1

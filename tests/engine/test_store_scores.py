@@ -78,16 +78,18 @@ def test_scores_are_those_of_the_paper(store: Store, run: Run) -> None:
     run.judged(run.item("b.py", "3"), [Outcome.TIMEOUT, Outcome.CRASH], Outcome.SYNTAX_ERROR)
     run.item("b.py", "4", admitted=False)
     row = store.reader.run(run.id)
-    assert (row.rtc.value, row.lift.value) == (0.5, pytest.approx(1 / 6))
+    assert (row.headline.value, row.secondary.value) == (0.5, pytest.approx(1 / 6))
     assert (row.items_admitted, row.items_dropped, row.items_complete, row.samples) == (3, 1, 3, 15)
     items = store.reader.items(run.id)
-    assert [item.rtc for item in items] == [1.0, 0.5, 0.0, None]
-    assert [item.lift for item in items] == [0.0, 0.5, 0.0, None]
-    assert [item.baseline for item in items] == [1.0, 0.0, 0.0, None]
-    assert [(item.passes, item.judged) for item in items] == [(2, 2), (1, 2), (0, 2), (0, 0)]
+    assert [item.headline for item in items] == [1.0, 0.5, 0.0, None]
+    assert [item.secondary for item in items] == [0.0, 0.5, 0.0, None]
+    assert [item.measures.get("baseline") for item in items] == [1.0, 0.0, 0.0, None]
+    assert [item.tally for item in items] == ["2/2", "1/2", "0/2", ""]
     assert [item.recitation for item in items] == [0.5, 0.5, 0.5, None]
     files = store.reader.files(run.id)
-    assert [(file.path, file.items, file.done, file.rtc, file.lift) for file in files] == [
+    assert [
+        (file.path, file.items, file.done, file.measures.get("rtc"), file.measures.get("lift")) for file in files
+    ] == [
         ("a.py", 2, 2, 0.75, 0.25),
         ("b.py", 1, 1, 0.0, 0.0),
     ]
@@ -99,7 +101,7 @@ def test_what_was_not_judged_counts_neither_way(store: Store, run: Run) -> None:
     run.judged(second, [OURS, OURS], OURS)
     run.judged(third, [PASS, None], None)
     items = store.reader.items(run.id)
-    assert [(item.rtc, item.lift) for item in items] == [(1.0, 1.0), (None, None), (1.0, None)]
+    assert [(item.headline, item.secondary) for item in items] == [(1.0, 1.0), (None, None), (1.0, None)]
     rtc, lift = store.reader.score(run.id)
     assert (rtc.value, lift.value) == (1.0, 1.0)
 
@@ -108,7 +110,7 @@ def test_nothing_judged_is_no_score(store: Store, run: Run) -> None:
     run.item("a.py", "1")
     assert store.reader.score(run.id) == (Score(None, None, None), Score(None, None, None))
     assert store.reader.running(run.id) == []
-    assert store.reader.run(run.id).rtc == Score(None, None, None)
+    assert store.reader.run(run.id).headline == Score(None, None, None)
 
 
 def test_states_follow_what_is_there(store: Store, run: Run) -> None:
@@ -172,13 +174,13 @@ def test_a_running_chart_ends_at_the_score_and_keeps_its_points(store: Store, ru
         run.judged(items[number], [PASS, FAIL] if number else [PASS, PASS], FAIL)
     early = store.reader.running(run.id)
     assert [point.item_id for point in early] == [items[3], items[0], items[5]]
-    assert [point.rtc.value for point in early] == [0.5, 0.75, pytest.approx(2 / 3)]
+    assert [point.scores["rtc"].value for point in early] == [0.5, 0.75, pytest.approx(2 / 3)]
     assert [point.items for point in early] == [1, 2, 3]
     run.judged(items[1], [FAIL, FAIL], None)
     later = store.reader.running(run.id)
     assert later[:2] == early[:2]
-    assert (later[-1].rtc, later[-1].lift) == store.reader.score(run.id)
-    assert all(point.rtc.low <= point.rtc.value <= point.rtc.high for point in later)
+    assert (later[-1].scores["rtc"], later[-1].scores["lift"]) == store.reader.score(run.id)
+    assert all(point.scores["rtc"].low <= point.scores["rtc"].value <= point.scores["rtc"].high for point in later)
 
 
 @pytest.mark.parametrize(("total", "most"), [(0, 5), (1, 5), (5, 5), (6, 5), (11, 5), (1000, 200), (10_000, 200)])
@@ -199,13 +201,16 @@ def test_views_say_what_the_reader_says(store: Store, tmp_path: Path) -> None:
         wanted = (row.items_admitted, row.items_dropped, row.items_complete, row.samples)
         found = db.execute("SELECT * FROM run_scores WHERE run_id = ?", (run_id,)).fetchone()
         assert found[1:5] == wanted
-        assert found[5:] == (pytest.approx(row.rtc.value), pytest.approx(row.lift.value))
+        assert found[5:] == (pytest.approx(row.headline.value), pytest.approx(row.secondary.value))
         files = db.execute("SELECT * FROM file_scores WHERE run_id = ? ORDER BY path", (run_id,)).fetchall()
         assert [tuple(file[1:]) for file in files] == [
-            (file.path, file.items, file.done, file.rtc, file.lift) for file in store.reader.files(run_id)
+            (file.path, file.items, file.done, file.measures.get("rtc"), file.measures.get("lift"))
+            for file in store.reader.files(run_id)
         ]
         items = db.execute("SELECT item_id, state, rtc, lift FROM item_scores WHERE run_id = ?", (run_id,))
-        assert items.fetchall() == [(item.id, item.state, item.rtc, item.lift) for item in store.reader.items(run_id)]
+        assert items.fetchall() == [
+            (item.id, item.state, item.headline, item.secondary) for item in store.reader.items(run_id)
+        ]
     db.close()
 
 
@@ -213,11 +218,11 @@ def test_scores_kept_with_a_finished_run_give_way_to_later_verdicts(store: Store
     run.judged(run.item("a.py", "1"), [FAIL, FAIL], FAIL)
     store.finish_run(run.id, "finished", [])
     with Reader.open(tmp_path / "runs.db", interval) as fresh:
-        assert fresh.runs()[0].rtc == store.reader.score(run.id)[0]
+        assert fresh.runs()[0].headline == store.reader.score(run.id)[0]
         run.judged(run.item("a.py", "2"), [PASS, PASS], FAIL)
-        assert fresh.runs()[0].rtc.value == 0.5
+        assert fresh.runs()[0].headline.value == 0.5
     with Reader.open(tmp_path / "runs.db", interval) as fresh:
-        assert fresh.runs()[0].rtc == store.reader.score(run.id)[0]
+        assert fresh.runs()[0].headline == store.reader.score(run.id)[0]
         assert fresh.runs()[0].items_admitted == 2
 
 
@@ -230,9 +235,9 @@ def test_what_a_person_tried_is_shown_and_never_scored(store: Store, run: Run) -
     after = store.reader.run(run.id)
     assert replace(after, changes=before.changes) == before
     row = store.reader.item(tried)
-    assert (row.extra, row.rtc, row.lift, row.state) == (True, 1.0, 1.0, "done")
-    assert [(file.items, file.rtc) for file in store.reader.files(run.id)] == [(1, 0.5)]
-    assert store.reader.score(run.id) == (before.rtc, before.lift)
+    assert (row.extra, row.headline, row.secondary, row.state) == (True, 1.0, 1.0, "done")
+    assert [(file.items, file.measures.get("rtc")) for file in store.reader.files(run.id)] == [(1, 0.5)]
+    assert store.reader.score(run.id) == (before.headline, before.secondary)
     assert len(store.reader.running(run.id)) == 1
     assert store.reader.facets(run.id) == []
     rows = store._db.query("SELECT items_admitted, rtc FROM run_scores WHERE run_id = ?", (run.id,))
@@ -244,7 +249,7 @@ def test_what_was_tried_becomes_the_runs_own_when_it_is_sampled(store: Store, ru
     run.judged(tried, [PASS, PASS], FAIL)
     sampled = Item("1", "region", "a.py", Span(0, 4), 1, 1, "text", ("t", "u"))
     assert store.add_item(run.id, sampled) == tried
-    assert store.reader.run(run.id).rtc.value == 1.0
+    assert store.reader.run(run.id).headline.value == 1.0
     assert store.add_item(run.id, replace(sampled, extra=True)) == tried
     assert (store.reader.item(tried).extra, store.reader.item(tried).tests) == (False, ("t", "u"))
 

@@ -45,17 +45,26 @@ def test_figures_are_those_that_the_version_gave(task: str, tmp_path: Path) -> N
     with open_store(unpacked(f"{task}-finished", tmp_path)) as store:
         reader = store.reader
         run = reader.run(1)
-        assert [[run.rtc.value], [run.lift.value]] == [wanted["rtc"], wanted["lift"]]
+        assert [[run.headline.value], [run.secondary.value]] == [wanted["rtc"], wanted["lift"]]
         items = {
-            item.key: [item.state, item.rtc, item.baseline, item.lift, item.passes, item.judged, item.recitation]
+            item.key: [
+                item.state,
+                *(item.measures.get(name) for name in ("rtc", "baseline", "lift")),
+                *(item.measures.get(name, 0) for name in ("passes", "judged")),
+                item.recitation,
+            ]
             for item in reader.items(1)
         }
         assert items == wanted["items"]
-        assert [[f.path, f.items, f.done, f.rtc, f.lift] for f in reader.files(1)] == wanted["files"]
-        facets = [[f.facet, f.value, f.items, f.rtc.value, f.lift.value] for f in reader.facets(1)]
+        assert [
+            [f.path, f.items, f.done, f.measures.get("rtc"), f.measures.get("lift")] for f in reader.files(1)
+        ] == wanted["files"]
+        facets = [[f.facet, f.value, f.items, f.scores["rtc"].value, f.scores["lift"].value] for f in reader.facets(1)]
         assert facets == wanted["facets"]
         assert {m: [s.value for s in reader.score(1, m)] for m in reader.metrics(1)} == wanted["metrics"]
-        assert [[p.items, p.rtc.value, p.lift.value] for p in reader.running(1)] == wanted["running"]
+        assert [[p.items, p.scores["rtc"].value, p.scores["lift"].value] for p in reader.running(1)] == wanted[
+            "running"
+        ]
         said = reader.supervised(1)
         found = said and [said.items, said.from_reference.value, said.description_bleu.value]
         assert found == wanted["supervised"]

@@ -175,7 +175,7 @@ def test_its_trees_and_pair_scores_are_read_and_exported(stored: Reader) -> None
     (item, *_) = stored.items(1)
     first, second = stored.samples(item.id)
     assert (second.parent_id, second.step, second.pairs) == (first.id, 1, (("shared_words", first.id, 1.0),))
-    assert (item.headline, item.rtc, item.lift) == (1.0, None, None)
+    assert (item.headline, item.secondary, item.tally) == (1.0, None, "")
     lines = io.StringIO()
     assert write_jsonl(stored, 1, lines) == 3
     row = json.loads(lines.getvalue().splitlines()[0])

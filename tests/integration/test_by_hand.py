@@ -142,7 +142,7 @@ def test_without_a_run_a_selection_gets_one_of_its_own(finished: Finished) -> No
     span = finished.span(path, words)
     item = by_hand.probe_alone(finished.settings, finished.root, path, span, finished.store, ignore, Control())
     run = finished.store.reader.runs()[-1]
-    assert (run.name, run.status, run.items_admitted, run.rtc.value) == (by_hand.NAME, "finished", 0, None)
+    assert (run.name, run.status, run.items_admitted, run.headline.value) == (by_hand.NAME, "finished", 0, None)
     (row,) = finished.store.reader.items(run.id)
     assert (row.key, row.extra, row.state) == (item.key, True, "done")
     assert pipeline.resume(run.id, finished.store, ignore, Control()).status == "finished", "there is nothing to do"

@@ -94,7 +94,7 @@ def window(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iter
     case = filled(tmp_path, items=12, finish=False)
     made.open_database(case.database, case.root)
     wait_until(lambda: made.inspection.run is not None)
-    made.browsing.choose(next(item.id for item in case.items() if item.judged))
+    made.browsing.choose(next(item.id for item in case.items() if item.tally))
     wait_until(lambda: made.parts.roundtrip.cards)
     yield made
     made.close()

@@ -112,7 +112,7 @@ def test_keys_go_to_next_and_previous_region(view: CodeView, run: Filled) -> Non
 def test_next_failure_skips_passes_and_goes_over_to_the_next_file(view: CodeView, run: Filled) -> None:
     heard, items = listen(view), here(run)
     view.failure_chosen.connect(heard.append)
-    failing = [item for item in items if item.state == "done" and item.rtc is not None and item.rtc < 1]
+    failing = [item for item in items if item.state == "done" and item.headline is not None and item.headline < 1]
     view.show_item(failing[0])
     assert view.go(1, failing=True)
     assert heard == [failing[1].id]
@@ -148,14 +148,14 @@ def test_a_click_selects_the_region_and_a_drag_does_not(view: CodeView, run: Fil
 
 
 def test_resting_on_a_region_opens_its_card(view: CodeView, run: Filled) -> None:
-    block = next(block for block in view.editor.blocks if block.item.judged)
+    block = next(block for block in view.editor.blocks if block.item.tally)
     view.show_item(block.item)
     centre = view.editor.canvas().rect(block).center()
     QTest.mouseMove(view.editor.viewport(), centre.toPoint())
     card = view.editor._card
     wait_until(card.isVisible)
     assert f"Lines {block.first + 1}" in card.title.text()
-    assert f"{block.item.rtc:.2f}" in card.scores.text()
+    assert f"{block.item.headline:.2f}" in card.scores.text()
     assert str(len(block.item.tests)) in card.more.text()
     QApplication.sendEvent(view.editor, QEvent(QEvent.Type.Leave))
     assert not card.isVisible()

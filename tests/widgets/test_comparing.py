@@ -88,7 +88,7 @@ def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
     found = page.comparisons[0]
     table = page.standings.model
     assert [table.key(row) for row in range(table.rowCount())] == [1, 2, 3]
-    assert table.index(1, 4).data() == words.bounded(found.rtc.score)
+    assert table.index(1, 4).data() == words.bounded(found.headline.score)
     assert [pair.first.key for pair in page.summary.list.pairs.shown] == [p.first.key for p in found.disagreements]
     assert page.summary.details.files.rowCount() == len(found.files)
     assert page.summary.details.settings.index(0, 0).data() == "seed"
@@ -120,7 +120,7 @@ def test_enter_on_a_disagreement_shows_both_traces_and_keys_go_on(window: MainWi
         chosen = next(card.sample for card in side.roundtrip.cards if card.sample.id == side.roundtrip.selected)
         assert chosen.verdict is not None
         other = shown[0].second if item is shown[0].first else shown[0].first
-        assert (chosen.verdict.outcome == "pass") == ((item.rtc or 0.0) > (other.rtc or 0.0))
+        assert (chosen.verdict.outcome == "pass") == ((item.headline or 0.0) > (other.headline or 0.0))
     QTest.keyClick(page.traces, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
     assert page.traces.pair == shown[1]
     wait_until(lambda: both_traces(page))

@@ -101,7 +101,7 @@ def test_the_history_marks_sampled_edits_and_leads_to_them(window: MainWindow, c
     rows = {item.id: panel.commits.row_of(item.origin["commit"]) for item in items}
     assert None not in rows.values()
     index = panel.commits.index(rows[items[2].id] or 0, 4)
-    assert index.data() == f"{items[2].passes}/{items[2].judged}"
+    assert index.data() == items[2].tally
     assert index.siblingAtColumn(0).data(Qt.ItemDataRole.DecorationRole) is not None
     assert "Improve value" in index.siblingAtColumn(3).data()
     panel.table.setFocus()

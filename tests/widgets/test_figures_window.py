@@ -123,7 +123,9 @@ def test_axes_are_named_and_everything_is_in_sight(view: FigureView) -> None:
     assert canvas.getAxis("left").labelText == "mean over regions ↑"
     (x0, x1), (y0, y1) = canvas.viewRange()
     assert x0 <= 0 and x1 >= 10
-    assert y0 <= min(each.lift.low or 0 for each in POINTS[1:]) and y1 >= max(each.rtc.high or 0 for each in POINTS)
+    assert y0 <= min(each.scores["lift"].low or 0 for each in POINTS[1:]) and y1 >= max(
+        each.scores["rtc"].high or 0 for each in POINTS
+    )
 
 
 def test_the_pointer_reads_off_every_line_and_a_click_opens_the_item(view: FigureView) -> None:
@@ -172,11 +174,11 @@ def test_a_bar_for_each_value_opens_its_items_one_after_the_other(
     figure = named(figures, "spread")
     assert isinstance(figure, Histogram)
     view.show_figure(figure)
-    judged = [item for item in stored.items if item.rtc is not None]
+    judged = [item for item in stored.items if item.headline is not None]
     assert view.said == f"{len(judged)} judged regions by RTC"
     opened = opened_by(view)
     press(view, KEY.Key_Right, KEY.Key_Return, KEY.Key_Return)
-    first = [item.id for item in judged if item.rtc == 0]
+    first = [item.id for item in judged if item.headline == 0]
     assert [links[0].item for links in opened] == first[:2]
     assert view.said.startswith("RTC of a region 0.00: ")
     QTest.mouseClick(view.plot.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at(view, 1.0, 0.5))
@@ -232,7 +234,9 @@ def test_a_row_opens_its_items_one_after_the_other_the_worst_first(
     )
     QTest.keyClick(cells, KEY.Key_Return)
     path = cells.model().index(0, 0).data()
-    judged = sorted((i for i in stored.items if i.path == path and i.rtc is not None), key=lambda i: (i.rtc, i.start))
+    judged = sorted(
+        (i for i in stored.items if i.path == path and i.headline is not None), key=lambda i: (i.headline, i.start)
+    )
     assert [links[0].item for links in opened] == [judged[0].id, judged[1].id]
 
 

@@ -211,7 +211,7 @@ def written(case: Filled, item_id: int) -> list[SampleReady]:
 
 
 def test_the_answer_to_ones_own_words_is_selected_and_seen(run_window: MainWindow, case: Filled) -> None:
-    item = next(item for item in case.items() if item.judged > 1)
+    item = next(item for item in case.items() if item.measures.get("judged", 0) > 1)
     run_window.browsing.choose(item.id)
     wait_until(lambda: run_window.parts.roundtrip.cards)
     run_window.browsing.trace.await_answer(item.id)
@@ -234,7 +234,9 @@ def failing(samples: list[SampleRow]) -> list[int]:
 
 def test_the_next_failure_is_the_sample_that_failed(run_window: MainWindow, case: Filled) -> None:
     window, panel = run_window, run_window.parts.roundtrip
-    partly = [item for item in case.items() if item.state == "done" and item.rtc is not None and 0 < item.rtc < 1]
+    partly = [
+        item for item in case.items() if item.state == "done" and item.headline is not None and 0 < item.headline < 1
+    ]
     seen = 0
     for _ in range(len(case.items())):
         before = window.inspection.item
@@ -261,7 +263,7 @@ def test_a_failure_says_that_judging_stopped_there() -> None:
 def test_what_has_no_verdict_after_a_stop_is_not_being_judged(window: MainWindow, tmp_path: Path) -> None:
     case = filled(tmp_path, items=12, finish=False)
     with open_store(case.database) as store:
-        item = next(item for item in case.items() if item.judged)
+        item = next(item for item in case.items() if item.tally)
         store.add_sample(item.id, None, written(case, item.id)[1].sample)
     window.open_database(case.database, case.root)
     wait_until(lambda: window.inspection.run is not None)

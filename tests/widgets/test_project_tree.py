@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 
 from core.store.rows import FileRow
-from ui.project.project_model import HEAT_ROLE, NAME, REGIONS, RTC, ProjectModel
+from ui.project.project_model import HEAT_ROLE, NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile, listed_files
 from ui.project.project_tree import ProjectTree
 from ui.style.theme import DARK, LIGHT
@@ -38,10 +38,10 @@ def test_files_show_rtc_and_counts(qapp: QApplication, run: Filled) -> None:
     model.set_rows(run.files())
     row = run.files()[0]
     index = model.index_of(row.path)
-    assert row.rtc is not None
+    assert row.measures["rtc"] is not None
     assert index.data() == row.path.rpartition("/")[2]
-    assert index.siblingAtColumn(RTC).data() == f"{row.rtc:.2f}"
-    assert index.siblingAtColumn(RTC).data(HEAT_ROLE) == row.rtc
+    assert index.siblingAtColumn(SCORE).data() == f"{row.measures['rtc']:.2f}"
+    assert index.siblingAtColumn(SCORE).data(HEAT_ROLE) == row.measures["rtc"]
     assert index.siblingAtColumn(REGIONS).data() in (f"{row.done}/{row.items}", str(row.items))
 
 
@@ -54,10 +54,10 @@ def test_a_folder_has_the_mean_over_its_regions(qapp: QApplication) -> None:
             FileRow("z.py", 1, 0, {}),
         ]
     )
-    assert model.index_of("a").siblingAtColumn(RTC).data() == "0.75"
+    assert model.index_of("a").siblingAtColumn(SCORE).data() == "0.75"
     assert model.index_of("a").siblingAtColumn(REGIONS).data() == "4/5"
-    assert model.index_of("a/b").siblingAtColumn(RTC).data() == "0.00"
-    assert model.index_of("z.py").siblingAtColumn(RTC).data() == ""
+    assert model.index_of("a/b").siblingAtColumn(SCORE).data() == "0.00"
+    assert model.index_of("z.py").siblingAtColumn(SCORE).data() == ""
     assert "lift +0.25" in model.index_of("a").data(3)
 
 

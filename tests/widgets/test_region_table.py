@@ -53,7 +53,7 @@ def test_dropped_regions_are_listed_only_when_asked_for(table: RegionTable, run:
 
 
 def test_cells_say_what_the_store_says(table: RegionTable) -> None:
-    item = next(item for item in table.regions.shown if item.rtc is not None and item.lift is not None)
+    item = next(item for item in table.regions.shown if item.headline is not None and item.secondary is not None)
     row = table.regions.row_of(item.id)
     assert row is not None
 
@@ -61,9 +61,9 @@ def test_cells_say_what_the_store_says(table: RegionTable) -> None:
         return table.regions.index(row, column).data()
 
     assert (cell(FILE), cell(LINE)) == (item.path, str(item.start_line))
-    assert (cell(SCORE), cell(DIFFERENCE)) == (f"{item.rtc:.2f}", f"{item.lift:+.2f}")
-    assert cell(PASSES) == f"{item.passes}/{item.judged}"
-    assert table.regions.index(row, SCORE).data(HEAT_ROLE) == item.rtc
+    assert (cell(SCORE), cell(DIFFERENCE)) == (f"{item.headline:.2f}", f"{item.secondary:+.2f}")
+    assert cell(PASSES) == item.tally
+    assert table.regions.index(row, SCORE).data(HEAT_ROLE) == item.headline
     assert table.regions.index(row, STATE).data(Qt.ItemDataRole.AccessibleTextRole) == state_words(item)
 
 
@@ -77,7 +77,7 @@ def test_every_column_sorts_both_ways(table: RegionTable, column: int) -> None:
 
 def test_rtc_sorts_as_numbers_with_unjudged_lowest(table: RegionTable) -> None:
     table.table.sortByColumn(SCORE, Qt.SortOrder.AscendingOrder)
-    values = [-1.0 if item.rtc is None else item.rtc for item in table.regions.shown]
+    values = [-1.0 if item.headline is None else item.headline for item in table.regions.shown]
     assert values == sorted(values)
 
 

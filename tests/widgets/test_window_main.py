@@ -69,7 +69,9 @@ def window(empty: MainWindow, case: Filled) -> MainWindow:
 
 def judged(case: Filled) -> ItemRow:
     """A region with passes and failures."""
-    return next(item for item in case.items() if item.rtc is not None and 0 < item.rtc < 1 and item.state == "done")
+    return next(
+        item for item in case.items() if item.headline is not None and 0 < item.headline < 1 and item.state == "done"
+    )
 
 
 def test_an_empty_window_says_how_to_begin(empty: MainWindow) -> None:
@@ -91,7 +93,10 @@ def test_a_run_is_shown_in_every_view(window: MainWindow, case: Filled) -> None:
     assert not window.welcome.isVisible()
     assert len(parts.regions.regions.all_items) == 50
     assert f"run {run.id} · {run.items_complete}/{run.items_admitted} regions" in parts.status.summary.text()
-    assert f"RTC {run.rtc.value:.2f} ({run.rtc.low:.2f}–{run.rtc.high:.2f}, n " in parts.status.summary.text()
+    assert (
+        f"RTC {run.headline.value:.2f} ({run.headline.low:.2f}–{run.headline.high:.2f}, n "
+        in parts.status.summary.text()
+    )
     assert parts.tree.files.index_of("shop/module_000.py").siblingAtColumn(1).data()
     assert parts.bar.project.value == str(case.root)
     assert case.root.name in window.windowTitle()
@@ -140,7 +145,7 @@ def test_keys_walk_through_regions_and_failures(window: MainWindow, case: Filled
     assert second is not None and second.start > first.start
     QTest.keyClick(window, Qt.Key.Key_F9)
     failing = window.inspection.item
-    assert failing is not None and failing.rtc is not None and failing.rtc < 1
+    assert failing is not None and failing.headline is not None and failing.headline < 1
     QTest.keyClick(window, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
     assert window.inspection.item is not None and window.inspection.item.start < failing.start
 

@@ -9,7 +9,7 @@ from core.store.rows import ItemRow
 from ui.code.anchors import anchors
 from ui.code.source_text import SourceText
 from ui.presenters import presenter
-from ui.style.region_state import RegionState, region_state
+from ui.style.region_state import RegionState, number, region_state
 
 TAB = 4
 """Columns of a tab stop."""
@@ -79,7 +79,8 @@ def _block(item: ItemRow, at: int, source: SourceText) -> Block:
 
 
 def _tag(item: ItemRow) -> str:
-    said = f"{item.passes}/{item.judged}" if item.judged else item.state.replace("waiting", "")
+    figure = "" if item.headline is None else number(item.headline)
+    said = item.tally or figure or item.state.replace("waiting", "")
     return f"by hand {said}".rstrip() if item.extra else said
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from core.kinds import counted
+from core.kinds import CONDITIONS, counted, task
 from ui.code.blocks import Block
 from ui.style.fonts import interface_font
 from ui.style.region_state import number, state_words
 from ui.style.theme import SPACE, Theme
+
+MOST_FIGURES = 4
+"""Further ones have no room on the card."""
 
 
 class HoverCard(QFrame):
@@ -41,11 +44,14 @@ class HoverCard(QFrame):
         """Show the card for `block`, whose rectangle in the parent is `region`; `candidates`: what else was there."""
         item = block.item
         self.title.setText(f"<b>Lines {block.first + 1}–{block.last + 1}</b> · {state_words(item)}")
-        self.scores.setText(
-            f"RTC <b>{number(item.rtc)}</b> &nbsp; baseline <b>{number(item.baseline)}</b> &nbsp; "
-            f"lift <b>{number(item.lift, sign=True)}</b>"
-        )
-        self.scores.setVisible(item.judged > 0)
+        shown = [measure for measure in task(item.task).averaged if measure.name not in CONDITIONS]
+        figures = [
+            f"{measure.title} <b>{number(item.measures[measure.name], sign=measure.lowest < 0)}</b>"
+            for measure in shown
+            if measure.name in item.measures
+        ]
+        self.scores.setText(" &nbsp; ".join(figures[:MOST_FIGURES]))
+        self.scores.setVisible(bool(figures))
         recites = "" if item.recitation is None else f" · a description recites {item.recitation:.0%}"
         copied = "\nthe same lines stand once more in the file" if item.copied else ""
         moved = "\nmoved: the file changed since the run" if block.moved else ""

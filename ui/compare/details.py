@@ -26,7 +26,7 @@ class Details(QTabWidget):
         self._comparison: Comparison | None = None
         self.files = CellModel([Head("File"), Head("Regions"), Head("Reference"), Head("Run"), Head("Difference")])
         self.settings = CellModel([Head("Setting"), Head("Reference"), Head("Run")])
-        self.file_table, self.setting_table = table("RTC by file in both runs"), table("Settings that differ")
+        self.file_table, self.setting_table = table("Score by file in both runs"), table("Settings that differ")
         self._bars = BarDelegate(theme, self.file_table)
         self._build()
 

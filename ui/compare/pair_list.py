@@ -6,7 +6,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
 from core.comparison.values import Comparison, Pair
-from ui.compare.pair_model import DIFFERENCE, FIRST, LIFT, PLACE, SECOND, PairFilter, PairModel
+from ui.compare.pair_model import DIFFERENCE, FIRST, PLACE, SECOND, SECONDARY, PairFilter, PairModel
 from ui.diff.controls import bind, column, label, row, switch
 from ui.figures.tables import table
 from ui.project.heat_delegate import HeatDelegate
@@ -49,7 +49,7 @@ class PairList(QWidget):
         view.setSortingEnabled(True)
         view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         header.setSectionResizeMode(PLACE, QHeaderView.ResizeMode.Stretch)
-        for section, width in {FIRST: 66, SECOND: 66, DIFFERENCE: 84, LIFT: 74}.items():
+        for section, width in {FIRST: 66, SECOND: 66, DIFFERENCE: 84, SECONDARY: 74}.items():
             header.resizeSection(section, grown(view, width))
         for section in (FIRST, SECOND):
             view.setItemDelegateForColumn(section, self._heat)

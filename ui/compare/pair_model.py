@@ -10,26 +10,27 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
 from core.comparison.values import Comparison, Pair
+from core.comparison.words import capital
 from core.kinds import noun
 from ui.project.listed_rows import RIGHT, Index, ListedRows
 from ui.project.project_model import HEAT_ROLE
-from ui.style.region_state import number
+from ui.style.region_state import goodness, number
 from ui.style.theme import Theme
 
-PLACE, FIRST, SECOND, DIFFERENCE, LIFT = range(5)
+PLACE, FIRST, SECOND, DIFFERENCE, SECONDARY = range(5)
 TIPS = (
     "File and first line",
-    "Share of reconstructions that pass, in the reference",
-    "Share of reconstructions that pass, in the other run",
-    "RTC of the other run minus that of the reference",
-    "Lift of the other run minus that of the reference",
+    "Its score in the reference",
+    "Its score in the other run",
+    "Score in the other run minus that in the reference",
+    "The same of the figure beside the score",
 )
 _KEYS: tuple[Callable[[Pair], Any], ...] = (
     lambda pair: (pair.first.path, pair.first.start),
-    lambda pair: (pair.first.rtc, pair.first.path, pair.first.start),
-    lambda pair: (pair.second.rtc, pair.first.path, pair.first.start),
+    lambda pair: (pair.first.headline, pair.first.path, pair.first.start),
+    lambda pair: (pair.second.headline, pair.first.path, pair.first.start),
     lambda pair: (pair.difference, pair.first.path, pair.first.start),
-    lambda pair: (-9.0 if pair.lift_difference is None else pair.lift_difference, pair.first.path, pair.first.start),
+    lambda pair: (-9.0 if pair.secondary is None else pair.secondary, pair.first.path, pair.first.start),
 )
 
 
@@ -64,8 +65,9 @@ class PairModel(ListedRows):
         """Start empty."""
         super().__init__(parent)
         self._theme = theme
-        self.heads = ["Region", "", "", "Difference", "Lift diff."]
+        self.heads = ["Region", "", "", "Difference", ""]
         self._pairs: Sequence[Pair] = ()
+        self._better = 1
         self._filter = PairFilter()
         self._order: tuple[int, bool] | None = None
         self.shown: list[Pair] = []
@@ -77,11 +79,12 @@ class PairModel(ListedRows):
 
     def show_comparison(self, comparison: Comparison) -> None:
         """List the pairs of another comparison."""
+        other = f"{capital(comparison.secondary_title)} diff." if comparison.secondary_title else ""
         runs = f"Run {comparison.first.id}", f"Run {comparison.second.id}"
-        self.heads = (noun(comparison.first.task).capitalize(), *runs, *self.heads[DIFFERENCE:])
-        self._pairs = comparison.pairs
+        self.heads = (noun(comparison.first.task).capitalize(), *runs, "Difference", other)
+        self._pairs, self._better = comparison.pairs, comparison.better
         self._arrange()
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, SECOND)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, SECONDARY)
 
     def set_filter(self, wanted: PairFilter) -> None:
         """List only what passes."""
@@ -106,13 +109,14 @@ class PairModel(ListedRows):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _text(pair, column)
         if role == HEAT_ROLE and column in (FIRST, SECOND):
-            return pair.first.rtc if column == FIRST else pair.second.rtc
+            return goodness(pair.first if column == FIRST else pair.second)
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"{place(pair)}\n{pair.first.text}"
         if role == Qt.ItemDataRole.TextAlignmentRole and column > PLACE:
             return RIGHT
-        if role == Qt.ItemDataRole.ForegroundRole and column in (DIFFERENCE, LIFT):
-            return self._colour(pair.difference if column == DIFFERENCE else pair.lift_difference)
+        if role == Qt.ItemDataRole.ForegroundRole and column in (DIFFERENCE, SECONDARY):
+            gain = pair.difference * self._better if column == DIFFERENCE else pair.secondary
+            return self._colour(gain)
         return None
 
     def _colour(self, difference: float | None) -> QColor:
@@ -123,7 +127,7 @@ class PairModel(ListedRows):
 def _text(pair: Pair, column: int) -> str:
     if column == PLACE:
         return place(pair)
-    if column == LIFT and pair.lift_difference is None:
+    if column == SECONDARY and pair.secondary is None:
         return ""
-    values = {FIRST: pair.first.rtc, SECOND: pair.second.rtc, DIFFERENCE: pair.difference, LIFT: pair.lift_difference}
-    return number(values[column], sign=column in (DIFFERENCE, LIFT))
+    values = (None, pair.first.headline, pair.second.headline, pair.difference, pair.secondary)
+    return number(values[column], sign=column in (DIFFERENCE, SECONDARY))

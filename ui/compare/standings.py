@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.comparison.values import Comparison, Difference
-from core.comparison.words import bounded, further, p_words
+from core.comparison.words import bounded, capital, further, p_words
 from core.kinds import noun
 from core.store.rows import RunRow
 from ui.compare.keys import REFERENCE
@@ -19,6 +19,9 @@ from ui.style.theme import Theme
 
 MOST_ROWS = 5
 _JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"
+
+SECONDARY = (3, 5)
+"""Columns of the measure that stands beside the headline."""
 
 
 class Standings(QWidget):
@@ -32,18 +35,7 @@ class Standings(QWidget):
         super().__init__()
         self._theme = theme
         self._shown: Sequence[Comparison] = ()
-        self.model = CellModel(
-            [
-                Head("Run"),
-                Head("Model"),
-                Head("RTC", "Over the whole run"),
-                Head("Lift", "Over the whole run"),
-                Head("RTC difference", f"Over what is in both runs. {_JOINT}"),
-                Head("Lift difference", f"Over what is in both runs. {_JOINT}"),
-                Head("McNemar", "Exact test of what one run alone solved; several runs adjusted by Holm"),
-                Head("More needed", "How many more in both runs could decide an open difference of RTC"),
-            ]
-        )
+        self.model = CellModel(_heads("", ""))
         self.table = table("Compared runs")
         self.table.setModel(self.model)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -84,7 +76,10 @@ class Standings(QWidget):
     def _fill(self) -> None:
         if not self._shown:
             return
-        first = self._shown[0].first
+        first, shown = self._shown[0].first, self._shown[0]
+        self.model.name_columns(_heads(shown.title, shown.secondary_title))
+        for place in SECONDARY:
+            self.table.setColumnHidden(place, not shown.secondary_title)
         rows = [([*_run_cells(first, "reference"), *[Cell("")] * 4], first.id)]
         rows += [(self._cells(each), each.second.id) for each in self._shown]
         self.model.fill(rows)
@@ -95,15 +90,15 @@ class Standings(QWidget):
         tip += f"the reference alone {test.only_first}, this run alone {test.only_second}"
         return [
             *_run_cells(comparison.second, ""),
-            self._difference(comparison.rtc, comparison.decided),
-            self._difference(comparison.lift, comparison.lift_decided),
+            self._difference(comparison.headline, comparison.decided, comparison.better),
+            self._difference(comparison.secondary, comparison.secondary_decided, 1),
             Cell(p_words(comparison.p_adjusted), tip=tip),
-            Cell("decided" if comparison.decided else further(comparison.rtc, comparison.left) or "–"),
+            Cell("decided" if comparison.decided else further(comparison.headline, comparison.left) or "–"),
         ]
 
-    def _difference(self, difference: Difference, decided: bool) -> Cell:
-        theme, value = self._theme, difference.score.value
-        colour = theme.muted if not decided or value is None else theme.good if value > 0 else theme.bad
+    def _difference(self, difference: Difference, decided: bool, better: int) -> Cell:
+        theme, value = self._theme, (difference.score.value or 0.0) * better
+        colour = theme.muted if not decided or not value else theme.good if value > 0 else theme.bad
         return Cell(bounded(difference.score), colour=colour, tip="decided" if decided else "undecided")
 
     def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
@@ -116,6 +111,19 @@ class Standings(QWidget):
             self.reference_asked.emit(self.run_id)
 
 
+def _heads(title: str, other: str) -> list[Head]:
+    """With the measure that stands for a run, and the one beside it."""
+    both = (capital(title), capital(other))
+    return [
+        Head("Run"),
+        Head("Model"),
+        *(Head(each, "Over the whole run") for each in both),
+        *(Head(f"{each} difference", f"Over what is in both runs. {_JOINT}") for each in both),
+        Head("McNemar", "Exact test of what one run alone solved; several runs adjusted by Holm"),
+        Head("More needed", "How many more in both runs could decide an open difference"),
+    ]
+
+
 def _run_cells(run: RunRow, note: str) -> list[Cell]:
     name = f"{run.id} “{run.name}”" if run.name else f"{run.id}"
     models = run.model_name
@@ -126,6 +134,6 @@ def _run_cells(run: RunRow, note: str) -> list[Cell]:
     return [
         Cell(f"{name} {note}".strip(), tip=tip),
         Cell(models, tip=models),
-        Cell(bounded(run.rtc, "")),
-        Cell(bounded(run.lift)),
+        Cell(bounded(run.headline, "")),
+        Cell(bounded(run.secondary)),
     ]

@@ -46,7 +46,7 @@ class Summary(QWidget):
         lists.addWidget(Section("DISAGREEMENTS", self.list, self.list.count))
         lists.addWidget(self.details)
         body = QSplitter(Qt.Orientation.Horizontal)
-        body.addWidget(Section("RTC IN BOTH RUNS", self.scatter))
+        body.addWidget(Section("BOTH RUNS", self.scatter))
         body.addWidget(lists)
         for splitter, sizes in ((lists, (600, 400)), (body, (480, 520))):
             splitter.setHandleWidth(1)
@@ -59,7 +59,7 @@ class Summary(QWidget):
     def show_comparison(self, comparison: Comparison) -> None:
         """Show another comparison."""
         self.verdict.setText(words.verdict(comparison))
-        self.rest.setText(f"{words.lift_verdict(comparison)} {words.mcnemar_words(comparison)}")
+        self.rest.setText(f"{words.secondary_verdict(comparison)} {words.mcnemar_words(comparison)}")
         caveats = " ".join(words.caveats(comparison))
         self.caveats.setText(caveats)
         self.caveats.setVisible(bool(caveats))

@@ -82,11 +82,14 @@ class Traces(QWidget):
         pair, comparison = self.pair, self._comparison
         if pair is None or comparison is None:
             return
-        self.title.setText(f"{place(pair)}: RTC {pair.first.rtc:.2f} against {pair.second.rtc:.2f}")
+        self.title.setText(
+            f"{place(pair)}: {comparison.title} {pair.first.headline:.2f} against {pair.second.headline:.2f}"
+        )
         self.count.setText(f"{self._at + 1:,} of {len(self._pairs):,}")
         self.previous.setEnabled(self._at > 0)
         self.next.setEnabled(self._at + 1 < len(self._pairs))
-        better = None if not pair.difference else pair.difference > 0
+        gain = pair.difference * comparison.better
+        better = None if not gain else gain > 0
         self.sides[0].show_item(comparison.first, pair.first, None if better is None else not better)
         self.sides[1].show_item(comparison.second, pair.second, better)
         self.wanted.emit(pair)

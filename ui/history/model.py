@@ -117,7 +117,7 @@ def searched(commit: CommitLine) -> str:
 
 
 def _brief(item: ItemRow) -> str:
-    return f"{item.passes}/{item.judged}" if item.judged else str(region_state(item))
+    return item.tally or str(region_state(item))
 
 
 def _state(edits: Sequence[ItemRow]) -> RegionState:

@@ -1,4 +1,4 @@
-"""The project tree as a Qt model: name, RTC, regions."""
+"""The project tree as a Qt model: name, score, regions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from core.kinds import Kind
+from core.kinds import FIRST_KIND, Kind
 from core.store.rows import FileRow
 from ui.project.project_nodes import ListedFile, Node, build, fill
 from ui.style.icons import icon
@@ -19,7 +19,7 @@ Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()
 HEAT_ROLE = Qt.ItemDataRole.UserRole + 1
 """Holds a score 0..1 or None, for the delegate that draws heat."""
-NAME, RTC, REGIONS = range(3)
+NAME, SCORE, REGIONS = range(3)
 COLUMNS = 3
 _ALIGN = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -35,7 +35,7 @@ class ProjectModel(QAbstractItemModel):
         self._nodes: dict[str, Node] = {}
         self._rows: dict[str, FileRow] = {}
         self._listed: dict[str, ListedFile] = {}
-        self._noun = "region"
+        self._kind = FIRST_KIND
         self.set_theme(theme)
 
     def set_theme(self, theme: Theme) -> None:
@@ -93,10 +93,11 @@ class ProjectModel(QAbstractItemModel):
                 self._changed(self.createIndex(child.row, 0, child.ident))
 
     def set_kind(self, kind: Kind) -> None:
-        """Call what a run samples by its name."""
-        if kind.noun != self._noun:
-            self._noun = kind.noun
-            self.headerDataChanged.emit(Qt.Orientation.Horizontal, REGIONS, REGIONS)
+        """Call what a run samples and measures by its name."""
+        if kind is not self._kind:
+            self._kind = kind
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, SCORE, REGIONS)
+            self._changed()
 
     def index(self, row: int, column: int, parent: Index = NONE) -> QModelIndex:
         """Qt: the index of a child."""
@@ -117,7 +118,7 @@ class ProjectModel(QAbstractItemModel):
         return len(self.node(parent).children) if parent.column() <= 0 else 0
 
     def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        """Qt: name, RTC, regions."""
+        """Qt: name, score, regions."""
         return COLUMNS
 
     def headerData(  # noqa: N802
@@ -125,7 +126,8 @@ class ProjectModel(QAbstractItemModel):
     ) -> Any:
         """Qt: the headings."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return ("File", "RTC", f"{self._noun}s".capitalize())[section]
+            kind = self._kind
+            return ("File", kind.measure(kind.headline).title, kind.nouns.capitalize())[section]
         if role == Qt.ItemDataRole.TextAlignmentRole and section != NAME:
             return _ALIGN
         return None
@@ -134,11 +136,12 @@ class ProjectModel(QAbstractItemModel):
         """Qt: one cell."""
         node, column = self.node(index), index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return _text(node, column)
+            return _text(node, column, self._kind)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tip(node, self._noun)
-        if role == HEAT_ROLE and column == RTC:
-            return node.rtc
+            return _tip(node, self._kind)
+        if role == HEAT_ROLE and column == SCORE:
+            value, kind = node.measures.get(self._kind.headline), self._kind
+            return None if value is None else kind.measure(kind.headline).goodness(value)
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
             return self._icons[node.folder]
         if role == Qt.ItemDataRole.ForegroundRole and (node.note or column == REGIONS):
@@ -148,20 +151,22 @@ class ProjectModel(QAbstractItemModel):
         return None
 
 
-def _text(node: Node, column: int) -> str:
+def _text(node: Node, column: int, kind: Kind) -> str:
     if column == NAME:
         return node.name
     if not node.items:
         return ""
-    if column == RTC:
-        return number(node.rtc) if node.done else ""
+    if column == SCORE:
+        return number(node.measures.get(kind.headline)) if node.done else ""
     return str(node.items) if node.done == node.items else f"{node.done}/{node.items}"
 
 
-def _tip(node: Node, noun: str) -> str:
+def _tip(node: Node, kind: Kind) -> str:
     if node.note:
         return f"{node.path}\n{node.note}"
     if not node.items:
         return node.path
-    scores = f"RTC {number(node.rtc)}, lift {number(node.lift, sign=True)}"
-    return f"{node.path}\n{scores}, {node.done} of {node.items} {noun}s complete"
+    figures = [f"{kind.measure(kind.headline).title} {number(node.measures.get(kind.headline))}"]
+    if kind.difference:
+        figures.append(f"{kind.difference.title} {number(node.measures.get(kind.secondary), sign=True)}")
+    return f"{node.path}\n{', '.join(figures)}, {node.done} of {node.items} {kind.nouns} complete"

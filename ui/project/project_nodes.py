@@ -29,7 +29,7 @@ class Node:
         row: place among its siblings; `ident`: place in the walk over the whole tree.
         note: as in ListedFile; a folder has none.
         items, done: regions of a run in it, and how many are complete.
-        rtc: mean over its complete regions, None before the first.
+        measures: their means over its complete regions; what is not defined is absent.
     """
 
     name: str
@@ -42,8 +42,7 @@ class Node:
     children: list[Node] = field(default_factory=list)
     items: int = 0
     done: int = 0
-    rtc: float | None = None
-    lift: float | None = None
+    measures: Mapping[str, float] = field(default_factory=dict)
 
     def walk(self) -> Iterator[Node]:
         """This node, then all below it."""
@@ -95,18 +94,18 @@ def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
     if not node.folder:
         row = rows.get(node.path)
         node.items, node.done = (row.items, row.done) if row else (0, 0)
-        node.rtc, node.lift = (row.rtc, row.lift) if row else (None, None)
+        node.measures = row.measures if row else {}
         return
     for child in node.children:
         fill(child, rows)
     node.items = sum(child.items for child in node.children)
     node.done = sum(child.done for child in node.children)
-    node.rtc = _mean([(child.rtc, child.done) for child in node.children])
-    node.lift = _mean([(child.lift, child.done) for child in node.children])
+    names = {name for child in node.children for name in child.measures}
+    node.measures = {name: mean for name in names if (mean := _mean(name, node.children)) is not None}
 
 
-def _mean(parts: Sequence[tuple[float | None, int]]) -> float | None:
-    """Mean of values by weight, those without a value left out."""
-    known = [(value, weight) for value, weight in parts if value is not None]
+def _mean(name: str, nodes: Sequence[Node]) -> float | None:
+    """Mean of a measure by the number of complete regions, those without it left out."""
+    known = [(node.measures[name], node.done) for node in nodes if name in node.measures]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None

@@ -1,4 +1,4 @@
-"""The project's files with heat (RTC as colour and number) and the count of their regions."""
+"""The project's files with heat (the score as colour and number) and the count of their regions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
 
 from core.store.rows import FileRow
 from ui.project.heat_delegate import HeatDelegate
-from ui.project.project_model import NAME, REGIONS, RTC, ProjectModel
+from ui.project.project_model import NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile
 from ui.style.text_size import TextSize, grown
 from ui.style.theme import Theme
 
-WIDTHS = {RTC: 62, REGIONS: 72}
+WIDTHS = {SCORE: 62, REGIONS: 72}
 NARROWEST_NAME = 96
 
 
@@ -31,7 +31,7 @@ class ProjectTree(QTreeView):
         self.files = ProjectModel(theme, self)
         self.setModel(self.files)
         self._heat = HeatDelegate(theme, self)
-        self.setItemDelegateForColumn(RTC, self._heat)
+        self.setItemDelegateForColumn(SCORE, self._heat)
         self._unfold = True
         self._quiet = False
         self._shape()

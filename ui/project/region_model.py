@@ -20,14 +20,14 @@ from ui.style.region_state import ORDER, RegionState, goodness, number, region_s
 from ui.style.theme import Theme
 
 STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
-HEADINGS = ("", "File", "Line", "", "", "Passes", "Recites", "Tests")
+HEADINGS = ("", "File", "Line", "", "", "", "Recites", "Tests")
 TIPS = (
     "State",
     "File",
     "First line",
     "",
     "",
-    "Passing of judged reconstructions",
+    "How many of its judged samples did well",
     "Largest share of the code that a description repeats verbatim",
     "Covering tests",
 )
@@ -40,8 +40,8 @@ _KEYS: tuple[Callable[[ItemRow], Any], ...] = (
     _PLACE,
     attrgetter("start_line"),
     lambda item: _LOW if item.headline is None else item.headline,
-    lambda item: _LOW if (value := _difference(item)) is None else value,
-    attrgetter("passes", "judged"),
+    lambda item: _LOW if item.secondary is None else item.secondary,
+    lambda item: [item.measures.get(name, 0.0) for name in task(item.task).tally or ()],
     lambda item: _LOW if item.recitation is None else item.recitation,
     lambda item: len(item.tests),
 )
@@ -122,6 +122,7 @@ class RegionModel(ListedRows):
         for column, measure in named.items():
             heads[column] = measure.title[:1].upper() + measure.title[1:] if measure is not None else ""
             tips[column] = measure.tip if measure is not None else ""
+        heads[PASSES] = kind.measure(kind.tally[0]).title.capitalize() if kind.tally else ""
         self.heads, self.tips = tuple(heads), tuple(tips)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
@@ -193,12 +194,6 @@ class RegionModel(ListedRows):
         return None
 
 
-def _difference(item: ItemRow) -> float | None:
-    """What stands beside the headline."""
-    measure = task(item.task).difference
-    return None if measure is None else item.measures.get(measure.name)
-
-
 def _text(item: ItemRow, column: int) -> str:
     match column:
         case 1:
@@ -208,9 +203,9 @@ def _text(item: ItemRow, column: int) -> str:
         case 3:
             return "" if item.headline is None else number(item.headline)
         case 4:
-            return "" if (value := _difference(item)) is None else number(value, sign=True)
+            return "" if item.secondary is None else number(item.secondary, sign=True)
         case 5:
-            return f"{item.passes}/{item.judged}" if item.judged else ""
+            return item.tally
         case 6:
             return "" if item.recitation is None else f"{item.recitation:.0%}"
         case 7:

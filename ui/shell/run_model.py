@@ -13,14 +13,16 @@ from ui.project.listed_rows import Index, ListedRows
 from ui.shell.status_line import score
 from ui.style.region_state import number
 
-HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "RTC", "Lift", "Started")
+HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "Score", "Beside it", "Started")
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
 
 def run_title(run: RunRow) -> str:
     """A run in a menu entry."""
     name = f" “{run.name}”" if run.name else ""
-    return f"Run {run.id}{name} · {run.project_name} · {run.model_name} · {run.status} · RTC {number(run.rtc.value)}"
+    kind = task(run.task)
+    figure = f"{kind.measure(kind.headline).title} {number(run.headline.value)}"
+    return f"Run {run.id}{name} · {run.project_name} · {run.model_name} · {run.status} · {figure}"
 
 
 def _cells(run: RunRow) -> tuple[str, ...]:
@@ -30,7 +32,9 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     regions = f"{run.items_complete}/{run.items_admitted or run.regions_wanted}"
     started = run.started_at[:16].replace("T", " ")
     few = " few" if run.headline.few else ""
-    scores = (score(run.rtc) + few, score(run.lift, sign=True))
+    kind = task(run.task)
+    scores = [f"{kind.measure(kind.headline).title} {score(run.headline)}{few}"]
+    scores.append(f"{kind.difference.title} {score(run.secondary, sign=True)}" if kind.difference else "")
     return (str(run.id), run.name, run.project_name, models, run.status, regions, *scores, started)
 
 

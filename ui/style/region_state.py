@@ -68,9 +68,13 @@ def state_words(item: ItemRow) -> str:
     state = region_state(item)
     if state is RegionState.DROPPED:
         return f"dropped: {item.reason}" if item.reason else "dropped"
-    count = f"{item.passes} of {item.judged} pass"
+    kind = task(item.task)
+    good, _, judged = item.tally.partition("/")
+    title = kind.measure(kind.tally[0]).title if kind.tally else ""
+    figure = "" if item.headline is None else f"{kind.measure(kind.headline).title} {number(item.headline)}"
+    count = f"{good} of {judged} {title}" if judged else figure
     if item.state in ("running", UNFINISHED):
-        return f"{item.state}, {count}" if item.judged else item.state
+        return f"{item.state}, {count}" if judged else item.state
     return state.value if state in (RegionState.WAITING, RegionState.UNJUDGED) else count
 
 
