@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
+from setting_values import another
 
 from core.control import Control
 from core.errors import UserError
 from core.kinds import TASKS
 from core.results import open_store
 from core.run.pipeline import start
-from core.setting import Described, check, described, value_of, with_values
+from core.setting import check, described, value_of, with_values
 from core.settings import EndpointSettings, RunSettings
 
 SETTINGS = described(RunSettings)
-
-
-def another(each: Described) -> Any:
-    """A value that is allowed and not the default."""
-    if each.kind is bool:
-        return not each.default
-    if each.kind in (int, float):
-        if each.many:
-            return (each.kind(each.about.most),)
-        full = each.default is None or each.default + 1 > each.about.most
-        return each.kind(each.about.least if full else each.default + 1)
-    if each.about.choices:
-        return next(choice for choice in each.about.choices if choice != each.default)
-    value = "2024-02-29" if each.about.form == "day" else "/some/where"
-    return (value,) if each.many else value
 
 
 @pytest.mark.parametrize("path", SETTINGS)

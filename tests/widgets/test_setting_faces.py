@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication, QLineEdit, QSpinBox
+from setting_values import another
 
 from app.cli import build_parser
 from app.running import run_settings
@@ -21,22 +22,10 @@ from ui.shell.setting_fields import NumberField
 SETTINGS = described(RunSettings)
 
 
-def another(each: Described) -> Any:
-    """A value that is allowed and not the default."""
-    if each.kind is bool:
-        return not each.default
-    if each.kind in (int, float):
-        return each.kind(each.about.least if each.default in (None, each.about.most) else each.default + 1)
-    if each.about.choices:
-        return next(choice for choice in each.about.choices if choice != each.default)
-    value = "2024-02-29" if each.about.form == "day" else ".txt" if each.about.form == "ending" else "/"
-    return (value,) if each.many else value
-
-
 def by_option(task: str, values: dict[str, Any]) -> RunSettings:
     words = []
     for path, value in values.items():
-        texts = value if isinstance(value, tuple) else ("",) if isinstance(value, bool) else (str(value),)
+        texts = map(str, value) if isinstance(value, tuple) else ("",) if isinstance(value, bool) else (str(value),)
         words += [f"{SETTINGS[path].option}={text}" if text else SETTINGS[path].option for text in texts]
     return run_settings(build_parser("run").parse_args(["run", "--task", task, *words]))
 

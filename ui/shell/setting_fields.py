@@ -172,13 +172,13 @@ class TextField(SettingField):
 
     def _put(self, value: Any) -> None:
         many = self.each.many
-        self._box.setText(", ".join(value) if many else "" if value is None else str(value))
+        self._box.setText(", ".join(map(str, value)) if many else "" if value is None else str(value))
 
     def _read(self) -> Any:
         text = self._box.text().strip()
         if self.each.many:
             apart = r"[\s,;]+" if self.each.about.form == "ending" else r"\s*,\s*"
-            return tuple(self.each.read(word) for word in re.split(apart, text) if word)
+            return tuple(self.each.read(word) for word in re.split(apart, text) if word) or self.each.default
         if not text:
             return None if self.each.optional else self.each.default
         return self.each.read(text)
@@ -191,7 +191,7 @@ def field_of(each: Described, value: Any) -> SettingField:
         made = SwitchField(each)
     elif each.about.choices:
         made = ChoiceField(each)
-    elif each.kind in (int, float) and each.about.most <= LARGEST:
+    elif each.kind in (int, float) and not each.many and each.about.most <= LARGEST:
         made = NumberField(each)
     else:
         made = TextField(each)
