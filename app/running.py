@@ -24,11 +24,12 @@ from core.control import Control
 from core.errors import Cancelled, UserError
 from core.events import Event, Notice, RunStarted
 from core.figures.export import to_json
-from core.kinds import TASKS, project_of
+from core.kinds import IMPORTED, TASKS, configured, project_of
 from core.results import open_reader, open_store
 from core.run.many import SeriesFinished, resume, start
 from core.run.state import Emit
-from core.settings import RunSettings
+from core.setting import check, with_values
+from core.settings import RunSettings, SamplesSettings
 from core.store.opening import network_caution
 from core.store.reader import Reader
 from core.store.writer import Store
@@ -47,6 +48,16 @@ def add_commands(commands: Any) -> None:
     run.add_argument("--resume", type=int, metavar="RUN", help="go on with a stored run instead")
     _add_options(run, RunSettings())
     run.set_defaults(command=run_command, parser=run, left=INTERRUPTED)
+    samples = commands.add_parser("import-samples", help="others' programs for a benchmark, as a run")
+    samples.add_argument(
+        "file", type=Path, metavar="FILE", help="HumanEval's samples or results, EvalPlus's samples or folder"
+    )
+    samples.add_argument("--trust-verdicts", action="store_true", help="take `passed` from the file: no program is run")
+    samples.add_argument("--name", default="", help="what the system is called (default: by the file)")
+    shared.add_settings(samples, ["benchmark.file", *shared.paths_of("oracle")])
+    shared.add_database(samples)
+    shared.add_json(samples)
+    samples.set_defaults(command=import_command, left=INTERRUPTED)
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
     _add_options(demo, RunSettings(regions=12))
@@ -131,6 +142,17 @@ def _project(options: argparse.Namespace) -> Path:
     if project is None:
         raise UserError("No project was named.", "Say `rtc-inspector run PROJECT`, or `--resume RUN --db FILE`.")
     return project
+
+
+def import_command(options: argparse.Namespace) -> int:
+    """Store the programs of a file and have them judged."""
+    settings = with_values(configured(RunSettings(), IMPORTED.name), shared.given_settings(options))
+    if settings.benchmark.file is None:
+        raise UserError("No benchmark was named.", "Say --benchmark FILE: the problems that the samples are for.")
+    imported = SamplesSettings(str(options.file.resolve()), options.name, options.trust_verdicts)
+    settings = replace(settings, samples=imported)
+    check(settings)
+    return _headless(lambda store, emit, control: start(settings, options.file, store, emit, control), options)
 
 
 def demo_command(options: argparse.Namespace) -> int:

@@ -70,6 +70,7 @@ class Kind:
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
         takes_words: whether words that a person writes down can be an item.
+        models: whether models make its samples; without, all are given.
         fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
         groups_files: whether items of one file are best worked on one after the other, since the model has read it.
         judged: what became of a result, as the end of a sentence.
@@ -112,6 +113,7 @@ class Kind:
     draws_functions: bool = False
     chained: bool = False
     remarks: str = ""
+    models: bool = True
     fills_gaps: bool = False
     groups_files: bool = False
     metrics: Mapping[str, str] = field(default_factory=dict)
@@ -404,6 +406,35 @@ _KINDS: dict[str, Kind] = {
     )
 }
 TASKS: Mapping[str, Kind] = MappingProxyType(_KINDS)
+"""What a person chooses among."""
+IMPORTED = Kind(
+    name="imported",
+    title="Imported samples",
+    tip="Programs that somebody else's system wrote for a benchmark",
+    noun="problem",
+    draws_from="samples",
+    needs_python=False,
+    judged="the benchmark's own tests judged the result, or the file's verdicts were taken",
+    baseline="",
+    roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s")}),
+    measures=(
+        Measure("pass@1", "pass@1", "Chance that a program of the problem passes"),
+        Measure("pass@5", "pass@5", "Chance that one of 5 such programs passes"),
+        Measure("pass@10", "pass@10", "Chance that one of 10 such programs passes"),
+        Measure("passes", "passing", "Programs that pass", count=True),
+        Measure("judged", "judged", "Programs that were judged", count=True),
+    ),
+    headline="pass@1",
+    tally=("passes", "judged"),
+    samples=lambda settings: {Role.SOLVE: 1},
+    opens="core.trips.imported:open_imported",
+    analyses=("scores",),
+    forward_temperature=0.0,
+    backward_temperature=0.0,
+    backward_max_tokens=512,
+    models=False,
+)
+"""A run of what was found in a file; no model is asked, so nobody chooses it."""
 
 FIRST_KIND = _KINDS["synthesis"]
 """Whose words the window uses before there is a run."""
@@ -411,19 +442,26 @@ FIRST_KIND = _KINDS["synthesis"]
 
 def task(name: str) -> Kind:
     """The kind of that name. Raises UserError naming those there are."""
-    if name not in TASKS:
+    if (kind := known(name)) is None:
         raise UserError(f"There is no task {name!r}.", f"Name one of these: {', '.join(TASKS)}.")
-    return TASKS[name]
+    return kind
+
+
+def known(name: str) -> Kind | None:
+    """The kind of a stored run, None where this version does not know it."""
+    return IMPORTED if name == IMPORTED.name else TASKS.get(name)
 
 
 def noun(name: str) -> str:
     """What one item of a stored run is called, whatever its task."""
-    return TASKS[name].noun if name in TASKS else "item"
+    kind = known(name)
+    return kind.noun if kind else "item"
 
 
 def role_title(name: str, role: str) -> str:
     """What samples of a role are called in a task."""
-    names = TASKS[name].roles if name in TASKS else {}
+    kind = known(name)
+    names = kind.roles if kind else {}
     return names[Role(role)].title if role in names else role
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, get_type_hints
 
 from core.setting import check, part, setting, with_values
@@ -571,6 +571,21 @@ class DirectiveSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SamplesSettings:
+    """Programs of somebody else's system that are imported.
+
+    Attributes:
+        file: a file of samples, or a folder of programs.
+        author: what the system is called; empty takes the name from the file.
+        trusted: whether the file's own verdicts are taken.
+    """
+
+    file: str = ""
+    author: str = ""
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
@@ -622,6 +637,7 @@ class RunSettings:
     benchmark: BenchmarkSettings = part(BenchmarkSettings, "problems and cells")
     chain: ChainSettings = part(ChainSettings, "chains")
     directive: DirectiveSettings = part(DirectiveSettings, "directives")
+    samples: SamplesSettings = field(default_factory=SamplesSettings)
     oracle: OracleSettings = part(OracleSettings, "running the tests")
     generation: ModelSettings = part(ModelSettings, "running the model")
     version: int = SETTINGS_VERSION

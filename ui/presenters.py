@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol
 
-from core.kinds import TASKS, Kind, counted, task
+from core.kinds import Kind, counted, known, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import OLD_LINE, Form
@@ -266,15 +266,16 @@ def role_name(task: str, role: str, number: int = 0) -> str:
 
     Steps are counted from 0, the person's words and the first program, as papers do.
     """
-    roles = TASKS[task].roles if task in TASKS else {}
-    known = next((name for each, name in roles.items() if each == role), None)
-    if known is None:
+    kind = known(task)
+    roles = kind.roles if kind else {}
+    named = next((name for each, name in roles.items() if each == role), None)
+    if kind is None or named is None:
         return role
-    title = known.title[:1].upper() + known.title[1:]
-    if TASKS[task].chained:
-        return f"{title} {number} ({known.sign}{number})" if number else f"{title} ({known.sign})"
+    title = named.title[:1].upper() + named.title[1:]
+    if kind.chained:
+        return f"{title} {number} ({named.sign}{number})" if number else f"{title} ({named.sign})"
     numbered = number > 0 or next(each for each in roles if each == role).form == Form.TEXT
-    return f"{title} {number + 1} ({known.sign}{number + 1})" if numbered else f"{title} ({known.sign})"
+    return f"{title} {number + 1} ({named.sign}{number + 1})" if numbered else f"{title} ({named.sign})"
 
 
 def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) -> str:

@@ -287,7 +287,7 @@ def _notes(judged: Judged) -> Iterator[Sentence]:
     if len(judged.systems) < 2:
         said.append("One run only: ties and the power to tell systems apart need two.")
     said += [
-        f"{each.name} leaves out {counted(each.run.items_dropped, 'item')}, which never count as 0."
+        f"{each.name} leaves out {counted(each.run.items_dropped, 'item')}: nothing left out counts as 0."
         for each in judged.systems
         if each.run.items_dropped
     ]

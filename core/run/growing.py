@@ -16,7 +16,7 @@ from itertools import chain
 from core.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
 from core.fitting import Window
 from core.generation import Extraction, Generation, Model, Prompt, Request, Sample
-from core.kinds import article, role_title
+from core.kinds import article, role_title, task
 from core.run.judging import Judging
 from core.run.state import Pace, Run
 from core.seeds import sample_seed
@@ -112,8 +112,8 @@ class Growing:
             prompt_text="",
             seed=0,
             temperature=0.0,
-            raw_text=text,
-            extraction=Extraction(text),
+            raw_text=text if source.raw is None else source.raw,
+            extraction=Extraction(text, source.how),
             prompt_tokens=0,
             completion_tokens=0,
             seconds=0.0,
@@ -123,7 +123,11 @@ class Growing:
             step=step.round,
             counted=source.counted,
         )
-        return self._store(work, step, sample)
+        sample_id = self._store(work, step, sample)
+        if not task(self._run.settings.task).models:  # else only what models write is awaited
+            self._run.emit(self._pace.count(0))
+            self._run.control.checkpoint()
+        return sample_id
 
     # ---- what is to be made
 
@@ -320,6 +324,6 @@ def _unasked(asked: _Asked) -> Generation:
     return Generation(asked.request.id, "", "", 0, 0, 0.0, "context", asked.problem)
 
 
-def stored_samples(rows: Iterable[SampleRow]) -> int:
-    """How many samples the models have made of an item, for progress."""
-    return sum(row.author == "model" and not row.error for row in rows)
+def stored_samples(rows: Iterable[SampleRow], *, given: bool = False) -> int:
+    """How many samples the models have made of an item, for progress; with `given`, whoever made them."""
+    return sum((given or row.author == "model") and not row.error for row in rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +13,10 @@ from typing import Any
 from core import __version__
 from core.control import Control
 from core.cores import share_cores, usable_cores
-from core.errors import ProjectError
+from core.errors import Bug, ProjectError
 from core.events import Notice, Progress
-from core.generation import Model, ModelInfo
+from core.generation import Generation, Model, ModelInfo, Prompt, Request
+from core.kinds import task
 from core.models.opening import check_machine, open_model
 from core.models.styles import forward_only, told_as_before
 from core.run.state import Emit, Parts, Run
@@ -24,6 +25,35 @@ from core.source.naming import project_name
 from core.store.writer import Store
 from core.trips.opening import Notify, Opened, opener
 from core.trips.protocol import Report
+
+
+class Nobody:
+    """In the place of a model, where all samples are given: it says whose they are, and is never asked."""
+
+    def __init__(self, author: ModelInfo | None) -> None:
+        """Raises Bug: a method without models must say who wrote its samples."""
+        if author is None:
+            raise Bug("A run without models says nobody as its author.")
+        self.info = author
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """Raises Bug."""
+        raise Bug("A run without models was asked for a prompt.")
+
+    def generate(
+        self,
+        requests: Sequence[Request],
+        on_text: Callable[[str, str], None] | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
+    ) -> Iterator[Generation]:
+        """Raises Bug."""
+        raise Bug("A run without models was asked for a sample.")
+
+    def cancel(self) -> None:
+        """Nothing is in flight."""
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def open_parts(
@@ -63,6 +93,10 @@ def open_models(
             )
         return model
 
+    if not task(settings.task).models:
+        opened_alone = open_project(stack, project, settings, notify, report)
+        nobody = Nobody(opened_alone.author)
+        return Parts(opened_alone, nobody, nobody)
     check_machine(settings, notify)
     generation = settings.generation
     forward_style = generation if settings.one_model else forward_only(generation)

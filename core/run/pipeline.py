@@ -81,7 +81,8 @@ def _work(run: Run) -> None:
         run.remarks.append(text)
         if not run.known:  # else the first run of the series has said it of the same items
             run.emit(Notice(text))
-    done = sum(stored_samples(reader.samples(work.item_id)) for work in works)
+    given = not task(run.settings.task).models
+    done = sum(stored_samples(reader.samples(work.item_id), given=given) for work in works)
     pace = Pace(sum(trip.expected(work.item) for work in works), done)
     run.emit(pace.now())
     Growing(run, pace).grow(works, run.settings.together)
@@ -93,7 +94,8 @@ def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:
     Its samples are the same in any company, so nothing depends on it but when they come. A server is asked for as many
     samples at a time as it takes, which a single item would not give.
     """
-    if run.settings.endpoint is not None or run.settings.backward_endpoint is not None:
+    settings = run.settings
+    if settings.endpoint is not None or settings.backward_endpoint is not None or not task(settings.task).models:
         return
     for work in items:
         stored = stored_samples(run.store.reader.samples(work.item_id))

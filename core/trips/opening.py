@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
+from core.generation import ModelInfo
 from core.kinds import task
 from core.settings import RunSettings
 from core.trips.protocol import Report, Trip
@@ -30,6 +31,7 @@ class Opened:
         fingerprint: of everything that items are taken from; a run is resumed on the same only.
         oracle: name of what judges, recorded with every verdict.
         suite: the project's trusted tests; empty where no test judges.
+        author: who wrote what a run without models holds, recorded in a model's place.
     """
 
     make_trip: Callable[[RunSettings], Trip]
@@ -41,6 +43,7 @@ class Opened:
     oracle: str
     suite: Suite
     image_digest: str = ""
+    author: ModelInfo | None = None
 
     @cached_property
     def trip(self) -> Trip:

@@ -44,11 +44,14 @@ class Given:
     Attributes:
         author: whose text it is: a person's name, `commit`, `comment`, `rewrite`, or the system it was imported from.
         counted: whether it, and what is made from it, counts in the run's scores.
+        raw: what came, where the text was taken from it; `how` says in what ways, as an extraction does.
     """
 
     text: str
     author: str
     counted: bool = False
+    raw: str | None = None
+    how: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.kinds import TASKS, Kind, noun
+from core.kinds import IMPORTED, TASKS, Kind, known, noun
 from core.store.rows import RunRow
 
 Groups = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
@@ -32,7 +32,8 @@ def provenance(run: RunRow) -> Groups:
     groups = [("Run", _run(run)), ("Code and tests", _code(run)), ("Forward model", _pairs(forward))]
     groups.append(("Backward model", (("", "the forward model"),) if backward in ({}, forward) else _pairs(backward)))
     groups.append(("Settings", _pairs(_said(flat, run))))
-    unused = {kind.draws_from for kind in TASKS.values()} - {task.draws_from for task in _task(run)}
+    every = [*TASKS.values(), IMPORTED]
+    unused = {kind.draws_from for kind in every} - {kind.draws_from for kind in _kinds(run)}
     used = ((name, value) for name, value in nested.items() if name not in unused)
     groups += [(_TITLES.get(name, _words(name)), _pairs(value)) for name, value in used]
     return tuple(groups)
@@ -46,9 +47,10 @@ def as_text(groups: Groups) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _task(run: RunRow) -> list[Kind]:
+def _kinds(run: RunRow) -> list[Kind]:
     """The run's task; one that is not known uses every part of the settings."""
-    return [TASKS[run.task]] if run.task in TASKS else list(TASKS.values())
+    kind = known(run.task)
+    return [kind] if kind else [*TASKS.values(), IMPORTED]
 
 
 def _said(settings: Mapping[str, Any], run: RunRow) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Figure
-from core.kinds import TASKS, Measure, few, task
+from core.kinds import IMPORTED, TASKS, Measure, few, task
 from core.metrics.statistics import interval
 from core.store.opening import refuse_database
 from core.store.reader import Reader
@@ -191,7 +191,7 @@ def provenance(run: RunRow) -> list[tuple[str, str]]:
         for name, value in models[role].items():
             entries.append((f"{role} {name.replace('_', ' ')}", str(value)))
     kind = task(run.task)
-    unused = {each.draws_from for each in TASKS.values()} - {kind.draws_from}
+    unused = {each.draws_from for each in (*TASKS.values(), IMPORTED)} - {kind.draws_from}
     for name, value in json.loads(run.config_json).items():
         if name not in unused:
             said = kind.nouns if name == "regions" else name.replace("_", " ")

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.events import Event, ItemReady, TextStreamed
 from core.figures import Link
-from core.kinds import TASKS, task
+from core.kinds import known, task
 from core.settings import RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.types import Codebase
@@ -233,7 +233,8 @@ class Browsing(QObject):
         self._rest.stop()
         run, self._unread = self._unread, None
         if run is not None:
-            self._project.open(Path(run.project_root), run.task not in TASKS or TASKS[run.task].needs_python)
+            kind = known(run.task)
+            self._project.open(Path(run.project_root), kind is None or kind.needs_python)
         self.settled.emit()
 
     def _lend_first(self, root: Path) -> None:

@@ -1,0 +1,120 @@
+"""Files of programs that somebody's system wrote for a benchmark: HumanEval's samples and results, EvalPlus's.
+
+    {"task_id": "HumanEval/0", "completion": "    return 1"}     what follows the prompt; results have `passed` too
+    {"task_id": "HumanEval/0", "solution": "def f(): ..."}       a whole program
+    HumanEval_0/0.py                                             a folder of whole programs, one folder a problem
+
+One file is one system. Nothing of a file runs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from core.errors import ProjectError
+from core.source.json_lines import BadLine, Row, read_each, read_rows, text_of
+
+_FORMS = "Each line is an object with `task_id` and `completion` or `solution`; a folder holds <task>/<n>.py."
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenProgram:
+    """One program of a system.
+
+    Attributes:
+        line: where it stands in its file, from 1; in a folder which file it is.
+        key: of its problem.
+        whole: whether `text` is a whole program, not what follows the prompt.
+        passed: what the file says of it; None where it says nothing.
+        model: who wrote it, where the file says so.
+    """
+
+    line: int
+    key: str
+    text: str
+    whole: bool
+    passed: bool | None = None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """A file's programs by problem, in the file's order, and what the system is called."""
+
+    author: str
+    programs: Mapping[str, tuple[WrittenProgram, ...]]
+
+
+def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Samples:
+    """The programs of a file or folder for the problems `keys`.
+
+    `verdicts`: each must say whether it passed. Raises ProjectError that names every bad line (the first 20).
+    """
+    if path.is_dir():
+        found = list(_folder(path, keys))
+        if verdicts:
+            raise ProjectError("A folder of programs holds no verdicts.", "Leave --trust-verdicts out.")
+    else:
+        _, rows = read_rows(path, f"Name a file of samples, as .jsonl or .jsonl.gz. {_FORMS}")
+        read = partial(_program, _names(keys), verdicts)
+        found = read_each(path, rows, read, lambda program: str(program.line), "line")
+    if not found:
+        raise ProjectError(f"{path} holds no sample.", _FORMS)
+    models = {program.model for program in found}
+    by_key: dict[str, list[WrittenProgram]] = {}
+    for program in found:
+        by_key.setdefault(program.key, []).append(program)
+    author = models.pop() if len(models) == 1 else ""
+    return Samples(author or path.name.split(".")[0] or path.name, {key: tuple(each) for key, each in by_key.items()})
+
+
+def _program(known: Mapping[str, str], verdicts: bool, number: int, row: Row) -> WrittenProgram:
+    """One line; `known` has the keys of problems by how files write them. Raises BadLine."""
+    task = row.get("task_id")
+    named = f"MBPP/{task}" if isinstance(task, int) and not isinstance(task, bool) else task
+    if not isinstance(named, str) or not named.strip():
+        raise BadLine("has no `task_id` that is a text or a whole number")
+    key = known.get(named.lower())
+    if key is None:
+        raise BadLine(f"has the `task_id` {named}, which the benchmark has not")
+    whole = "solution" in row
+    if not whole and "completion" not in row:
+        raise BadLine("has neither `completion` nor `solution`")
+    passed = row.get("passed")
+    if passed is not None and not isinstance(passed, bool):
+        raise BadLine("`passed` is neither true nor false")
+    if verdicts and passed is None:
+        raise BadLine("has no `passed`, so there is no verdict to trust")
+    model = row.get("model")
+    text = text_of(row, "solution" if whole else "completion")
+    return WrittenProgram(number, key, text, whole, passed, model if isinstance(model, str) else "")
+
+
+def _names(keys: Collection[str]) -> dict[str, str]:
+    """Keys by how files write them: EvalPlus says `Mbpp/2`, and `HumanEval_0` for a folder."""
+    return {name: key for key in keys for name in (key.lower(), key.lower().replace("/", "_"))}
+
+
+def _folder(path: Path, keys: Collection[str]) -> Iterator[WrittenProgram]:
+    known, bad, number = _names(keys), list[str](), 0
+    for folder in sorted(each for each in path.iterdir() if each.is_dir()):
+        key = known.get(folder.name.lower())
+        if key is None:
+            bad.append(f"{folder.name} is no problem of the benchmark.")
+            continue
+        files = sorted(folder.glob("*.py"), key=lambda file: (len(file.stem), file.stem))
+        for file in files:
+            number += 1
+            try:
+                text = file.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError):
+                bad.append(f"{folder.name}/{file.name} is no UTF-8 text that can be read.")
+                continue
+            yield WrittenProgram(number, key, text, whole=True)
+    if bad:
+        more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
+        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those; nothing was imported.")

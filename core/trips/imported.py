@@ -1,0 +1,191 @@
+"""Programs that somebody else's system wrote for a benchmark, as a run without a model: browsed, labelled, audited.
+
+    item (the reference's whole function) -> solution (solve), as it was found in a file
+
+Problems that the system did not attempt stay in the run as dropped items: they are counted, and never score 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from core.errors import ProjectError
+from core.generation import Extraction, ModelInfo, Prompt, Role
+from core.metrics.similarity import code_scores
+from core.metrics.statistics import pass_at_k
+from core.metrics.syntax import function_of, plain_code
+from core.oracle.bench.project import VERSION, node_ids, program_file, program_path
+from core.settings import RunSettings
+from core.source.codebase import open_codebase
+from core.source.samples_file import Samples, WrittenProgram, read_samples
+from core.store.rows import SampleRow
+from core.trips.benchmark import PASS_AT, signature_line, unusable, written_benchmark
+from core.trips.judged import Judged, open_judged
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Given, PairScore, Report, Step, Tree
+from core.types import Benchmark, Candidate, Codebase, CoverageMap, Item, Outcome, Problem, Span, Suite, Verdict
+
+NOT_ATTEMPTED = "not attempted"
+_NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
+TRUSTED = "samples file"
+"""The name of what judged, where the file's own verdicts are taken."""
+NO_MODEL = ModelInfo("", "", "", "", "", "", 0, 0, 0, "")
+
+
+class ImportedTrip:
+    """What is in the file, given step by step; judged here, or as the file says."""
+
+    def __init__(
+        self, benchmark: Benchmark, name: str, samples: Samples, codebase: Codebase, judged: Judged | None
+    ) -> None:
+        """`judged` is None where the file's own verdicts are taken."""
+        self._name = name
+        self._samples = samples
+        self._problems = {problem.key: problem for problem in benchmark.problems}
+        self._files = {file.path: file for file in codebase.files}
+        self._judged = judged
+        self._trusted = frozenset(test.node_id for test in judged.suite.tests) if judged else frozenset[str]()
+        self._dropped: list[str] = []
+        self._absent = 0
+
+    # ---- items
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """Every problem of the benchmark, in its order."""
+        for number, problem in enumerate(self._problems.values(), start=1):
+            report("reading problems", number, len(self._problems))
+            item = known.get(problem.key) or self._item(problem)
+            if item.reason == NOT_ATTEMPTED:
+                self._absent += 1
+            elif not item.admitted:
+                self._dropped.append(f"Dropped {item.key}: {item.reason}.")
+            yield item
+
+    def _item(self, problem: Problem) -> Item:
+        start = problem.body.start - len(signature_line(problem))
+        text = problem.program[start : problem.body.end]
+        first = problem.program.count("\n", 0, start) + 1
+        tests = node_ids(problem)
+        reason = ""
+        if problem.key not in self._samples.programs:
+            reason = NOT_ATTEMPTED
+        elif self._judged is not None:
+            reason = unusable(tests, self._trusted, self._judged.suite.excluded)
+        return Item(
+            key=problem.key,
+            kind="problem",
+            path=program_path(problem),
+            span=Span(start, problem.body.end),
+            start_line=first,
+            end_line=first + text.count("\n"),
+            text=text,
+            tests=tuple(test for test in tests if test in self._trusted),
+            admitted=not reason,
+            reason=reason,
+            facets={"benchmark": self._name},
+            origin={"problem": problem.key, "function": problem.entry},
+            directive=problem.words or None,
+        )
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        """Say which problems are left out, and why."""
+        if not admitted:
+            raise ProjectError(
+                f"No sample of {self._samples.author} can be used.", (self._dropped or ["It attempted nothing."])[0]
+            )
+        absent = f"{self._samples.author} did not attempt {self._absent} of {len(self._problems)} problems."
+        return [*([absent] if self._absent else []), *self._dropped]
+
+    # ---- the tree
+
+    def expected(self, item: Item) -> int:
+        """As many as the file has for the problem."""
+        return len(self._samples.programs.get(item.key, ()))
+
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        """What is not stored yet."""
+        taken = tree.taken(Role.SOLVE)
+        return [
+            Step(Role.SOLVE, index, self._given(self._problems[item.key], program))
+            for index, program in enumerate(self._samples.programs.get(item.key, ()))
+            if index not in taken
+        ]
+
+    def _given(self, problem: Problem, program: WrittenProgram) -> Given:
+        """Stored is the function by itself, as it is compared; beside it all that stands in the file."""
+        whole = _whole(problem, program)
+        function = function_of(whole, problem.entry)
+        text = plain_code(function if function is not None else whole)
+        how = "solution" if program.whole else "completion"
+        return Given(text, self._samples.author, counted=True, raw=program.text, how=(how,))
+
+    def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
+        """Never asked for: no model writes here."""
+        return Extraction(raw)
+
+    def recitation(self, item: Item, text: str) -> None:
+        """There are no descriptions."""
+
+    # ---- judging and comparing
+
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
+        """By the problem's tests, or as the file says."""
+        problem, program = self._problems[item.key], self._samples.programs[item.key][sample.index]
+        if self._judged is None:
+            outcome = Outcome.PASS if program.passed else Outcome.FAIL
+            return Verdict(outcome, 0.0, detail="as the file of samples says", oracle=TRUSTED)
+        file = self._files[item.path]
+        text = program_file(problem, _whole(problem, program))
+        return self._judged.oracle.judge(Candidate(file, Span(0, len(file.text)), text), item.tests)
+
+    def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
+        """With the reference's function."""
+        scores = code_scores(sample.text, item.text)
+        return [PairScore(sample.id, metric, value) for metric, value in scores.items()]
+
+    def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
+        """pass@k, as far as there are k judged programs."""
+        outcomes = [row.verdict.outcome for row in tree.whole(Role.SOLVE) if row.verdict is not None]
+        judged = [outcome == Outcome.PASS for outcome in outcomes if Outcome(outcome).judged]
+        found = {f"pass@{k}": pass_at_k(len(judged), sum(judged), k) for k in PASS_AT if k <= len(judged)}
+        return {**found, "passes": sum(judged), "judged": len(judged)}
+
+
+def _whole(problem: Problem, program: WrittenProgram) -> str:
+    """The whole program: a completion follows the prompt, here without its docstring."""
+    if program.whole:
+        return program.text
+    prompt = problem.program[: problem.body.start]
+    if program.text[:1].isspace():  # it brings its own indentation, as most do
+        prompt = prompt.rstrip(" \t")
+    return prompt + program.text
+
+
+def open_imported(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """Read the benchmark and the samples, and make ready what judges them. Raises UserError."""
+    report("reading problems", 0, 1)
+    written, asked = written_benchmark(settings.benchmark), settings.samples
+    keys = [problem.key for problem in written.benchmark.problems]
+    samples = read_samples(Path(asked.file), keys, verdicts=asked.trusted)
+    if asked.author:
+        samples = replace(samples, author=asked.author)
+    judged = None
+    if not asked.trusted:
+        oracle = replace(settings.oracle, confirm_whole_suite=False)
+        judged = open_judged(stack, written.root, oracle, notify, report)
+    codebase = judged.codebase if judged else open_codebase(written.root)
+    return Opened(
+        trip=ImportedTrip(written.benchmark, written.name, samples, codebase, judged),
+        settings=replace(settings, regions=len(keys)),
+        root=codebase.root,
+        revision=None,
+        dirty=False,
+        fingerprint=f"{written.benchmark.fingerprint}-{VERSION}",
+        oracle=judged.oracle.name if judged else TRUSTED,
+        suite=judged.suite if judged else _NO_TESTS,
+        image_digest=judged.oracle.image_digest if judged else "",
+        author=replace(NO_MODEL, name=samples.author),
+    )
