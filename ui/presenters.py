@@ -224,7 +224,7 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
         parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
         return (branches(parent) if parent else 0) + (sample.index > 0)
 
-    kind = TASKS.get(item.task)
+    kind = known(item.task)
     chained, remarks = kind is not None and kind.chained, _remarks(kind, samples)
     return [
         Node(
@@ -256,7 +256,8 @@ def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> Sampl
 
 def sample_name(task: str, sample: SampleRow) -> str:
     """What a sample is in its method."""
-    chained = task in TASKS and TASKS[task].chained
+    kind = known(task)
+    chained = kind is not None and kind.chained
     name = role_name(task, sample.role, sample.step if chained else sample.step or sample.index)
     return f"{name}, beside the chain" if chained and sample.index else name
 

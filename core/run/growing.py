@@ -289,6 +289,7 @@ class Growing:
 
     def _take_verdicts(self, wait: bool = False) -> None:
         """Store the verdicts that have come; with `wait`, at least one. Raises Cancelled once stopped."""
+        judged: dict[Work, list[int]] = {}
         while (found := self._judging.take(wait)) is not None:
             (work, row), verdict = found
             wait = False
@@ -298,8 +299,11 @@ class Growing:
                 self._keep(work, row.id, verdict)
                 if not verdict.outcome.judged:
                     self._run.problems.append(f"Sample {row.id} could not be judged: {verdict.detail}")
+            judged.setdefault(work, []).append(row.id)
+        for work, rows in judged.items():
             tree = self._tree(work)
-            if self._compare(work, tree[row.id], tree):
+            compared = [self._compare(work, tree[row], tree) for row in rows]
+            if any(compared):
                 tree = self._tree(work)
             self._settle(work, tree)
 
