@@ -69,6 +69,10 @@ def open_parts(
     `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
     settings = share_cores(settings, usable_cores())
+    if not task(settings.task).models:
+        opened = opener(settings.task)(stack, project, settings, notify, report)
+        nobody = Nobody(opened.author)
+        return Parts(opened, nobody, nobody)
     models = open_models(stack, settings, notify, report, on_model)
     return Parts(opener(settings.task)(stack, project, settings, notify, report), *models)
 
@@ -93,10 +97,6 @@ def open_models(
             )
         return model
 
-    if not task(settings.task).models:
-        opened_alone = open_project(stack, project, settings, notify, report)
-        nobody = Nobody(opened_alone.author)
-        return Parts(opened_alone, nobody, nobody)
     check_machine(settings, notify)
     generation = settings.generation
     forward_style = generation if settings.one_model else forward_only(generation)

@@ -178,7 +178,7 @@ def open_imported(stack: ExitStack, project: Path, settings: RunSettings, notify
         judged = open_judged(stack, written.root, oracle, notify, report)
     codebase = judged.codebase if judged else open_codebase(written.root)
     return Opened(
-        trip=ImportedTrip(written.benchmark, written.name, samples, codebase, judged),
+        make_trip=lambda settings: ImportedTrip(written.benchmark, written.name, samples, codebase, judged),
         settings=replace(settings, regions=len(keys)),
         root=codebase.root,
         revision=None,
