@@ -70,7 +70,7 @@ class Presenter:
         tip = measure.tip
         if kind.tally is not None:
             good, every = (int(item.measures.get(name, 0)) for name in kind.tally)
-            tip = f"{good} of {every} judged reconstructions pass"
+            tip = f"{good} of {every}: {kind.measure(kind.tally[0]).tip.lower()}"
         return f"{measure.title} {'–' if value is None else f'{value:.2f}'}", tip
 
     def beside(self, item: ItemRow) -> tuple[str, str]:

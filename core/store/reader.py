@@ -235,6 +235,13 @@ class Reader:
                 measures.setdefault(row["path"], {})[row["name"]] = row["value"]
         return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
+    def flags(self, run_id: int) -> dict[int, tuple[str, ...]]:
+        """What was odd about the code of each item, by its id; items of which nothing was are left out."""
+        found: dict[int, set[str]] = {}
+        for row in self._rows(statements.FLAGS, run_id):
+            found.setdefault(row["item_id"], set()).update(json.loads(row["flags"]))
+        return {item: tuple(sorted(flags)) for item, flags in found.items()}
+
     def facets(self, run_id: int) -> list[FacetRow]:
         """The run's figures by language, size and whatever else the items are sorted by; by facet, then value."""
         with self._snapshot():

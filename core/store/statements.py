@@ -44,6 +44,13 @@ RECONSTRUCTIONS = """
     WHERE i.run_id = ? ORDER BY i.id, s.id
 """
 
+FLAGS = """
+    SELECT s.item_id, v.flags FROM items i
+    JOIN samples s ON s.item_id = i.id
+    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    WHERE i.run_id = ? AND v.flags <> '[]'
+"""
+
 METRICS = """
     SELECT DISTINCT c.metric FROM items i
     JOIN samples s ON s.item_id = i.id

@@ -54,6 +54,9 @@ class Run:
         self.judge(made[-1], baseline)
         return made
 
+    def flag(self, sample: int, *flags: str) -> None:
+        self._store.add_verdict(sample, Verdict(Outcome.PASS, 0.1, flags=flags))
+
     def judge(self, sample: int, outcome: Outcome | None) -> None:
         if outcome is not None:
             self._store.add_verdict(sample, Verdict(outcome, 0.1))
@@ -271,3 +274,13 @@ def test_a_metric_stands_beside_the_verdict_of_each_reconstruction(tmp_path: Pat
 def test_below_twenty_items_a_figure_says_that_they_are_few() -> None:
     assert [Score(0.5, 0.4, 0.6, n).few for n in (0, 1, 19, 20)] == [False, True, True, False]
     assert score_json(Score(0.5, 0.4, 0.6, 19)) == {"value": 0.5, "low": 0.4, "high": 0.6, "n": 19, "few": True}
+
+
+def test_flags_are_those_of_the_last_verdicts(run: Run, store: Store) -> None:
+    first, second, third = (run.item("a.py", key) for key in "123")
+    made = [run.judged(item, [PASS, PASS], FAIL) for item in (first, second, third)]
+    run.flag(made[0][0], "frames", "gc")
+    run.flag(made[0][1], "gc")
+    run.flag(made[1][0], "subprocess")
+    run.flag(made[1][0])
+    assert store.reader.flags(run.id) == {first: ("frames", "gc")}

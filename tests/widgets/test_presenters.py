@@ -72,14 +72,14 @@ def test_a_chain_of_any_length_is_shown_as_a_tree(qapp: QApplication, stored: St
         "Description 2 (y2)",
         "Reconstruction 2 (x̂2)",
     ]
-    assert nodes[3].against == ("cosine 0.75 to Description 1 (y1)",)
+    assert nodes[3].against == ("Cosine 0.75 to Description 1 (y1)",)
     panel = RoundTripPanel(LIGHT)
     shown(panel, 420, 900)
     panel.set_trace(item, chain)
     insets = [card.inset for card in panel.cards]
     assert insets == sorted(insets) and insets[:3] == [0, 20, 40] and insets[-1] == insets[-2], "deep levels share one"
-    assert panel.cards[3]._against.text() == "cosine 0.75 to Description 1 (y1)"
-    assert "cosine 0.75 to Description 1 (y1)" in panel.cards[3].accessibleName()
+    assert panel.cards[3]._against.text() == "Cosine 0.75 to Description 1 (y1)"
+    assert "Cosine 0.75 to Description 1 (y1)" in panel.cards[3].accessibleName()
     assert panel.cards[0].describes and not panel.cards[1].describes
     panel.close()
     panel.deleteLater()

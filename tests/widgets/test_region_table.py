@@ -163,3 +163,17 @@ def test_no_column_is_cut_at_any_width(table: RegionTable) -> None:
         sections = range(header.count())
         ends = [header.sectionViewportPosition(each) + header.sectionSize(each) for each in sections]
         assert edge in ends or ends[-1] < edge, width
+
+
+def test_flagged_regions_are_listed_and_found_by_their_flags(table: RegionTable) -> None:
+    wanted: list[bool] = []
+    table.flags_wanted.connect(lambda: wanted.append(True))
+    one, other = table.regions.shown[3], table.regions.shown[8]
+    table.states.setCurrentIndex([name for name, _ in STATES].index("Flagged"))
+    assert wanted == [True] and not table.regions.shown
+    table.regions.set_flags({one.id: ("frames",), other.id: ("frames", "gc")})
+    assert [item.id for item in table.regions.shown] == [one.id, other.id]
+    tip = table.regions.index(1, FILE).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip.endswith("odd, but no proof of anything: frames, gc")
+    table.words.setText("gc")
+    wait_until(lambda: [item.id for item in table.regions.shown] == [other.id])

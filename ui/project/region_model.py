@@ -56,23 +56,35 @@ class RegionFilter:
         words: in path or code, all of them.
         states: empty means any but dropped.
         extra: only those that a person tried.
+        flagged: only those with code about which something was odd.
     """
 
     words: str = ""
     states: frozenset[RegionState] = frozenset()
     extra: bool = False
+    flagged: bool = False
 
-    def select(self, items: Sequence[ItemRow], texts: Mapping[int, str]) -> list[ItemRow]:
-        """The regions that are listed, in the order given; `texts` has what words are looked for in, by id."""
+    def select(
+        self,
+        items: Sequence[ItemRow],
+        texts: Mapping[int, str],
+        flags: Mapping[int, Sequence[str]],
+    ) -> list[ItemRow]:
+        """The regions that are listed, in the order given.
+
+        `texts` has what words are looked for in, by id; `flags` what was odd about a region's code, looked for as well.
+        """
         if self.extra:
             items = [item for item in items if item.extra]
+        if self.flagged:
+            items = [item for item in items if item.id in flags]
         if self.states:
             found = [item for item in items if region_state(item) in self.states]
         else:
             dropped = RegionState.DROPPED.value
             found = [item for item in items if item.state != dropped]
         for word in self.words.lower().split():
-            found = [item for item in found if word in texts[item.id]]
+            found = [i for i in found if word in texts[i.id] or (self.flagged and word in " ".join(flags[i.id]))]
         return found
 
 
@@ -107,6 +119,7 @@ class RegionModel(ListedRows):
         self._place: dict[int, int] | None = None
         self._texts: _Texts = _Texts(())
         self._filter = RegionFilter()
+        self._flags: Mapping[int, Sequence[str]] = {}
         self._column, self._descending = FILE, False
         self.set_theme(theme)
 
@@ -140,6 +153,11 @@ class RegionModel(ListedRows):
         self._by_place = sorted(items, key=_PLACE)
         self._sort()
 
+    def set_flags(self, flags: Mapping[int, Sequence[str]]) -> None:
+        """What was odd about regions' code, by their ids."""
+        self._flags = flags
+        self._arrange()
+
     def set_filter(self, wanted: RegionFilter) -> None:
         """List only what passes."""
         self._filter = wanted
@@ -163,7 +181,7 @@ class RegionModel(ListedRows):
         self._arrange()
 
     def _arrange(self) -> None:
-        shown = self._filter.select(self._sorted, self._texts)
+        shown = self._filter.select(self._sorted, self._texts, self._flags)
         ids = [item.id for item in shown]
         if ids == self._ids:
             self.shown = shown
@@ -184,7 +202,8 @@ class RegionModel(ListedRows):
             return self._icons[region_state(item)]
         if role == Qt.ItemDataRole.ToolTipRole:
             tried = "\ntried by hand, not counted" if item.extra else ""
-            return f"{presenter(item).heading(item)}\n{state_words(item)}{tried}"
+            odd = f"\nodd, but no proof of anything: {', '.join(flags)}" if (flags := self._flags.get(item.id)) else ""
+            return f"{presenter(item).heading(item)}\n{state_words(item)}{tried}{odd}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return state_words(item) if column == STATE else _text(item, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:

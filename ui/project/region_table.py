@@ -46,6 +46,7 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("Unjudged", frozenset({S.UNJUDGED})),
     ("Dropped", frozenset({S.DROPPED})),
     ("By hand", frozenset(S)),
+    ("Flagged", frozenset(S)),
 )
 WIDTHS = {STATE: 28, LINE: 50, SCORE: 62, DIFFERENCE: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
 ROW, NARROWEST_FILE = 26, 124
@@ -55,9 +56,13 @@ TYPING_PAUSE = 120
 
 
 class RegionTable(QWidget):
-    """Filter row over the table. `item_chosen` carries the id of a region the user picked."""
+    """Filter row over the table. `item_chosen` carries the id of a region the user picked.
+
+    `flags_wanted`: give `set_flags` what was odd about the regions' code.
+    """
 
     item_chosen = Signal(int)
+    flags_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         """Start empty."""
@@ -113,6 +118,8 @@ class RegionTable(QWidget):
         place = bar.value()
         self.regions.set_items(items)
         bar.setValue(place)
+        if STATES[self.states.currentIndex()][0] == "Flagged":
+            self.flags_wanted.emit()  # verdicts may have come
 
     def select(self, item_id: int | None) -> None:
         """Select a region without saying that the user chose it."""
@@ -183,7 +190,9 @@ class RegionTable(QWidget):
 
     def _apply_filter(self) -> None:
         name, states = STATES[self.states.currentIndex()]
-        self.regions.set_filter(RegionFilter(self.words.text(), states, name == "By hand"))
+        if name == "Flagged":
+            self.flags_wanted.emit()
+        self.regions.set_filter(RegionFilter(self.words.text(), states, name == "By hand", name == "Flagged"))
 
     def _count(self) -> None:
         shown, known = len(self.regions.shown), len(self.regions.all_items)

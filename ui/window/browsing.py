@@ -68,6 +68,7 @@ class Browsing(QObject):
         self._feed.item_asked.connect(self.choose)
         parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
         parts.regions.item_chosen.connect(self._choose_listed)
+        parts.regions.flags_wanted.connect(self._read_flags)
         parts.code.item_chosen.connect(self.choose)
         parts.code.failure_chosen.connect(self.choose_failure)
         parts.history.item_chosen.connect(self.choose)
@@ -155,6 +156,12 @@ class Browsing(QObject):
         item = self._inspection.item
         if (item is None or item.id != item_id) and self._inspection.knows(item_id):
             self._inspection.choose_item(item_id)
+
+    def _read_flags(self) -> None:
+        """They stand with the verdicts, which the list of regions does not read."""
+        run = self._inspection.run
+        if run is not None:
+            self._inspection.ask("flags", lambda reader: reader.flags(run.id), self._parts.regions.regions.set_flags)
 
     def _show_overview(self, overview: Overview) -> None:
         """Show what was read, view by view: all at once would hold the window up."""

@@ -1,0 +1,105 @@
+"""A method that nobody has heard of: one trip and one entry in the registry.
+
+It asks for two descriptions of a line of text, the second made from the first, and compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from chat_server import Answer, completion
+
+from core.generation import Extraction, Fits, Message, ModelInfo, Prompt, Role
+from core.kinds import Kind, Measure, RoleName
+from core.settings import RunSettings
+from core.store.rows import SampleRow
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Ask, PairScore, Report, Step, Tree
+from core.types import CoverageMap, Item, Span, Suite, Verdict
+
+LINES = "add the prices\nsort the names\nclose the file\n"
+
+
+class TwiceTrip:
+    """Describe, describe the description, and see how many words they share."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        for number, line in enumerate(self._lines[:wanted], start=1):
+            key = f"line {number}"
+            yield known.get(key) or Item(key, "line", "", Span(0, 0), number, number, line, form="text")
+
+    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
+        return ()
+
+    def expected(self, item: Item) -> int:
+        return 2
+
+    def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
+        last = tree.samples[-1] if tree.samples else None
+        if len(tree.whole(Role.FORWARD)) == 2:
+            return ()
+
+        def prompt(model: ModelInfo, fits: Fits) -> Prompt:
+            return Prompt((Message("user", f"Say it otherwise: {last.text if last else item.text}"),))
+
+        ask = Ask(prompt, 0.5, 20, "forward")
+        return [Step(Role.FORWARD, 0, ask, last.id if last else None, round=1 if last else 0)]
+
+    def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
+        return Extraction(raw.strip())
+
+    def recitation(self, item: Item, text: str) -> float | None:
+        return None
+
+    def judge(self, item: Item, sample: SampleRow) -> Verdict | None:
+        return None
+
+    def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
+        before = tree.parent(sample)
+        if before is None:
+            return ()
+        one, other = set(before.text.split()), set(sample.text.split())
+        return [PairScore(sample.id, "shared_words", len(one & other) / len(one | other), before.id)]
+
+    def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
+        values = [value for sample in tree.samples for _, _, value in sample.pairs]
+        return {"agreement": values[0]} if values else {}
+
+
+def open_twice(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    lines = (project / "lines.txt").read_text().splitlines()
+    suite = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
+    return Opened(lambda _: TwiceTrip(lines), settings, project, None, False, "f", "nobody", suite)
+
+
+TWICE = Kind(
+    name="twice",
+    title="Twice",
+    tip="Say it twice",
+    noun="line",
+    draws_from="region",
+    needs_python=False,
+    judged="nothing judged the result",
+    baseline="",
+    roles={Role.FORWARD: RoleName("wording", "w")},
+    measures=(Measure("agreement", "agreement", "Share of words that both wordings have"),),
+    headline="agreement",
+    samples=lambda settings: {Role.FORWARD: 2},
+    opens="toy_method:open_twice",
+    analyses=(),
+    forward_temperature=0.5,
+    backward_temperature=0.5,
+    backward_max_tokens=20,
+)
+
+
+def answer(number: int, body: dict[str, Any]) -> Answer:
+    """Repeats what it is asked, with a word more the first time."""
+    words = str(body["messages"][-1]["content"]).removeprefix("Say it otherwise: ")
+    return 200, completion(words if "please" in words else f"{words} please", model="m"), {}

@@ -1,0 +1,80 @@
+"""A method that nobody has heard of, in the window: it is shown, measured, compared and exported as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chat_server import chat_server
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from toy_method import LINES, TWICE, answer
+from waiting import wait_until
+
+from core import kinds
+from core.control import Control
+from core.results import open_store
+from core.run.pipeline import start
+from core.settings import EndpointSettings, RunSettings
+from ui.main_window import MainWindow
+from ui.project.region_model import PASSES, SCORE
+from ui.shell.remembered import Remembered
+from ui.shell.run_dialog import RunDialog
+from ui.shell.run_model import run_title
+from ui.style.appearance import Appearance
+
+
+@pytest.fixture
+def window(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MainWindow]:
+    """Two runs of it are stored."""
+    monkeypatch.setitem(kinds._KINDS, "twice", TWICE)
+    (tmp_path / "lines.txt").write_text(LINES)
+    with chat_server(answer) as server, open_store(tmp_path / "runs.sqlite") as store:
+        for seed in (1, 2):
+            settings = RunSettings(task="twice", regions=3, seed=seed, endpoint=EndpointSettings(server.address))
+            assert start(settings, tmp_path, store, lambda event: None, Control()).status == "finished"
+    remembered = Remembered(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    made = MainWindow(Appearance(qapp, "light"), remembered)
+    made.show()
+    made.open_database(tmp_path / "runs.sqlite", tmp_path)
+    wait_until(lambda: made.inspection.run is not None)
+    yield made
+    made.close()
+    wait_until(lambda: not made.isVisible())
+    made.deleteLater()
+
+
+def test_its_items_samples_and_figures_are_shown_by_their_own_names(window: MainWindow) -> None:
+    parts, run = window.parts, window.inspection.run
+    assert run is not None and run_title(run).endswith("· finished · agreement 1.00")
+    wait_until(lambda: len(parts.regions.regions.all_items) == 3)
+    table = parts.regions.regions
+    assert table.headerData(SCORE, parts.regions.table.horizontalHeader().orientation()) == "Agreement"
+    assert [table.index(row, SCORE).data() for row in range(3)] == ["1.00"] * 3
+    assert {table.index(row, PASSES).data() for row in range(3)} == {""}, "nothing judges it, so nothing is counted"
+    assert "agreement 1.00" in parts.status.summary.text()
+    window.browsing.choose(table.all_items[0].id)
+    wait_until(lambda: len(parts.roundtrip.cards) == 2)
+    first, second = parts.roundtrip.cards
+    assert "Wording 1" in first.spoken() and "shared words 1.00 to Wording 1" in second.spoken()
+    assert "add the prices please" in first.sample.text
+    assert parts.code.editor.toPlainText().startswith("add the prices"), "an item without a file stands alone"
+    assert [block.tag for block in parts.code.editor.blocks] == ["1.00"]
+
+
+def test_runs_of_it_are_compared_by_its_figure(window: MainWindow) -> None:
+    window.comparing.compare([1, 2])
+    page = window.comparing.page
+    wait_until(lambda: bool(page.standings.model.rowCount()))
+    assert page.standings.model.cell(page.standings.model.index(0, 2)).text.startswith("1.00")
+    assert "agreement of run 2 minus that of run 1" in page.summary.verdict.text()
+
+
+def test_it_can_be_chosen_for_the_next_run(window: MainWindow) -> None:
+    dialog = RunDialog(window.control.settings, window)
+    dialog.task.setCurrentIndex(dialog.task.findData("twice"))
+    dialog.show()
+    assert dialog.fields["seed"].box.isVisible() and not dialog.fields["forward_samples"].box.isVisible()
+    assert (dialog.settings().task, dialog.settings().forward_temperature) == ("twice", 0.5)
+    dialog.close()
