@@ -187,6 +187,24 @@ def _programs_and_summaries(settings: RunSettings) -> Mapping[Role, int]:
     return {Role.SOLVE: programs, Role.FORWARD: programs * settings.forward_samples}
 
 
+IDENTITY = "identity"
+COSMETIC_CHANGES = (IDENTITY, "rename", "logging", "swap", "permute", "document")
+"""How functions are written otherwise, in the order of their numbers; `core/rewrites` has one file for each."""
+
+
+def _of_versions(settings: RunSettings) -> Mapping[Role, int]:
+    """Of the original and of every variant; a docstring is written once, and of that variant only names are asked."""
+    asked = settings.cosmetic
+    variants = (len(COSMETIC_CHANGES) - 1) * asked.draws
+    described = (1 + variants) * asked.describe
+    return {
+        Role.TRANSFORM: variants + 1,
+        Role.COMPLETE: (2 + variants) * asked.positions * asked.identifiers,
+        Role.FORWARD: described,
+        Role.BACKWARD: described,
+    }
+
+
 _ROUND_TRIP_ROLES = MappingProxyType(
     {
         Role.FORWARD: RoleName("description", "y"),
@@ -402,6 +420,42 @@ _KINDS: dict[str, Kind] = {
             backward_max_tokens=384,
             takes_words=True,
             settings=("forward_samples", "forward_temperature", "benchmark.file", "benchmark.mask_names", "directive"),
+        ),
+        Kind(
+            name="cosmetic",
+            title="Cosmetic variance",
+            tip="Write functions otherwise without changing what they do: does the model do the same?",
+            noun="function",
+            draws_from="cosmetic",
+            needs_python=True,
+            judged="the project's own tests judged the result",
+            baseline="",
+            roles=MappingProxyType(
+                {
+                    Role.TRANSFORM: RoleName("variant", "v"),
+                    Role.COMPLETE: RoleName("name", "n"),
+                    Role.FORWARD: RoleName("description", "y"),
+                    Role.BACKWARD: RoleName("reconstruction", "x̂"),
+                }
+            ),
+            measures=(
+                Measure("change", "change", "Score on variants less score on the original: below 0 is worse", -1.0),
+                Measure("noise", "noise", "The same where nothing was changed", -1.0, higher_is_better=None),
+                Measure("identifiers", "hidden names", "Share of hidden names that are guessed, in the original"),
+                Measure("rtc", "RTC", "Share of originals written again from their description that pass"),
+                Measure("rouge_synonym", "ROUGE-synonym", "Of the description to the docstring, in the original"),
+                Measure("rouge_l", "ROUGE-L", "Of the description to the docstring, in the original"),
+                Measure("same_meaning", "meaning kept", "Share of variants that the project's tests pass"),
+            ),
+            headline="change",
+            samples=_of_versions,
+            opens="core.trips.cosmetic:open_cosmetic",
+            analyses=("marginals", "scores"),
+            forward_temperature=0.8,
+            backward_temperature=0.1,
+            backward_max_tokens=256,
+            fills_gaps=True,
+            settings=("forward_temperature", "backward_temperature", "cosmetic"),
         ),
     )
 }

@@ -586,6 +586,27 @@ class SamplesSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CosmeticSettings:
+    """How functions are written otherwise, and what models are asked of each version (cosmetic variance)."""
+
+    draws: int = setting(
+        1,
+        "variants by each transformation, each by another seed",
+        label="Variants each",
+        option="--variants",
+        most=100,
+        rare=True,
+    )
+    positions: int = setting(10, "hidden names in each version of a function", label="Hidden names", most=1000)
+    identifiers: bool = setting(
+        True, "hide no names", label="Guess hidden names", option="--no-identifiers", beside="guess hidden names"
+    )
+    describe: bool = setting(
+        True, "write no descriptions and no code from them", label="Describe and write again", option="--no-round-trip"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
@@ -638,6 +659,7 @@ class RunSettings:
     chain: ChainSettings = part(ChainSettings, "chains")
     directive: DirectiveSettings = part(DirectiveSettings, "directives")
     samples: SamplesSettings = field(default_factory=SamplesSettings)
+    cosmetic: CosmeticSettings = part(CosmeticSettings, "cosmetic variance")
     oracle: OracleSettings = part(OracleSettings, "running the tests")
     generation: ModelSettings = part(ModelSettings, "running the model")
     version: int = SETTINGS_VERSION

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
-from core.analyses import audit, benchmark, chain, directive, ranking, scores
+from core.analyses import audit, benchmark, chain, directive, marginals, ranking, scores
 from core.errors import UserError
 from core.figures import Figure
 from core.kinds import task
@@ -26,6 +26,7 @@ ANALYSES: Mapping[str, Analysis] = MappingProxyType(
         "chain": chain.figures,
         "benchmark": benchmark.figures,
         "directive": directive.figures,
+        "marginals": marginals.figures,
         "scores": scores.figures,
         "audit": audit.figures,
     }

@@ -135,6 +135,12 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
             Metric(
                 "tom", "Test output match", "TOM", "the share of tests with the same output from both programs"
             ),
+            Metric(
+                "rouge_synonym", "ROUGE by synonyms", "ROUGE-syn.",
+                "words of the docstring that the description says again, or says by synonyms",
+            ),
+            Metric("rouge_l", "ROUGE-L", "ROUGE-L", "words of the docstring in the same order, precision and recall"),
+            Metric("hidden_name", "Hidden name", "Name", "the answer begins with the hidden name", yes_or_no=True),
         )
     }
 )  # fmt: skip

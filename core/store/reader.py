@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -23,12 +23,14 @@ from core.store.opening import canonical, open_readable
 from core.store.rows import (
     NOTHING,
     CandidateRow,
+    ChangeRow,
     ExistingItem,
     FacetRow,
     FileRow,
     Interval,
     ItemRow,
     LabelRow,
+    OutcomeRow,
     PaceRow,
     ReconstructionRow,
     RunningPoint,
@@ -46,16 +48,35 @@ from core.store.scores import (
     ITEM_MEASURES,
     ITEM_STATES,
     METRIC_VALUES,
+    REASONS,
     SCORED_CODE,
     SCORES_OF_RUN,
+    TOTALS,
     Bounds,
     Standing,
+    changes_sql,
+    outcomes_sql,
     tally,
 )
 from core.taxonomy import Taxonomy, parse_taxonomy
 from core.types import Item, Score
 
 Row = dict[str, Any]
+MOST_LINKED = 50
+"""Items named of those that change alike."""
+
+
+def _asked(
+    runs: Sequence[int], axes: tuple[str, str], facet: str, measures: Sequence[str], noise: str
+) -> dict[str, str]:
+    without = [] if "variant" in axes else [noise]
+    lists = {"runs": list(runs), "measures": list(measures), "without": without}
+    return {"facet": facet, "noise": noise} | {name: json.dumps(each) for name, each in lists.items()}
+
+
+def _place(text: str) -> tuple[int, int]:
+    run, _, item = text.partition(":")
+    return int(run), int(item)
 
 
 class Reader:
@@ -300,6 +321,43 @@ class Reader:
             rows = self._rows(CANDIDATES, run_id)
         return [decoding.candidate_row(row, scores.get(row["sample_id"], {})) for row in rows]
 
+    def changes(
+        self, runs: Sequence[int], form: str, axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
+    ) -> list[ChangeRow]:
+        """How measures on variants of items differ from those on the items, by cells of two `CHANGE_AXES`.
+
+        `noise` is the variant that changes nothing; it is shown among the others, never averaged with them. Grouped by
+        the database: what comes back does not grow with the samples, only with how many different changes there are.
+        """
+        asked = _asked(runs, axes, facet, measures, noise)
+        return [
+            ChangeRow(
+                str(row["row"]),
+                str(row["column"]),
+                row["change"],
+                row["noise"],
+                row["count"],
+                tuple(_place(each) for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]),
+            )
+            for row in self._named(changes_sql(form, *axes), asked)
+        ]
+
+    def outcomes(
+        self, runs: Sequence[int], axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
+    ) -> list[OutcomeRow]:
+        """Passed or failed before and after, by cells of two `CHANGE_AXES`."""
+        asked = _asked(runs, axes, facet, measures, noise)
+        rows = self._named(outcomes_sql(*axes), asked)
+        return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
+
+    def totals(self, run_id: int) -> dict[str, float]:
+        """The sum of each measure over a run's items."""
+        return {row["name"]: row["value"] for row in self._rows(TOTALS, run_id)}
+
+    def reasons(self, run_id: int) -> list[tuple[str, str, int]]:
+        """What was not made of items (`no swap` in their origin): its name, why, and of how many."""
+        return [(row["name"], row["reason"], row["count"]) for row in self._rows(REASONS, run_id)]
+
     def paces(self, most: int = 20) -> list[PaceRow]:
         """How fast the newest runs went, the newest first; those too short to say are left out."""
         with self._snapshot():
@@ -349,6 +407,9 @@ class Reader:
         return rows[0]
 
     def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
+        return self._named(sql, parameters)
+
+    def _named(self, sql: str, parameters: Sequence[int | str] | Mapping[str, str]) -> list[Row]:
         with self._turn, explained(self._path):
             cursor = self._db.execute(sql, parameters)
             names = [column[0] for column in cursor.description]

@@ -292,6 +292,35 @@ class CandidateRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeRow:
+    """Items of one cell, by the axes asked for, whose measures on variants differ from those on originals alike.
+
+    Attributes:
+        change: mean of the form of change that was asked for, over what the cell joins.
+        noise: the same of the variant that changes nothing; None where an item has none.
+        count: how many items there are; `items` names a few of them, by run and id.
+    """
+
+    row: str
+    column: str
+    change: float
+    noise: float | None
+    count: int
+    items: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRow:
+    """How many items of a cell passed (1) or failed (0), before and after they were written otherwise."""
+
+    row: str
+    column: str
+    before: float
+    after: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunningPoint:
     """Scores after the first `items` judged items, in the order their last verdicts came."""
 

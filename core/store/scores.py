@@ -95,6 +95,64 @@ SCORES_OF_RUN = """
     JOIN scores c ON c.sample_id = s.id AND c.reference_id IS NULL
     WHERE i.run_id = ?
 """
+"""Every score of code against the item's own text."""
+
+CHANGE_FORMS = {
+    "difference": "{after} - {before}",
+    "relative": "({before} - {after}) / nullif({before}, 0)",
+    "symmetric": "({before} - {after}) / nullif(max({before}, {after}), 0)",
+    "ratio": "({before} - {after}) / nullif({after}, 0)",
+}
+"""Forms of the change of a measure; each but the first is undefined where it would divide by 0."""
+
+CHANGE_AXES = {
+    "variant": "substr(v.name, instr(v.name, '@') + 1)",
+    "measure": "o.name",
+    "run": "i.run_id",
+    "facet": "coalesce(json_extract(i.facets, '$.' || :facet), '')",
+}
+
+_PAIRED = """
+    FROM items i
+    JOIN measures v ON v.item_id = i.id AND instr(v.name, '@') > 0
+    JOIN measures o ON o.item_id = i.id AND o.name = substr(v.name, 1, instr(v.name, '@') - 1)
+    LEFT JOIN measures n ON n.item_id = i.id AND n.name = o.name || '@' || :noise
+    WHERE i.run_id IN (SELECT value FROM json_each(:runs)) AND i.admitted AND NOT i.extra
+        AND o.name IN (SELECT value FROM json_each(:measures))
+        AND v.name NOT IN (SELECT o.name || '@' || value FROM json_each(:without))
+"""
+"""`rtc@rename` of an item is its measure `rtc` on a variant of it called `rename`."""
+
+
+def changes_sql(form: str, row: str, column: str) -> str:
+    """Items grouped by cell and by how much they change. Averaged within an item first: it counts once a cell."""
+    change, noise = (CHANGE_FORMS[form].format(before="o.value", after=after) for after in ("v.value", "n.value"))
+    return f"""
+        SELECT row, "column", change, noise, count(*) AS count, group_concat(run || ':' || item) AS items FROM (
+            SELECT i.id AS item, i.run_id AS run, {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column",
+                round(avg({change}), 9) AS change, round(avg({noise}), 9) AS noise
+            {_PAIRED} GROUP BY i.id, 3, 4 HAVING change IS NOT NULL
+        ) GROUP BY row, "column", change, noise
+    """
+
+
+def outcomes_sql(row: str, column: str) -> str:
+    """Pairs of a yes-or-no measure, grouped by cell; where an item has several variants the first is as good as any."""
+    return f"""
+        SELECT {CHANGE_AXES[row]} AS row, {CHANGE_AXES[column]} AS "column", o.value AS before, v.value AS after,
+            count(*) AS count
+        {_PAIRED} AND o.value IN (0, 1) AND v.value IN (0, 1) GROUP BY 1, 2, 3, 4
+    """
+
+
+TOTALS = """
+    SELECT m.name, sum(m.value) AS value FROM items i JOIN measures m ON m.item_id = i.id
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra GROUP BY m.name
+"""
+REASONS = """
+    SELECT f.key AS name, f.value AS reason, count(*) AS count FROM items i JOIN json_each(i.origin) f
+    WHERE i.run_id = ? AND i.admitted AND NOT i.extra AND f.key LIKE 'no %' GROUP BY 1, 2 ORDER BY 1, 3 DESC
+"""
 
 
 @dataclass(frozen=True, slots=True)

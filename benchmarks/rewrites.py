@@ -1,0 +1,105 @@
+"""How often a rewrite that is not refused changes what a project's tests say, and what such rewrites look like.
+
+    python benchmarks/rewrites.py PROJECT... [--kinds rename swap ...] [--seeds 3] [--most 200] [--failures FILE]
+
+Every function that the tests run is rewritten, by several seeds; each distinct text is judged by the project's tests.
+One line a project and kind: refused, kept, changed the meaning. `--failures` keeps the differences of the latter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import random
+import time
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+from core.regions.candidates import as_region
+from core.regions.coverage import cover
+from core.regions.lines import Lines
+from core.rewrites.program import Program, Refused
+from core.rewrites.registry import TRANSFORMATIONS
+from core.settings import OracleSettings, RegionSettings
+from core.source.functions import functions
+from core.trips.cosmetic import candidate_of
+from core.trips.judged import Judged, open_judged
+from core.types import Outcome, Verdict
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("projects", type=Path, nargs="+")
+    parser.add_argument("--kinds", nargs="*", default=["rename", "swap", "logging", "permute"])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--most", type=int, default=200, help="texts judged of each kind and project")
+    parser.add_argument("--failures", type=Path)
+    options = parser.parse_args()
+    for project in options.projects:
+        began = time.monotonic()
+        try:
+            with ExitStack() as stack:
+                judged = open_judged(stack, project, OracleSettings(), quiet, quiet)
+                tests = len(judged.suite.tests)
+                print(f"{project.name}: {tests} tests, {time.monotonic() - began:.0f} s to learn", flush=True)
+                for kind in options.kinds:
+                    on_project(project.name, judged, kind, options.seeds, options.most, options.failures)
+        except Exception as error:  # the next project is worth trying whatever became of this one
+            print(f"{project.name}: {type(error).__name__}: {error}", flush=True)
+
+
+def quiet(*_: object) -> None:
+    """Nobody reads what is under way."""
+
+
+def on_project(name: str, judged: Judged, kind: str, seeds: int, most: int, failures: Path | None) -> None:
+    files = {file.path: file for file in judged.codebase.files}
+    program = Program({path: file.text for path, file in files.items()})
+    counts: Counter[str] = Counter()
+    places = []
+    for file in files.values():
+        if not file.is_test:
+            regions = [as_region(file, each.body, Lines(file.text)) for each in functions(file)]
+            starts = {each.body: each.span.start for each in functions(file)}
+            settings = RegionSettings(coverage="any")
+            places += [
+                (file.path, starts[r.span], r.tests) for r in cover(regions, judged.suite.coverage, settings, file)
+            ]
+    random.Random(1).shuffle(places)
+    began = time.monotonic()
+    for path, start, tests in places:
+        if counts["judged"] >= most:
+            break
+        seen = set[str]()
+        for seed in range(seeds):
+            found = TRANSFORMATIONS[kind](program, path, start, seed)
+            if isinstance(found, Refused):
+                counts["refused"] += 1
+                break
+            text = found.text(path, files[path].text)
+            if text in seen:
+                continue
+            seen.add(text)
+            verdict = judged.oracle.judge(candidate_of(files, path, found), tests)
+            counts["judged"] += 1
+            counts["passed" if verdict.outcome is Outcome.PASS else "failed"] += 1
+            if verdict.outcome is not Outcome.PASS and failures is not None:
+                tell(failures, f"{name} {kind} {seed} {path}", files[path].text, text, verdict)
+    share = counts["passed"] / counts["judged"] if counts["judged"] else float("nan")
+    print(
+        f"  {kind}: functions={len(places)} refused={counts['refused']} judged={counts['judged']} "
+        f"passed={counts['passed']} failed={counts['failed']} share={share:.4f} seconds={time.monotonic() - began:.0f}",
+        flush=True,
+    )
+
+
+def tell(failures: Path, where: str, before: str, after: str, verdict: Verdict) -> None:
+    changed = "\n".join(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))
+    bad = [f"{test.node_id}: {test.message[-300:]}" for test in verdict.tests if test.outcome != "passed"][:2]
+    with failures.open("a") as file:
+        file.write(f"=== {where}: {verdict.outcome} {verdict.detail}\n{changed}\n" + "\n".join(bad) + "\n")
+
+
+if __name__ == "__main__":
+    main()

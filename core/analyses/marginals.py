@@ -1,0 +1,353 @@
+"""Cosmetic variance: how much a model's scores change, by any two of what was varied (Considine et al., App. B).
+
+The cells are those of a tensor of transformation, complexity, model and task; what is no axis is averaged, within an
+item first, so that an item counts once in a cell. All of it comes from changes that the database has grouped and
+counted, so that drawing again costs the same after 100,000 samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from core.figures import (
+    Axis,
+    Better,
+    Categories,
+    Cell,
+    Choice,
+    Column,
+    Estimate,
+    Figure,
+    Grid,
+    Link,
+    Row,
+    Sentence,
+    Table,
+)
+from core.kinds import COSMETIC_CHANGES, IDENTITY, counted
+from core.metrics.paired import fair_coin, holm
+from core.metrics.statistics import interval
+from core.store.reader import Reader
+from core.store.rows import ChangeRow, OutcomeRow
+
+FACET = "complexity"
+PASSES = "rtc"
+TASKS = {
+    "identifiers": "hidden names",
+    "rouge_synonym": "description (ROUGE-synonym)",
+    "rouge_l": "description (ROUGE-L)",
+    PASSES: "round trip",
+}
+AXES = {"variant": "Transformation", "facet": "Complexity", "run": "Model", "measure": "Task"}
+FORMS = {
+    "difference": "difference: variant − original",
+    "relative": "relative to the original",
+    "symmetric": "relative to the larger (the paper's completion tables)",
+    "ratio": "relative to the variant (the paper's document tables)",
+}
+"""Forms of change; a score that falls is a positive number in all but the first."""
+ALL = "all"
+ALPHA = 0.05
+RESAMPLED = 4000
+MANY = 200
+"""Different values from which on the bootstrap of a mean is told by its limit, a normal distribution."""
+MOST_LINKED = 200
+
+
+@dataclass
+class Changes:
+    """What is known of one cell: each change with how often it occurs, and running sums of them."""
+
+    values: Counter[float] = field(default_factory=Counter)
+    beyond_noise: Counter[float] = field(default_factory=Counter)
+    items: list[tuple[float, Link]] = field(default_factory=list)
+
+    def add(self, row: ChangeRow) -> None:
+        """One group more."""
+        self.values[row.change] += row.count
+        if row.noise is not None:
+            self.beyond_noise[round(row.change - row.noise, 9)] += row.count
+        self.items += [(row.change, Link(*place)) for place in row.items]
+
+    def estimate(self, form: str) -> Estimate:
+        """The mean with its interval; the scale of a form that has none ends where its values do."""
+        every = list(self.values.elements())
+        if len(every) < 2 and form in ("relative", "ratio"):
+            return Estimate(every[0], None, None, 1)  # on a scale without ends one item bounds nothing
+        lowest = -1.0 if form in ("difference", "symmetric") else min(-1.0, *every)
+        return Estimate(*interval(every, lowest, max(1.0, *every)), len(every))
+
+    @property
+    def p(self) -> float | None:
+        """Of no change at all, by the paired bootstrap."""
+        return bootstrap_p(tuple(sorted(self.values.items())))
+
+    @property
+    def p_noise(self) -> float | None:
+        """Of no more change than where nothing was changed."""
+        return bootstrap_p(tuple(sorted(self.beyond_noise.items())))
+
+
+@lru_cache(maxsize=4096)
+def bootstrap_p(counts: tuple[tuple[float, int], ...]) -> float | None:
+    """Two-sided p of a mean of 0, by drawing as many items anew; None for fewer than two items.
+
+    `counts`: each value with how often it occurs. Remembered, as most cells stay the same from one drawing to the next.
+    """
+    values, often = np.array([v for v, _ in counts], float), np.array([n for _, n in counts], float)
+    size = int(often.sum()) if len(counts) else 0
+    if size < 2:
+        return None
+    mean = float(values @ often) / size
+    spread = math.sqrt(max(0.0, float(values**2 @ often) / size - mean**2) / size)
+    if spread == 0.0:
+        return 1.0 if mean == 0.0 else 2.0 ** (1 - size)  # all alike: as a coin that shows one side only
+    if len(values) >= MANY:
+        return math.erfc(abs(mean) / spread / math.sqrt(2))
+    drawn = np.random.default_rng(0).multinomial(size, often / size, RESAMPLED) @ values
+    tail = min(int((drawn <= 1e-12).sum()), int((drawn >= -1e-12).sum()))
+    return min(1.0, 2 * (tail + 1) / (RESAMPLED + 1))
+
+
+def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
+    """`chosen`: `rows`, `columns` (of `AXES`), `task` (of `TASKS`, or all) and `form` (of `FORMS`)."""
+    view = View.of(reader, run_ids, chosen)
+    found = reader.changes(
+        run_ids, view.form, (view.rows, view.columns), facet=FACET, measures=view.measures, noise=IDENTITY
+    )
+    cells: dict[tuple[str, str], Changes] = {}
+    for row in found:
+        cells.setdefault((row.row, row.column), Changes()).add(row)
+    yield summary(reader, run_ids)
+    yield grid(view, cells)
+    outcomes = reader.outcomes(run_ids, (view.rows, view.columns), facet=FACET, measures=(PASSES,), noise=IDENTITY)
+    yield tests(view, cells, outcomes if PASSES in view.measures else ())
+    for run_id in run_ids:
+        end, of = ("", "") if len(run_ids) == 1 else (f"-{run_id}", f", run {run_id}")
+        yield meanings(reader, run_id, end, of)
+
+
+@dataclass(frozen=True)
+class View:
+    """Which two axes are shown, of which tasks, in which form. `models`: what runs are called, by id."""
+
+    rows: str
+    columns: str
+    task: str
+    form: str
+    known: tuple[str, ...]
+    models: Mapping[str, str]
+
+    @classmethod
+    def of(cls, reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> View:
+        """What the reader chose; what is not known, or would show one axis twice, is replaced."""
+        rows = chosen.get("rows", "")
+        rows = rows if rows in AXES else "facet" if len(run_ids) == 1 else "run"
+        columns = chosen.get("columns", "")
+        columns = columns if columns in AXES and columns != rows else next(axis for axis in AXES if axis != rows)
+        stored = {name for run_id in run_ids for name in reader.totals(run_id)}
+        known = tuple(name for name in TASKS if name in stored)
+        first = ALL if "measure" in (rows, columns) or not known else known[0]
+        task, form = chosen.get("task", first), chosen.get("form", "")
+        runs = [reader.run(run_id) for run_id in run_ids]
+        models = {str(run.id): run.model_name if len(runs) == 1 else f"{run.model_name}, run {run.id}" for run in runs}
+        return cls(
+            rows, columns, task if task in known else ALL, form if form in FORMS else "difference", known, models
+        )
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures that the cells are made of."""
+        return self.known if self.task == ALL else (self.task,)
+
+    def choices(self) -> tuple[Choice, ...]:
+        """What may be chosen instead."""
+        tasks = {ALL: "all, averaged"} | {name: TASKS[name] for name in self.known}
+        return (
+            Choice("rows", "Rows", AXES, self.rows),
+            Choice(
+                "columns", "Columns", {axis: name for axis, name in AXES.items() if axis != self.rows}, self.columns
+            ),
+            Choice("task", "Task", tasks, self.task),
+            Choice("form", "Change", FORMS, self.form),
+        )
+
+    def ordered(self, axis: str, values: Iterable[str]) -> list[str]:
+        """The values of an axis in the order they are shown."""
+        known = set(values)
+        if axis == "facet":
+            return sorted(known, key=lambda bucket: (int(bucket.partition("-")[0] or 0), bucket))
+        order = {"variant": COSMETIC_CHANGES, "measure": tuple(TASKS), "run": tuple(self.models)}[axis]
+        return [value for value in order if value in known]
+
+    def title(self, axis: str, value: str) -> str:
+        """What a value of an axis is called."""
+        return {"measure": TASKS, "run": self.models}.get(axis, {}).get(value, value or "unknown")
+
+    def words(self, change: float) -> str:
+        """`0.12 worse`: which sign is worse depends on the form."""
+        if round(abs(change), 2) == 0:
+            return "as good"
+        worse = change < 0 if self.form == "difference" else change > 0
+        return f"{abs(change):.2f} {'worse' if worse else 'better'}"
+
+
+def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> Grid:
+    """Each cell: how much worse or better, half the width of its interval, and the number of functions."""
+    rows = view.ordered(view.rows, (row for row, _ in cells))
+    columns = view.ordered(view.columns, (column for _, column in cells))
+    made = []
+    for row in rows:
+        for column in columns:
+            if (row, column) not in cells:
+                continue
+            changes = cells[row, column]
+            value = changes.estimate(view.form)
+            low, high = value.low, value.high
+            width = f" ± {(high - low) / 2:.2f}" if low is not None and high is not None else ""
+            made.append(
+                Cell(
+                    view.title(view.rows, row),
+                    view.title(view.columns, column),
+                    value,
+                    text=f"{view.words(value.value or 0.0)}{width} ({value.n})",
+                    faded=low is None or high is None or low <= 0 <= high,
+                    links=_links(changes),
+                )
+            )
+    better: Better = "up" if view.form == "difference" else "down"
+    return Grid(
+        name="marginal",
+        title=f"Change of {TASKS.get(view.task, 'scores')} under changes that mean nothing",
+        short="Change",
+        note="Pale where the 95 % interval holds no change; ± is half its width, in brackets the functions. "
+        f"{IDENTITY} changes nothing: that is the noise of asking again. A cell opens its functions, the most changed "
+        "first."
+        if made
+        else "No function has scores on itself and on a variant yet.",
+        choices=view.choices(),
+        rows=Categories(AXES[view.rows], tuple(view.title(view.rows, row) for row in rows)),
+        columns=Categories(AXES[view.columns], tuple(view.title(view.columns, column) for column in columns)),
+        scale=Axis(f"change ({FORMS[view.form]})", better=better, form="signed"),
+        cells=tuple(made),
+        centre=0.0,
+    )
+
+
+def _links(changes: Changes) -> tuple[Link, ...]:
+    """The functions behind a cell, the most changed first."""
+    ranked = sorted(changes.items, key=lambda each: (-abs(each[0]), each[1].item or 0))
+    return tuple(dict.fromkeys(link for _, link in ranked[:MOST_LINKED]))
+
+
+def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequence[OutcomeRow]) -> Table:
+    """Of each cell whether it changes at all, by the paired bootstrap; p adjusted over the cells that are shown."""
+    keys = [
+        (row, column)
+        for row in view.ordered(view.rows, (row for row, _ in cells))
+        for column in view.ordered(view.columns, (column for _, column in cells))
+        if (row, column) in cells
+    ]
+    known = [key for key in keys if cells[key].p is not None]
+    adjusted = dict(zip(known, holm([cells[key].p or 0.0 for key in known]), strict=True))
+    passed = {key: Counter[tuple[bool, bool]]() for key in keys}
+    for each in outcomes:
+        if (each.row, each.column) in passed:
+            passed[each.row, each.column][each.before == 1, each.after == 1] += each.count
+    rows = []
+    for key in keys:
+        changes, value = cells[key], cells[key].estimate(view.form)
+        decided = key in adjusted and adjusted[key] < ALPHA
+        lost, won = passed[key][True, False], passed[key][False, True]
+        rows.append(
+            Row(
+                (
+                    view.title(view.rows, key[0]),
+                    view.title(view.columns, key[1]),
+                    view.words(value.value or 0.0) if decided else "no clear change",
+                    value,
+                    value.n,
+                    adjusted.get(key),
+                    changes.p_noise,
+                    f"{lost} lost, {won} won" if passed[key] else None,
+                    fair_coin(lost, lost + won) if passed[key] else None,
+                ),
+                links=_links(changes),
+            )
+        )
+    return Table(
+        name="tests",
+        title="Which cells change more than chance",
+        short="Tests",
+        note="p of the paired bootstrap, by Holm over the cells shown; beside it the same against identity, "
+        "unadjusted. Round trips that passed on one side only are told by McNemar's exact test.",
+        columns=(
+            Column(AXES[view.rows]),
+            Column(AXES[view.columns]),
+            Column("Finding"),
+            Column("Change", "signed"),
+            Column("Functions", "count"),
+            Column("p (Holm)", "number"),
+            Column("p against identity", "number"),
+            Column("Round trips"),
+            Column("p (McNemar)", "number"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def meanings(reader: Reader, run_id: int, end: str = "", of: str = "") -> Table:
+    """How often each transformation applied, and how often it changed the meaning after all."""
+    totals = reader.totals(run_id)
+    refused: dict[str, list[tuple[str, int]]] = {}
+    for name, reason, count in reader.reasons(run_id):
+        refused.setdefault(name.removeprefix("no "), []).append((reason, count))
+    rows = []
+    for change in COSMETIC_CHANGES:
+        tried, kept = (int(totals.get(f"{name}:{change}", 0)) for name in ("tried", "kept"))
+        why = refused.get(change, [])
+        if tried or why:
+            share = Estimate(*interval([1.0] * (tried - kept) + [0.0] * kept), tried) if tried else None
+            rows.append(Row((change, tried, tried - kept, share, sum(n for _, n in why), why[0][0] if why else None)))
+    return Table(
+        name=f"meanings{end}",
+        title=f"Rewrites that changed the meaning{of}",
+        short="Meanings",
+        note="Judged by the project's own tests; those that fail are left out of every other figure.",
+        columns=(
+            Column("Transformation"),
+            Column("Judged", "count"),
+            Column("Changed the meaning", "count"),
+            Column("Share", "number", "down"),
+            Column("Refused", "count"),
+            Column("Most often because"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def summary(reader: Reader, run_ids: Sequence[int]) -> Sentence:
+    """What the variants do to the scores on the whole, in words."""
+    said = []
+    for run_id in run_ids:
+        run = reader.run(run_id)
+        change, noise = run.scores.get("change"), run.scores.get("noise")
+        name = run.model_name
+        if change is None or change.value is None:
+            said.append(f"{name}: no function has scores on itself and on a variant yet.")
+            continue
+        low, high = change.low or 0.0, change.high or 0.0
+        told = "worse" if change.value < 0 else "better"
+        sure = "" if low > 0 or high < 0 else ", which may be chance"
+        size = f"{abs(change.value):.2f} {told}" if round(abs(change.value), 2) else "as good"
+        said.append(f"{name} is {size} on variants, over tasks and {counted(change.n, 'function')}{sure}.")
+        if noise is not None and noise.value is not None:
+            moved = f"{abs(noise.value):.2f} {'worse' if noise.value < 0 else 'better'}"
+            said.append(f"Asked again about what was not changed it is {moved}.")
+    return Sentence(name="summary", title="Cosmetic variance", text=" ".join(said))

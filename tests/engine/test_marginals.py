@@ -1,0 +1,209 @@
+"""Cosmetic variance in figures: forms of change by the authors' own numbers, cells by hand, words instead of signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from factories import model_info, suite
+
+from core.analyses.marginals import bootstrap_p
+from core.analyses.registry import analyse
+from core.figures import Figure, Grid, Sentence, Table
+from core.metrics.rouge import rouge_l, rouge_synonym, words
+from core.models.mask_prompts import MASK, extract_name, mask_prompt
+from core.results import open_store
+from core.settings import RunSettings
+from core.source.functions import functions
+from core.synonyms import synonyms
+from core.types import Item, SourceFile, Span
+
+FORMS = ("difference", "relative", "symmetric", "ratio")
+
+
+def stored(database: Path, *runs: Mapping[str, Mapping[str, float]]) -> None:
+    """Runs of functions by `NAME BUCKET`, each with its measures."""
+    with open_store(database) as store:
+        project = store.add_project(database.parent, "pocket", None, False)
+        for number, measures in enumerate(runs):
+            model, settings = model_info(f"model-{number}"), RunSettings(task="cosmetic")
+            run_id = store.start_run(
+                project, settings, model, model,
+                sandbox="tests/none", image_digest="", app_version="0", fingerprint="f", suite=suite(),
+            )  # fmt: skip
+            for key, values in measures.items():
+                facets, origin = {"complexity": key.split()[1]}, {"no swap": "no two statements"}
+                item = Item(key, "function", "a.py", Span(0, 1), 1, 1, "x", facets=facets, origin=origin)
+                store.set_measures(store.add_item(run_id, item), values, True)
+
+
+def figures(database: Path, runs: int = 1, **chosen: str) -> dict[str, Figure]:
+    with open_store(database) as store:
+        return {each.name: each for each in analyse(store.reader, range(1, runs + 1), "marginals", chosen)}
+
+
+def changes(database: Path, runs: int = 1, **chosen: str) -> dict[tuple[str, str], float | None]:
+    grid = figures(database, runs, **chosen)["marginal"]
+    assert isinstance(grid, Grid)
+    return {(cell.row, cell.column): cell.value.value for cell in grid.cells}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "known"),
+    [
+        (2 / 3, 1 / 3, (-1 / 3, 1 / 2, 1 / 2, 1)),  # the paper's example
+        (1 / 3, 2 / 3, (1 / 3, -1, -1 / 2, -1 / 2)),
+        (0.3422913719943423, 0.3352192362093352, (-0.0070721, 0.0206612, 0.0206612, 0.0210970464)),  # authors' notes
+        (0.3422913719943423, 0.15841584158415842, (-0.1838755, 0.5371908, 0.5371908, 1.1607142857)),
+        (0.0, 0.5, (0.5, None, -1, -1)),
+        (0.5, 0.0, (-0.5, 1, 1, None)),
+        (0.0, 0.0, (0, None, None, None)),
+    ],
+)
+def test_the_four_forms_of_change(tmp_path: Path, before: float, after: float, known: tuple[float | None, ...]) -> None:
+    stored(tmp_path / "runs.sqlite", {"f 0-10": {"identifiers": before, "identifiers@rename": after}})
+    for form, value in zip(FORMS, known, strict=True):
+        found = changes(tmp_path / "runs.sqlite", form=form).get(("0-10", "rename"))
+        assert found == (None if value is None else pytest.approx(value, abs=1e-6)), form
+
+
+def test_what_is_no_axis_is_averaged_within_an_item_first_and_identity_never(tmp_path: Path) -> None:
+    one = {"identifiers": 0.5, "identifiers@identity": 1.0, "identifiers@rename": 0.3, "identifiers@swap": 0.5}
+    other = {"identifiers": 0.5, "identifiers@rename": 0.1, "rtc": 1.0, "rtc@rename": 0.0}
+    stored(tmp_path / "runs.sqlite", {"a 0-10": one, "b 0-10": other, "c 20-30": other})
+    by_task = changes(tmp_path / "runs.sqlite", rows="facet", columns="measure")
+    assert by_task == {
+        ("0-10", "hidden names"): pytest.approx((-0.1 - 0.4) / 2),
+        ("0-10", "round trip"): -1,
+        ("20-30", "hidden names"): pytest.approx(-0.4),
+        ("20-30", "round trip"): -1,
+    }
+    by_change = changes(tmp_path / "runs.sqlite", rows="variant", columns="measure", task="identifiers")
+    assert by_change["identity", "hidden names"] == 0.5
+    assert changes(tmp_path / "runs.sqlite", rows="facet", columns="variant", task="all")[
+        "0-10", "rename"
+    ] == pytest.approx((-0.2 + (-0.4 - 1) / 2) / 2)
+
+
+def test_models_stand_side_by_side(tmp_path: Path) -> None:
+    for_one = {"a 0-10": {"identifiers": 0.5, "identifiers@rename": 0.3}}
+    for_other = {"a 0-10": {"identifiers": 0.5, "identifiers@rename": 0.6}}
+    stored(tmp_path / "runs.sqlite", for_one, for_other)
+    found = changes(tmp_path / "runs.sqlite", 2)
+    assert found == {
+        ("model-0, run 1", "rename"): pytest.approx(-0.2),
+        ("model-1, run 2", "rename"): pytest.approx(0.1),
+    }
+
+
+def test_cells_speak_in_words_and_are_pale_where_nothing_is_told(tmp_path: Path) -> None:
+    fell = {
+        f"f{n} 0-10": {"identifiers": 0.9, "identifiers@rename": 0.2, "identifiers@identity": 0.9} for n in range(12)
+    }
+    stored(tmp_path / "runs.sqlite", fell)
+    for form in FORMS:
+        grid = figures(tmp_path / "runs.sqlite", form=form)["marginal"]
+        assert isinstance(grid, Grid)
+        cells = {cell.column: cell for cell in grid.cells}
+        assert "worse" in cells["rename"].text and not cells["rename"].faded and "(12)" in cells["rename"].text
+        assert cells["identity"].text.startswith("as good") and cells["identity"].faded
+        assert len(cells["rename"].links) == 12 and {link.run for link in cells["rename"].links} == {1}
+    table = figures(tmp_path / "runs.sqlite")["tests"]
+    assert isinstance(table, Table)
+    findings = {row.cells[1]: row.cells[2] for row in table.rows}
+    assert findings == {"identity": "no clear change", "rename": "0.70 worse"}
+    same = next(cell for cell in grid.cells if cell.column == "identity").value
+    assert same.low is not None and same.low < 0 < (same.high or 0), "twelve that agree do not prove certainty"
+
+
+def test_round_trips_are_told_by_mcnemar_and_against_identity(tmp_path: Path) -> None:
+    lost = {f"f{n} 0-10": {"rtc": 1.0, "rtc@rename": 0.0, "rtc@identity": 1.0} for n in range(8)}
+    stored(tmp_path / "runs.sqlite", lost | {"g 0-10": {"rtc": 0.0, "rtc@rename": 1.0, "rtc@identity": 0.0}})
+    table = figures(tmp_path / "runs.sqlite", task="rtc")["tests"]
+    assert isinstance(table, Table)
+    row = next(row.cells for row in table.rows if row.cells[1] == "rename")
+    assert row[7] == "8 lost, 1 won" and row[8] == pytest.approx(2 * 10 / 512)
+    assert isinstance(row[6], float) and row[6] < 0.01
+
+
+def test_the_bootstrap_is_fair_and_certain_of_nothing_that_few_items_say() -> None:
+    assert bootstrap_p(()) is None and bootstrap_p(((0.5, 1),)) is None
+    assert bootstrap_p(((0.0, 9),)) == 1.0
+    assert bootstrap_p(((-0.2, 4),)) == 0.125, "as four tosses of a coin"
+    even = bootstrap_p(((-1.0, 10), (1.0, 10)))
+    assert even is not None and even > 0.8
+    clear = bootstrap_p(((-0.5, 18), (0.1, 2)))
+    assert clear is not None and clear < 0.01
+    many = bootstrap_p(tuple((n / 1000 - 0.05, 1) for n in range(400)))
+    assert many is not None and many < 1e-6
+
+
+def test_rewrites_that_changed_the_meaning_and_refusals_are_counted(tmp_path: Path) -> None:
+    tried = {"tried:rename": 1.0, "kept:rename": 0.0}
+    stored(tmp_path / "runs.sqlite", {"a 0-10": tried, "b 0-10": tried | {"kept:rename": 1.0}})
+    table = figures(tmp_path / "runs.sqlite")["meanings"]
+    assert isinstance(table, Table)
+    assert [row.cells[:3] for row in table.rows] == [("rename", 2, 1), ("swap", 0, 0)]
+    assert table.rows[1].cells[4:] == (2, "no two statements")
+
+
+def test_without_any_pair_it_says_so(tmp_path: Path) -> None:
+    stored(tmp_path / "runs.sqlite", {"a 0-10": {"identifiers": 0.5}})
+    found = figures(tmp_path / "runs.sqlite")
+    assert isinstance(found["summary"], Sentence) and "no function has scores" in found["summary"].text
+    assert isinstance(found["marginal"], Grid) and not found["marginal"].cells
+
+
+# --------------------------------------------------------------------------- what the figures are made of
+
+
+def test_rouge_by_synonyms_counts_words_that_mean_the_same() -> None:
+    assert words("maxPrice of HTTPServer_names, 3 times") == ["max", "price", "of", "http", "server", "names", "times"]
+    assert {"sum", "total"} <= synonyms("total") and "totals" in synonyms("sums") and synonyms("qwerty") == {"qwerty"}
+    assert rouge_synonym("the sum", "the total") == 1.0
+    assert rouge_synonym("nothing", "the total") == 0.0
+    assert rouge_synonym("", "42") is None and rouge_l("a", "") is None
+    assert rouge_l("the cat sat", "the dog sat") == pytest.approx(2 / 3)
+    assert rouge_l("", "words") == 0.0
+
+
+def test_functions_are_found_with_their_brackets_and_branches() -> None:
+    text = (
+        "class Box:\n"
+        "    @property\n"
+        "    def size(self):\n"
+        '        """Of (all)."""\n'
+        "        return len([x for x in self.all if x and x > 1])  # (\n"
+        "    def idle(self): return 3\n"
+        "    def empty(self):\n"
+        "        ...\n"
+        "def outer(é):\n"
+        "    @deco\n"
+        "    def inner():\n"
+        "        return 'ß'\n"
+        "    return inner if é else {}\n"
+    )
+    found = functions(SourceFile("a.py", text, "utf-8", False))
+    assert [(each.name, each.brackets, each.branches, each.bucket) for each in found] == [
+        ("Box.size", 6, 3, "0-10"),
+        ("outer", 6, 2, "0-10"),
+    ]
+    size, outer = found
+    assert text[size.span.start : size.span.end].startswith("def size") and size.docstring is not None
+    assert text[size.body.start : size.body.end] == "return len([x for x in self.all if x and x > 1])"
+    assert text[outer.body.start : outer.body.end].startswith("@deco") and outer.span.end == len(text) - 1
+    assert functions(SourceFile("b.py", "def broken(:\n", "utf-8", False)) == []
+
+
+def test_a_hidden_name_is_asked_for_in_every_style() -> None:
+    code = "def bill(total):\n    price = total * 2\n    return price"
+    at = code.index("total *")
+    gap = mask_prompt(code, at, 5, lambda _: True, "fill-in-the-middle").infill
+    assert gap is not None and gap.before + "total" + gap.after == code
+    chat = mask_prompt(code, at, 5, lambda _: True, "chat")
+    assert f"price = {MASK} * 2" in chat.messages[-1].content and chat.prefill.endswith("    price =")
+    (plain,) = mask_prompt(code, at, 5, lambda _: True, "code").messages
+    assert plain.content.endswith("#     return price\n# The function:\ndef bill(total):\n    price =")
+    assert MASK not in plain.content
+    assert extract_name(" total * 2").text == "total" and extract_name("(3)").text == ""

@@ -1,0 +1,218 @@
+"""Cosmetic variance, whole: a made-up model behind a real server, rewrites judged by real tests, figures by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import Answer, ChatServer, chat_server, completion
+
+from core.analyses.registry import analyse
+from core.control import Control
+from core.events import RunFinished, SampleReady
+from core.figures import Grid, Sentence, Table
+from core.results import open_reader, open_store
+from core.run.pipeline import resume, start
+from core.settings import CosmeticSettings, EndpointSettings, RunSettings
+from core.store.rows import ItemRow, SampleRow
+
+SHOP = '''"""A shop."""
+
+
+def bill(total, count):
+    """Return what so many pieces cost."""
+    price = total * count
+    return price - total
+
+
+def label(names):
+    first = names[0]
+    other = 3
+    return [first] * other
+
+
+def idle(names):
+    names = list(names)
+    return None
+
+
+def never(names):
+    return names[0]
+'''
+TESTS = """
+from shop import bill, idle, label
+
+
+def test_bill():
+    assert bill(3, 5) == 12
+
+
+def test_label():
+    assert label("ab") == ["a", "a", "a"]
+
+
+def test_idle():
+    idle("ab")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "shop.py").write_text(SHOP)
+    (folder / "test_shop.py").write_text(TESTS)
+    return folder
+
+
+def answer(number: int, body: dict[str, Any]) -> Answer:
+    """Knows one name, one description and the bodies as a person wrote them, whatever is asked."""
+    question = str(body["messages"][-1]["content"])
+    if "<MASK>" in question:
+        shown = re.findall(r"```python\n(.*?)\n```", question, re.DOTALL)[-1]
+        said = f"```python\n{shown.replace('<MASK>', 'total')}\n```"
+    elif "# TODO" not in question:
+        said = "Return what the pieces cost."
+    else:
+        is_bill = "def bill" in question and "def label" not in question.split("# TODO", 1)[0]
+        said = "price = total * count\nreturn price - total" if is_bill else "return [names[0]] * 3"
+        said = f"```python\n{said}\n```"
+    return 200, completion(said, model="m"), {}
+
+
+def run(project: Path, server: ChatServer, stop_after: int | None = None, **asked: Any) -> RunFinished:
+    control, seen = Control(), []
+
+    def emit(event: object) -> None:
+        if isinstance(event, SampleReady):
+            seen.append(event)
+            if len(seen) == stop_after:
+                control.stop()
+
+    settings = RunSettings(
+        task="cosmetic",
+        regions=5,
+        endpoint=EndpointSettings(server.address, concurrency=1, attempts=1),
+        cosmetic=CosmeticSettings(**asked),
+    )
+    with open_store(project.parent / "runs.sqlite") as store:
+        return start(settings, project, store, emit, control)
+
+
+def stored(project: Path, run_id: int = 1) -> dict[str, tuple[ItemRow, list[SampleRow]]]:
+    with open_reader(project.parent / "runs.sqlite") as reader:
+        items = [item for item in reader.items(run_id) if item.admitted]
+        return {item.origin["function"]: (item, reader.samples(item.id)) for item in items}
+
+
+def made(samples: list[SampleRow], role: str) -> list[tuple[int, str]]:
+    return sorted((sample.index, sample.text) for sample in samples if sample.role == role)
+
+
+def test_variants_are_judged_and_every_version_is_asked_the_same(project: Path) -> None:
+    with chat_server(answer) as server:
+        finished = run(project, server)
+    assert (finished.status, finished.items, finished.problems) == ("finished", 2, ())
+    found = stored(project)
+    bill, samples = found["bill"]
+    assert bill.text.startswith("def bill(total, count):") and bill.facets == {"complexity": "0-10", "branches": "1"}
+    variants = [sample for sample in samples if sample.role == "transform"]
+    assert [sample.author for sample in variants] == ["identity", "rename", "logging", "permute"]
+    assert all(sample.verdict and sample.verdict.outcome == "pass" for sample in variants), (
+        "tests follow a permuted call"
+    )
+    assert bill.origin["no swap"] and bill.origin["no document"] == "it has a docstring"
+    # total three times, price twice, and count twice: seven names are hidden, and the model knows three of them.
+    names = [sample for sample in samples if sample.role == "complete"]
+    assert len(names) == 7 * 5
+    measures = bill.measures
+    assert measures["identifiers"] == measures["identifiers@identity"] == pytest.approx(3 / 7)
+    assert measures["identifiers@logging"] == measures["identifiers@permute"] == pytest.approx(3 / 7)
+    assert measures["identifiers@rename"] == 0, "what was called total is called something else"
+    assert (measures["rtc"], measures["rtc@logging"], measures["rtc@rename"]) == (1, 1, 0)
+    assert measures["rouge_l"] == pytest.approx(2 * 4 / 11)
+    assert measures["same_meaning"] == 1 and (measures["tried:rename"], measures["kept:rename"]) == (1, 1)
+    assert measures["noise"] == 0
+    changes = [0, 0, 0, -3 / 7, 0, -1, 0, 0, 0]  # three kinds of variants, three tasks
+    assert measures["change"] == pytest.approx(sum(changes) / len(changes))
+
+    label, samples = found["label"]
+    assert [sample.author for sample in samples if sample.role == "transform"] == [
+        "identity", "rename", "logging", "swap", "document",
+    ]  # fmt: skip
+    documented = next(sample for sample in samples if sample.author == "document")
+    assert '"""Return what the pieces cost."""' in documented.text
+    assert "rouge_l" not in label.measures, "nobody wrote what it does"
+    swapped = next(sample.text for sample in samples if sample.author == "swap")
+    assert swapped.index("other = 3") < swapped.index("first = names[0]")
+
+
+def test_functions_that_no_test_notices_are_dropped(project: Path) -> None:
+    with chat_server(answer) as server:
+        run(project, server, identifiers=False, describe=False)
+        assert server.asked == []
+    with open_reader(project.parent / "runs.sqlite") as reader:
+        dropped = {item.origin["function"]: item.reason for item in reader.items(1) if not item.admitted}
+    assert dropped == {"idle": "deleting it changes no test result"}
+
+
+def test_a_rewrite_that_changes_the_meaning_is_told_and_asked_nothing(project: Path) -> None:
+    (project / "shop.py").write_text(SHOP.replace("    price = total", "    log.append(total)\n    price = total"))
+    text = (project / "shop.py").read_text()
+    (project / "shop.py").write_text(text.replace('"""A shop."""', '"""A shop."""\n\nimport inspect\n\nlog = []'))
+    tests = (
+        TESTS + "\n\ndef test_names():\n    import inspect, shop\n    assert 'total' in inspect.getsource(shop.bill)\n"
+    )
+    (project / "test_shop.py").write_text(tests.replace("'total'", "'to' + 'tal'"))
+    with chat_server(answer) as server:
+        run(project, server)
+    bill, samples = stored(project)["bill"]
+    renamed = next(sample for sample in samples if sample.author == "rename")
+    assert renamed.verdict is not None and renamed.verdict.outcome == "fail"
+    assert not [sample for sample in samples if sample.parent_id == renamed.id]
+    assert bill.measures["kept:rename"] == 0 and "identifiers@rename" not in bill.measures
+    with open_reader(project.parent / "runs.sqlite") as reader:
+        table = next(figure for figure in analyse(reader, [1], "marginals") if figure.name == "meanings")
+    assert isinstance(table, Table)
+    assert ("rename", 2, 1) in [row.cells[:3] for row in table.rows]
+
+
+def test_resumed_it_ends_as_if_it_had_never_stopped(project: Path) -> None:
+    with chat_server(answer) as server:
+        assert run(project, server).status == "finished"
+        assert run(project, server, stop_after=9).status == "interrupted"
+        with open_store(project.parent / "runs.sqlite") as store:
+            assert resume(2, store, lambda event: None, Control()).status == "finished"
+    whole, resumed = stored(project, 1), stored(project, 2)
+    for name, (item, samples) in whole.items():
+        other, others = resumed[name]
+        assert other.measures == item.measures
+        for role in ("transform", "complete", "forward", "backward"):
+            assert made(others, role) == made(samples, role)
+
+
+def test_the_marginal_says_worse_and_opens_what_is_behind_it(project: Path) -> None:
+    with chat_server(answer) as server:
+        run(project, server)
+    found = stored(project)
+    with open_reader(project.parent / "runs.sqlite") as reader:
+        figures = {figure.name: figure for figure in analyse(reader, [1], "marginals", {"task": "identifiers"})}
+        both = {figure.name: figure for figure in analyse(reader, [1], "marginals", {"columns": "measure"})}
+    grid = figures["marginal"]
+    assert isinstance(grid, Grid) and grid.centre == 0
+    assert grid.columns.names == ("identity", "rename", "logging", "swap", "permute", "document")
+    cells = {cell.column: cell for cell in grid.cells}
+    assert cells["identity"].text.startswith("as good") and cells["identity"].faded
+    renamed = cells["rename"]
+    assert renamed.value.n == 2 and "worse" in renamed.text
+    assert renamed.links[0].item == found["bill"][0].id, "the most changed first"
+    assert isinstance(figures["summary"], Sentence) and "worse" in figures["summary"].text
+    table = both["tests"]
+    assert isinstance(table, Table)
+    trips = next(row.cells for row in table.rows if row.cells[1] == "round trip")
+    assert "lost" in str(trips[7])
+    json.dumps([str(figure) for figure in figures.values()])
