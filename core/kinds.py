@@ -69,7 +69,8 @@ class Kind:
         draws_functions: whether a project's own functions are taken where nothing else is named.
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
-        takes_words: whether words that a person writes down can be an item.
+        takes_words: where the function stands that takes words a person writes down for an item, `module:name`; it is
+            given the words, the head of their function and tests, and raises what is wrong. Empty where none does.
         models: whether models make its samples; without, all are given.
         fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
         groups_files: whether items of one file are best worked on one after the other, since the model has read it.
@@ -109,7 +110,7 @@ class Kind:
     backward_max_tokens: int
     tally: tuple[str, str] | None = None
     selects_code: bool = False
-    takes_words: bool = False
+    takes_words: str = ""
     draws_functions: bool = False
     chained: bool = False
     remarks: str = ""
@@ -418,7 +419,7 @@ _KINDS: dict[str, Kind] = {
             forward_temperature=0.7,
             backward_temperature=0.0,
             backward_max_tokens=384,
-            takes_words=True,
+            takes_words="core.source.directives:by_hand",
             settings=("forward_samples", "forward_temperature", "benchmark.file", "benchmark.mask_names", "directive"),
         ),
         Kind(
@@ -551,6 +552,13 @@ def for_selected_code(settings: RunSettings) -> RunSettings:
     if task(settings.task).selects_code:
         return settings
     return configured(settings, next(kind.name for kind in TASKS.values() if kind.selects_code))
+
+
+def for_words(settings: RunSettings, words: str, header: str, tests: str) -> RunSettings:
+    """The settings of a run on words that a person wrote down, for the first task that takes such."""
+    kind = next(kind for kind in TASKS.values() if kind.takes_words)
+    wanted = replace(settings.directive, words=words, header=header, tests=tests)
+    return replace(configured(settings, kind.name), regions=1, directive=wanted)
 
 
 def project_of(settings: RunSettings, project: Path | None) -> Path | None:

@@ -159,6 +159,7 @@ class MainWindow(QMainWindow):
                 "queue": self.show_queue,
                 "compare": self.ask_comparison,
                 "describe": parts.roundtrip.write_description,
+                "ask": self.starting.ask_in_words,
                 "follow": lambda: self._set_follow(self.commands["follow"].isChecked()),
                 "go-to": parts.bar.search.enter,
                 "labels": self.label_samples,
@@ -181,6 +182,7 @@ class MainWindow(QMainWindow):
         bar.project.other_asked.connect(self.open_menus.ask_project)
         bar.project.chosen.connect(lambda value: self.open_project(Path(value)))
         self.starting.start_asked.connect(self.start_run)
+        self.starting.words_written.connect(self._start_on_words)
         self.open_menus.project_chosen.connect(self.open_project)
         self.open_menus.database_chosen.connect(self.open_database)
         self.dropping.project_dropped.connect(self.open_project)
@@ -309,6 +311,10 @@ class MainWindow(QMainWindow):
             self.models.search()
         self.browsing.settle()
         return self.queueing.start(self.project.root, self.inspection.database)
+
+    def _start_on_words(self, settings: RunSettings) -> None:
+        """Start a run of its own on them; the window's settings stay as they are."""
+        self.queueing.start(self.project.root, self.inspection.database, settings)
 
     def start_demo(self) -> None:
         """Open the bundled project and run the bundled model on it."""

@@ -157,13 +157,28 @@ class EditPresenter(Presenter):
         diff.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
 
 
+class WordsPresenter(Presenter):
+    """An item whose text is words: code is made from it, and words from that code are held against it."""
+
+    sides = "asked", "made"
+
+    def heading(self, item: ItemRow) -> str:
+        """Its key: where its words stand in a file says little."""
+        return item.key
+
+    def judged(self, item: ItemRow) -> tuple[str, str]:
+        """Tests where it came with some, else nothing but words."""
+        return super().judged(item) if item.tests else ("no tests", "No tests came with it: only words are compared.")
+
+
 _PRESENTERS: Mapping[str, Presenter] = {"edit": EditPresenter()}
+_WORDS = WordsPresenter()
 _PLAIN = Presenter()
 
 
 def presenter(item: ItemRow) -> Presenter:
     """How an item is shown."""
-    return _PRESENTERS.get(item.kind, _PLAIN)
+    return _WORDS if item.form == Form.TEXT else _PRESENTERS.get(item.kind, _PLAIN)
 
 
 def past_name(item: ItemRow) -> str:
@@ -214,7 +229,8 @@ def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
         return 0 if parent is None else depth(parent) + 1
 
     def against(sample: SampleRow) -> tuple[str, ...]:
-        return tuple(
+        own = sample.scores.items() if item.form == Form.TEXT else ()
+        return tuple(f"{metric(name).short} {value:.2f}" for name, value in sorted(own)) + tuple(
             f"{metric(name).short} {value:.2f} to {sample_name(item.task, by_id[other])}"
             for name, other, value in sample.pairs
             if other in by_id

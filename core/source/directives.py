@@ -80,7 +80,7 @@ def by_hand(words: str, header: str = "", tests: str = "") -> Directives:
         digest = hashlib.sha256("\x1f".join((words, header, tests)).encode("utf-8", "surrogatepass")).hexdigest()
         return Directives("by hand", digest, (_of_row(1, row),))
     except BadLine as error:
-        raise ProjectError(f"What was written {error}.", "Mend it, then try again.") from None
+        raise ProjectError(f"What was written cannot be used: {error}.", "Mend it, then try again.") from None
 
 
 def _some(path: Path, found: Sequence[Directive]) -> tuple[Directive, ...]:

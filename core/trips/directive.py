@@ -17,6 +17,7 @@ from pathlib import Path
 
 from core.errors import ModelError, ProjectError, UserError
 from core.generation import Embedder, Extraction, Fits, ModelInfo, Prompt, Role, SentenceVector
+from core.kinds import counted
 from core.metrics.recitation import recitation
 from core.models.directive_prompts import VERSION as PROMPT_VERSION
 from core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
@@ -86,6 +87,9 @@ class DirectiveTrip:
 
     def _item(self, directive: Directive) -> Item:
         file = file_problem(directive)
+        stands = program_file(file, file.program).find(directive.words)  # a docstring of several lines is indented
+        span = Span(stands, stands + len(directive.words)) if stands >= 0 else Span(0, len(directive.words))
+        first = file.program.count("\n", 0, span.start) + 1 if stands >= 0 else 1
         tests = node_ids(file) if directive.tested else ()
         excluded = self._judged.suite.excluded if self._judged else {}
         reason = unusable(tests, self._trusted, excluded) if directive.tested else ""
@@ -93,15 +97,14 @@ class DirectiveTrip:
             reason = f"its tests cannot be started: one {excluded.get(tests[0], 'is missing')}"
         if not directive.words:
             reason = "it has no words to begin with"
-        first = file.program.count("\n", 0, file.body.start) + 1
         length = next((name for most, name in _LENGTHS if len(directive.words) <= most), "over 200 characters")
         return Item(
             key=directive.key,
             kind="directive",
-            path=program_path(file),
-            span=file.body,
+            path=program_path(file) if stands >= 0 else "",
+            span=span,
             start_line=first,
-            end_line=first + file.program.count("\n", file.body.start, file.body.end),
+            end_line=first + directive.words.count("\n"),
             text=directive.words,
             tests=tuple(test for test in tests if test in self._trusted),
             admitted=not reason,
@@ -119,9 +122,10 @@ class DirectiveTrip:
             raise ProjectError(f"No directive of {self._name} can be used. {why}", "Name another file.")
         untested = sum(not directive.tested for directive in self._directives.values())
         if untested:
-            count = "No directive has" if untested == len(self._directives) else f"{untested} directives have no"
-            self._remarks.append(f"{count} tests: their programs are compared by meaning only.")
-        return self._remarks if admitted >= wanted else [*self._remarks, f"The file has {admitted} directives to use."]
+            some = "No directive has" if untested == len(self._directives) else f"{untested} of the directives have no"
+            self._remarks.append(f"{some} tests: their programs are compared by meaning only.")
+        few = [] if admitted >= wanted else [f"The file has {counted(admitted, 'directive')} to use."]
+        return [*self._remarks, *few]
 
     # ---- the tree
 
@@ -207,9 +211,9 @@ class DirectiveTrip:
         stood = replace(item, span=problem.body, text=problem.program[problem.body.start : problem.body.end])
         return extract_code(raw, stood, problem.program, prompt.prefill)
 
-    def recitation(self, item: Item, text: str) -> float:
-        """Share of the directive that a summary repeats."""
-        return recitation(text, item.text)
+    def recitation(self, item: Item, text: str) -> float | None:
+        """Nothing: a summary may well repeat the directive; what its source repeats is a score of the program."""
+        return None
 
     # ---- judging and comparing
 
@@ -217,7 +221,8 @@ class DirectiveTrip:
         """Run the directive's tests on the whole program."""
         if self._judged is None or not item.tests:
             return None
-        problem, file = self._directives[item.key].problem, self._files[item.path]
+        problem = self._directives[item.key].problem
+        file = self._files[program_path(problem)]
         program = problem.program[: problem.body.start] + sample.text + problem.program[problem.body.end :]
         candidate = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
         return self._judged.oracle.judge(candidate, item.tests)

@@ -39,6 +39,7 @@ from ui.shell.runs_dialog import RunsDialog
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.settings_dialog import Now, SettingsDialog
 from ui.shell.taxonomy_dialog import TaxonomyDialog
+from ui.shell.words_dialog import WordsDialog, Written
 from ui.style.appearance import Appearance
 from ui.style.theme import LIGHT
 
@@ -63,6 +64,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     SearchDialog: lambda window: SearchDialog(LIGHT, window.gateway, lambda: (), window),
     TaxonomyDialog: lambda window: TaxonomyDialog(read_taxonomy(), Path("error_modes.toml"), window),
     SettingsDialog: lambda window: SettingsDialog(window.remembered, Now("auto", 9), window),
+    WordsDialog: lambda window: WordsDialog(Written(), window),
 }
 
 

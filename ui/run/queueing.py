@@ -49,15 +49,16 @@ class Queueing(QObject):
         if self.held:
             self._offer_queue()
 
-    def start(self, project: Path | None, database: Path | None) -> bool:
-        """Begin a run with the settings of the window, or let it wait; False, and a notice, when neither can be."""
+    def start(self, project: Path | None, database: Path | None, settings: RunSettings | None = None) -> bool:
+        """Begin a run with these settings or the window's, or let it wait; False, and a notice, when neither can be."""
+        settings = settings or self._control.settings
         if not self._control.busy:
             self.by_itself = False
-            return self._control.begin(project, database)
-        place = self._control.place(project, database)
+            return self._control.begin(project, database, settings)
+        place = self._control.place(project, database, settings)
         if place is None:
             return False
-        self.queue.add(*place, self._control.settings)
+        self.queue.add(*place, settings)
         return True
 
     def resume(self, run: RunRow, database: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from core.errors import InspectorError
 from core.events import Progress
-from core.kinds import project_of
+from core.kinds import for_words, project_of
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from ui.background.gateway import Gateway
@@ -21,6 +22,7 @@ from ui.reading.open_project import OpenProject
 from ui.run.control import RunControl
 from ui.run.models import ModelList
 from ui.shell.run_dialog import RunDialog
+from ui.shell.words_dialog import WordsDialog, Written
 
 if TYPE_CHECKING:
     from core.oracle.missing import Standing
@@ -30,9 +32,12 @@ TOO_SLOW = "Not one sample came within a minute: a run of this size takes very l
 
 
 class Starting(QObject):
-    """Opens the dialog over one window. `start_asked` when a run is to begin with what was settled there."""
+    """Opens the dialogs over one window. `start_asked` when a run is to begin with what was settled there,
+    `words_written(settings)` when one is to begin on an item that the user wrote in words.
+    """
 
     start_asked = Signal()
+    words_written = Signal(object)
 
     def __init__(
         self,
@@ -51,6 +56,7 @@ class Starting(QObject):
         self._paces: Sequence[PaceRow] = ()
         self._trials: list[PaceRow] = []
         self._measuring = False
+        self._written = Written()
         control.progressed.connect(self._tell_progress)
         control.coordinator.answered.connect(self._take_pace)
         control.coordinator.failed.connect(self._fail)
@@ -79,6 +85,14 @@ class Starting(QObject):
                 self.start_asked.emit()
         inspection.forget("paces")
         self._gateway.cancel(CHECK)
+        dialog.deleteLater()
+
+    def ask_in_words(self) -> None:
+        """Let the user write an item in words; what was written last stands there again."""
+        dialog = WordsDialog(self._written, self._window)
+        if dialog.exec() == QDialog.DialogCode.Accepted:
+            self._written = dialog.written
+            self.words_written.emit(for_words(self._control.settings, *astuple(dialog.written)))
         dialog.deleteLater()
 
     # ---- how fast it would go

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from core.events import Event, SampleReady, TextStreamed
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
+from core.types import Form
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel, WidePanel
 from ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
 from ui.reading.inspection import Inspection, Trace
@@ -118,11 +119,14 @@ class TraceView(QObject):
             self._wide.set_trace(self._item, [])
 
     def _code_of(self, sample: SampleRow | None) -> SampleRow | None:
-        """The code a sample stands for: itself, or the first reconstruction from a description."""
+        """The code a sample stands for: itself, or the first reconstruction from a description.
+
+        Of an item in words it may be words too, which are held against the item's.
+        """
         if sample is None or not describes(sample):
             return sample
         children = (each for each in self._samples.values() if each.parent_id == sample.id)
-        return next(children, None)
+        return next(children, sample if self._item is not None and self._item.form == Form.TEXT else None)
 
     def _show_diff(self, code: SampleRow | None) -> None:
         parent = self._samples.get(code.parent_id) if code and code.parent_id is not None else None

@@ -31,6 +31,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("check", "Ask the tests about the se&lection", "F6"),
         ("probe", "Round trip on the s&election", "F7"),
         ("describe", "&Describe it myself…", "Ctrl+D"),
+        ("ask", "&Write an item in words…", "Ctrl+Shift+D"),
         ("follow", "&Follow the run", "Ctrl+L"),
     ),
     "Go": (

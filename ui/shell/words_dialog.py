@@ -1,0 +1,116 @@
+"""Words that a person writes down as an item of a run: what is asked for, how its function begins, and its tests."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from importlib import import_module
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.errors import InspectorError
+from core.kinds import TASKS, Kind, article
+from ui.style.fonts import write_fixed
+from ui.style.theme import SPACE
+
+LINES = 4
+"""Height of what is written, and of the tests."""
+WIDE = 620
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written down; `header` and `tests` may be empty."""
+
+    words: str = ""
+    header: str = ""
+    tests: str = ""
+
+
+class WordsDialog(QDialog):
+    """Takes one item in words; what cannot be used is said before a run begins."""
+
+    def __init__(self, known: Written, parent: QWidget | None = None) -> None:
+        """Begin from what was written before."""
+        super().__init__(parent)
+        kind = next(kind for kind in TASKS.values() if kind.takes_words)
+        self._taker = kind.takes_words
+        self.setWindowTitle(f"Write {article(kind.noun)}")
+        self.words, self.header = QPlainTextEdit(known.words), QLineEdit(known.header)
+        self.tests = QPlainTextEdit(known.tests)
+        self.problem = QLabel()
+        standard = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
+        self.run = self.buttons.button(standard.Ok)
+        self._prepare(kind)
+        self._lay_out(kind)
+        self.resize(WIDE, self.sizeHint().height())
+
+    @property
+    def written(self) -> Written:
+        """What stands there now."""
+        return Written(self.words.toPlainText().strip(), self.header.text().strip(), self.tests.toPlainText().strip())
+
+    def _prepare(self, kind: Kind) -> None:
+        self.words.setAccessibleName(kind.noun.capitalize())
+        self.words.setPlaceholderText("What the function is to do, e.g. Return the second largest of the numbers.")
+        self.header.setAccessibleName("Head of the function")
+        self.header.setPlaceholderText("def second_largest(numbers):   (without one the model chooses)")
+        self.tests.setAccessibleName("Tests")
+        self.tests.setPlaceholderText("assert second_largest([3, 1, 2]) == 2   (without tests only words are compared)")
+        for box in (self.words, self.tests):
+            box.setTabChangesFocus(True)
+            box.setProperty("role", "field")
+            box.setFixedHeight(box.fontMetrics().lineSpacing() * LINES + 2 * SPACE)
+        for field in (self.header, self.tests):
+            write_fixed(field, 9)
+        self.problem.setProperty("role", "bad")
+        self.problem.setWordWrap(True)
+        self.problem.hide()
+        self.run.setText("Run")
+        self.run.setProperty("role", "primary")
+        self.run.setShortcut("Ctrl+Return")
+        self.run.setToolTip("Write programs from it, as a run of its own (Ctrl+Return)")
+        self.words.textChanged.connect(self._offer)
+        self.buttons.accepted.connect(self._accept)
+        self.buttons.rejected.connect(self.reject)
+        self._offer()
+
+    def _lay_out(self, kind: Kind) -> None:
+        form = QFormLayout()
+        form.setVerticalSpacing(SPACE)
+        form.setHorizontalSpacing(SPACE * 2)
+        form.addRow(kind.noun.capitalize(), self.words)
+        form.addRow("Function", self.header)
+        form.addRow("Tests", self.tests)
+        said = QLabel(f"{kind.tip}.")
+        said.setWordWrap(True)
+        said.setProperty("role", "muted")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
+        column.setSpacing(SPACE * 2)
+        column.addWidget(said)
+        column.addLayout(form)
+        column.addWidget(self.problem)
+        column.addWidget(self.buttons)
+
+    def _offer(self) -> None:
+        self.run.setEnabled(bool(self.words.toPlainText().strip()))
+
+    def _accept(self) -> None:
+        module, _, name = self._taker.partition(":")
+        try:
+            getattr(import_module(module), name)(*astuple(self.written))
+        except InspectorError as error:
+            self.problem.setText(f"{error.problem} {error.remedy}")
+            self.problem.show()
+            return
+        self.accept()
