@@ -12,6 +12,7 @@ from core.kinds import TASKS, configured
 from core.setting import MOST, Described, check, described, value_of, with_values
 from core.settings import OracleSettings, RunSettings
 from core.source.benchmark import is_benchmark
+from core.source.directives import holds_directives
 from core.source.notebook import is_notebook
 
 SETTINGS = described(RunSettings)
@@ -170,7 +171,9 @@ def _file_drawn(project: Path) -> str:
     """What a file in the place of a project says of the items that are drawn; empty for a folder."""
     if project.is_dir():
         return ""
-    return "benchmark" if is_benchmark(project) else "cells" if is_notebook(project) else ""
+    if is_benchmark(project) or holds_directives(project):
+        return "benchmark"
+    return "cells" if is_notebook(project) else ""
 
 
 def _task_name(options: argparse.Namespace) -> str:
@@ -182,14 +185,16 @@ def _task_name(options: argparse.Namespace) -> str:
         if options.task not in (None, wanted):
             raise UserError(f"--directive is for the task {wanted}.", f"Leave --task out, or say --task {wanted}.")
         return wanted
+    words = options.project is not None and holds_directives(options.project)
     named = (
         ("--edits", "edit.file" in given, "edit"),
         ("--benchmark", "benchmark.file" in given, "benchmark"),
-        ("A benchmark file", drawn == "benchmark", drawn),
+        ("A file of directives" if words else "A benchmark file", drawn == "benchmark", drawn),
         ("A notebook", drawn == "cells", drawn),
     )
     for option, there, part in named:
-        takes = [kind.name for kind in TASKS.values() if kind.draws_from == part]
+        kinds = [kind for kind in TASKS.values() if kind.draws_from == part]
+        takes = [kind.name for kind in kinds if kind.takes_words or not (words and drawn == part)]
         if there and options.task and options.task not in takes:
             raise UserError(f"{option} is for the task {takes[0]}.", f"Leave --task out, or say --task {takes[0]}.")
         if there:

@@ -16,6 +16,7 @@ from app.paths import bundles_folder, default_database
 from core.errors import UserError
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import is_benchmark
+from core.source.directives import holds_directives
 from core.source.notebook import is_notebook
 
 
@@ -43,7 +44,12 @@ def open_project(options: argparse.Namespace) -> int:
 
         unpacked = unpack(project, bundles_folder())
         return show(unpacked.root, unpacked.database, None)
-    if is_benchmark(project) and project.is_file():
+    if holds_directives(project):
+        from core.trips.directive import written_directives
+
+        file = BenchmarkSettings(str(project.resolve()))
+        project = written_directives(RunSettings(benchmark=file)).root
+    elif is_benchmark(project) and project.is_file():
         from core.trips.benchmark import written_benchmark
 
         project = written_benchmark(BenchmarkSettings(str(project.resolve()))).root

@@ -7,9 +7,11 @@ are directives. Nothing of a file runs here, and a bad one is refused with every
 from __future__ import annotations
 
 import ast
+import gzip
 import hashlib
 import re
 import textwrap
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,6 +28,8 @@ _REMEDY = (
 )
 _EXAMPLES = re.compile(r"(?im)^[ \t]*(?:>>>|(?:for )?examples?\b[^\n]{0,40}:?[ \t]*$)")
 _HOLE = "pass"
+_BEGINNING = 1 << 16
+"""Bytes in which a file's first directive stands."""
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -58,6 +62,20 @@ class Directives:
     name: str
     fingerprint: str
     every: tuple[Directive, ...]
+
+
+def holds_directives(path: Path) -> bool:
+    """Whether a file is one of directives and no benchmark, by its name and its beginning; it may be a bad one."""
+    if path.suffix.lower() == ".txt":
+        return path.is_file()
+    if not is_benchmark(path) or not path.is_file():
+        return False
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    try:
+        with opened(path, "rb") as file:
+            return f'"{FIELD}"'.encode() in file.read(_BEGINNING)
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
 def read_directives(path: Path) -> Directives:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from itertools import pairwise
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 from factories import model_info, suite
 
+from app.cli import build_parser
+from app.options import sampling_settings
 from core.analyses.registry import analyse
-from core.errors import ModelError, ProjectError
+from core.errors import ModelError, ProjectError, UserError
 from core.figures import Column, Estimate, Figure, Histogram, Lines, Sentence, Table
 from core.generation import Extraction, Prompt, Role, Sample
-from core.kinds import TASKS
+from core.kinds import TASKS, project_of
 from core.metrics.roc import by_cluster, curve, youden
 from core.metrics.statistics import auc
 from core.metrics.two_by_two import TwoByTwo
@@ -23,7 +26,7 @@ from core.oracle.bench.project import node_ids
 from core.results import open_reader, open_store
 from core.rewrites.comments import without_comments
 from core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
-from core.source.directives import by_hand, read_directives, without_examples
+from core.source.directives import by_hand, holds_directives, read_directives, without_examples
 from core.trips.directive import drawn, file_problem
 from core.types import Form, Item, Outcome, Span, Verdict
 from resources import path as resource
@@ -161,6 +164,34 @@ def test_names_are_unique_and_files_hold_something(tmp_path: Path) -> None:
         read_directives(tmp_path / "d.txt")
     with pytest.raises(ProjectError, match="cannot be read"):
         read_directives(tmp_path / "none.txt")
+
+
+def test_a_file_of_directives_brings_its_task(tmp_path: Path) -> None:
+    own, text = written(tmp_path, ADD), written(tmp_path, "Add two numbers.", name="own.txt")
+    packed = tmp_path / "own.jsonl.gz"
+    packed.write_bytes(gzip.compress(own.read_bytes()))
+    damaged = written(tmp_path, "no gzip", name="bad.jsonl.gz")
+    pocket = resource("benchmark", "pocket.jsonl")
+    assert [holds_directives(each) for each in (own, text, packed)] == [True] * 3
+    assert [holds_directives(each) for each in (pocket, damaged, tmp_path, tmp_path / "none.txt")] == [False] * 4
+    for file, task in ((own, "directive"), (text, "directive"), (pocket, "benchmark")):
+        options = build_parser("run").parse_args(["run", str(file)])
+        settings = sampling_settings(options)
+        assert (settings.task, settings.benchmark.file) == (task, str(file))
+    chosen = build_parser("run").parse_args(["run", str(pocket), "--task", "directive"])
+    assert sampling_settings(chosen).task == "directive"
+    with pytest.raises(UserError, match="A file of directives is for the task directive"):
+        sampling_settings(build_parser("run").parse_args(["run", str(own), "--task", "chain"]))
+    words = build_parser("run").parse_args(["run", "--directive", "Add.", "--header", "def add(a, b):"])
+    settings = sampling_settings(words)
+    assert (settings.task, settings.directive.words, settings.directive.header) == (
+        "directive",
+        "Add.",
+        "def add(a, b):",
+    )
+    assert project_of(settings, None) == Path.cwd()
+    with pytest.raises(UserError, match="--directive is for the task directive"):
+        sampling_settings(build_parser("run").parse_args(["run", "--directive", "Add.", "--task", "editing"]))
 
 
 def test_written_by_hand_it_is_read_as_a_line_is() -> None:

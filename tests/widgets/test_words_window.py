@@ -17,6 +17,7 @@ from core.results import open_store
 from core.settings import DirectiveSettings, RunSettings
 from core.store.rows import SampleRow
 from core.types import Form, Item, Outcome, Span, Verdict
+from resources import path as resource
 from ui.main_window import MainWindow
 from ui.presenters import presenter, trace
 from ui.shell.remembered import Remembered
@@ -67,6 +68,15 @@ def test_a_run_on_words_leaves_the_windows_settings_alone(window: MainWindow, mo
     assert window.control.settings == before
     assert begun == [for_words(before, "Add them.", "", "")]
     assert begun[0].directive.words == "Add them." and begun[0].task != before.task
+
+
+def test_a_file_of_directives_brings_its_task(window: MainWindow) -> None:
+    control, file = window.control, str(resource("directives", "six.jsonl"))
+    unfit = control.fit_task(code=True, history=False, benchmark=file)
+    assert control.settings.task == "directive" and control.settings.benchmark.file == file
+    assert "directive" not in unfit and {"synthesis", "benchmark", "chain"} <= set(unfit)
+    control.fit_task(code=True, history=False, benchmark=str(resource("benchmark", "pocket.jsonl")))
+    assert control.settings.task == "benchmark"
 
 
 def stored(database: Path) -> int:

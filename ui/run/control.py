@@ -12,6 +12,7 @@ from core.errors import ProjectError, UserError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.kinds import TASKS, configured, project_of
 from core.settings import RunSettings
+from core.source.directives import holds_directives
 from core.source.notebook import is_notebook
 from core.types import Span
 from ui.background.coordinator import (
@@ -32,6 +33,7 @@ from ui.shell.remembered import Remembered
 
 NO_CODE = "This project has no Python code."
 NO_BENCHMARK = "This project is no benchmark: open a benchmark file."
+ONLY_WORDS = "This file holds directives only: nothing to describe and write again."
 NO_NOTEBOOK = "This project is no notebook: open a notebook (.ipynb)."
 NO_HISTORY = "This project has no git history to take edits from."
 NO_PROJECT, NO_PLACE, BUSY = "no project", "no database", "busy"
@@ -85,9 +87,11 @@ class RunControl(QObject):
         `benchmark`: the file that the project was generated from; its task is taken up when another was open before.
         """
         drawn = "cells" if is_notebook(Path(benchmark)) or Path(benchmark).is_dir() else "benchmark"
+        words = bool(benchmark) and holds_directives(Path(benchmark))
         if benchmark and benchmark != self.settings.benchmark.file:
             named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
-            self.adopt(configured(named, next(kind.name for kind in TASKS.values() if kind.draws_from == drawn)))
+            kinds = (kind for kind in TASKS.values() if kind.draws_from == drawn and (kind.takes_words or not words))
+            self.adopt(configured(named, next(kinds).name))
         lacks = {
             "region": "" if code else NO_CODE,
             "edit": "" if history or self.settings.edit.file else NO_HISTORY,
@@ -95,6 +99,8 @@ class RunControl(QObject):
             "cells": "" if benchmark and drawn == "cells" else NO_NOTEBOOK,
         }
         unfit = {kind.name: why for kind in TASKS.values() if (why := lacks.get(kind.draws_from, ""))}
+        if words:
+            unfit |= {kind.name: ONLY_WORDS for kind in TASKS.values() if not kind.takes_words}
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)
         if fitting is None:
             return {}
