@@ -41,6 +41,7 @@ from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
 from ui.style.appearance import Appearance
 from ui.style.theme import Theme
+from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
 from ui.window.comparing import Comparing
 from ui.window.dropping import Dropping
@@ -107,6 +108,7 @@ class MainWindow(QMainWindow):
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
         self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
+        self.auditing = Auditing(self.parts, self.inspection, self.browsing, appearance, self.gateway, self.reporting)
         self.commands = WindowActions(self)
         self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
         self.keymap = wire_keys(parts, self.commands, self.comparing, remembered)
@@ -148,6 +150,7 @@ class MainWindow(QMainWindow):
         parts = self.parts
         for part in (
             parts, parts.code, self.control, self.open_menus, self.run_lists, self.searching, self.reporting,
+            self.auditing,
             self.label_desk, self.preferences,
         ):  # fmt: skip
             self.commands.connect(part.commands())
@@ -173,6 +176,7 @@ class MainWindow(QMainWindow):
         """Bars, menus and dialogs."""
         parts, bar = self.parts, self.parts.bar
         parts.views_wanted.connect(self.comparing.close)
+        parts.views_wanted.connect(self.auditing.close)
         parts.folds_changed.connect(self._show_folds)
         bar.search.set_source(lambda: self.searching.places(self.commands.all()))
         bar.run_asked.connect(self.start_run)
@@ -193,7 +197,10 @@ class MainWindow(QMainWindow):
         self.label_desk.sample_shown.connect(self.browsing.choose_sample)
         self.run_lists.opened.connect(self.comparing.close)
         self.run_lists.resume_asked.connect(self.resume_run)
-        self.run_lists.compare_asked.connect(self.comparing.compare)
+        self.run_lists.opened.connect(self.auditing.close)
+        self.run_lists.compare_asked.connect(self._compare)
+        self.run_lists.audit_asked.connect(self._audit)
+        self.auditing.choose_asked.connect(lambda: self.run_lists.show_all(self.auditing.runs))
         self.comparing.choose_asked.connect(self.ask_comparison)
         self.comparing.report_asked.connect(self.reporting.ask_comparison)
         self.browsing.settled.connect(self.opening.go_on)
@@ -229,6 +236,14 @@ class MainWindow(QMainWindow):
         dialog = QueueDialog(self.queueing, self)
         dialog.exec()
         dialog.deleteLater()  # it would go on to list every change
+
+    def _compare(self, run_ids: Sequence[int]) -> None:
+        self.auditing.close()
+        self.comparing.compare(run_ids)
+
+    def _audit(self, run_ids: Sequence[int]) -> None:
+        self.comparing.close()
+        self.auditing.audit(run_ids)
 
     def ask_comparison(self) -> None:
         """List every run, with those selected that can be compared."""

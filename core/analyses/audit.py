@@ -188,12 +188,23 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     yield from between(judged)
 
 
+def unscored(reader: Reader, run_ids: Sequence[int]) -> int:
+    """How many candidates have no scores yet."""
+    rows = (row for run_id in run_ids for row in reader.candidates(run_id))
+    return sum(not _is_scored(row) for row in rows)
+
+
+def _is_scored(row: CandidateRow) -> bool:
+    """CrystalBLEU is defined for every pair, and computed with all others."""
+    return any(name.split(":")[0] == CRYSTAL for name in row.scores)
+
+
 def _read(reader: Reader, run_ids: Sequence[int], *, baselines: bool) -> Judged:
     systems, unscored = [], 0
     for run_id in run_ids:
         run = reader.run(run_id)
         rows = [row for row in reader.candidates(run_id) if baselines or row.role != Role.BASELINE]
-        scored = tuple(row for row in rows if any(name.split(":")[0] == CRYSTAL for name in row.scores))
+        scored = tuple(filter(_is_scored, rows))
         unscored += len(rows) - len(scored)
         systems.append(System(run, f"{run.model_name}, run {run.id}", scored))
     return Judged(systems, unscored)

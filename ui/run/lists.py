@@ -26,11 +26,12 @@ RUNS_IN_MENU = 12
 
 
 class RunLists(QObject):
-    """`opened` when another run is shown; `resume_asked(run_id)`; `compare_asked(run_ids)`."""
+    """`opened` when another run is shown; `resume_asked(run_id)`; `compare_asked`, `audit_asked(run_ids)`."""
 
     opened = Signal()
     resume_asked = Signal(int)
     compare_asked = Signal(object)
+    audit_asked = Signal(object)
 
     def __init__(self, window: QWidget, inspection: Inspection, scribe: Scribe, notices: NoticeBar) -> None:
         """Dialogs stand over `window`."""
@@ -78,6 +79,7 @@ class RunLists(QObject):
         dialog.opened.connect(self._open)
         dialog.resumed.connect(self.resume_asked)
         dialog.compared.connect(self.compare_asked)
+        dialog.audited.connect(self.audit_asked)
         dialog.renamed.connect(lambda run_id, name: self.change(lambda store: store.rename_run(run_id, name)))
         dialog.noted.connect(lambda run_id, notes: self.change(lambda store: store.note_run(run_id, notes)))
         dialog.hidden.connect(self.hide)

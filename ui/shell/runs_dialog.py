@@ -23,7 +23,7 @@ WIDTHS = (44, 0, 120, 0, 88, 64, 132, 60, 128)
 class RunsDialog(QDialog):
     """`opened` and `resumed` carry a run's id; `renamed` and `noted` also the text; `hidden` and `restored` an id.
 
-    `compared` carries the ids of several selected runs, the oldest first.
+    `compared` and `audited` carry the ids of the selected runs, the oldest first; only the second takes a single one.
 
     A deleted run stays in the database and is listed under "Deleted" until it is brought back.
     """
@@ -31,6 +31,7 @@ class RunsDialog(QDialog):
     opened = Signal(int)
     resumed = Signal(int)
     compared = Signal(object)
+    audited = Signal(object)
     renamed = Signal(int, str)
     noted = Signal(int, str)
     hidden = Signal(int)
@@ -45,7 +46,7 @@ class RunsDialog(QDialog):
         self.words = QLineEdit(placeholderText="Filter by name, project, model or status")
         self.table, self.runs = table("Runs"), RunModel(self)
         self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
-        self.compare_button = QPushButton("Compare")
+        self.compare_button, self.audit_button = QPushButton("Compare"), QPushButton("Audit metrics")
         self.delete_button, self.undo_button = QPushButton("Delete"), QPushButton("Undo delete")
         self.bin = QPushButton("Deleted (0)")
         self.bin.setCheckable(True)
@@ -91,6 +92,8 @@ class RunsDialog(QDialog):
         self.resume_button.clicked.connect(self._resume)
         self.compare_button.setToolTip("Select two runs or more (Shift or Ctrl with a click or an arrow key)")
         self.compare_button.clicked.connect(self._compare)
+        self.audit_button.setToolTip("Which similarity could stand in for the tests of the selected runs")
+        self.audit_button.clicked.connect(self._audit)
 
     def _build_bin(self) -> None:
         self.notes.renamed.connect(self._rename)
@@ -112,7 +115,7 @@ class RunsDialog(QDialog):
         buttons.addStretch(1)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
-        for button in (self.compare_button, self.resume_button, close, self.open_button):
+        for button in (self.audit_button, self.compare_button, self.resume_button, close, self.open_button):
             buttons.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
@@ -142,6 +145,7 @@ class RunsDialog(QDialog):
         several = len(self._selected()) > 1
         self.open_button.setEnabled(run is not None and not binned and not several)
         self.compare_button.setEnabled(several and not binned)
+        self.audit_button.setEnabled(run is not None and not binned)
         may_resume = self._may_resume and not (binned or several)
         self.resume_button.setEnabled(may_resume and run is not None and run.status in RESUMABLE)
         self.delete_button.setText("Bring back" if binned else "Delete")
@@ -216,6 +220,12 @@ class RunsDialog(QDialog):
         if len(chosen) > 1:
             self.accept()
             self.compared.emit(chosen)
+
+    def _audit(self) -> None:
+        chosen = self._selected()
+        if chosen:
+            self.accept()
+            self.audited.emit(chosen)
 
     def _resume(self) -> None:
         run = self._chosen()

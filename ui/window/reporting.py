@@ -54,6 +54,12 @@ class Reporting(QObject):
         if path is not None:
             self.write(partial(_comparison, tuple(run_ids), path))
 
+    def ask_audit(self, run_ids: Sequence[int], chosen: Mapping[str, str]) -> None:
+        """A page with the metric audit of runs."""
+        path = self._ask("Write a page on the audit", f"audit-{'-'.join(map(str, run_ids))}.html")
+        if path is not None:
+            self.write(partial(_audit, tuple(run_ids), dict(chosen), path))
+
     def write(self, write: Write) -> None:
         """Off the main thread; then it is offered to be opened, or a notice says why it was not written."""
         self._inspection.ask("report", write, self._say, lane=COMPARISON)
@@ -79,6 +85,14 @@ def _report(run_id: int, path: Path, reader: Reader) -> Path:
     from ui.report.page import write_report  # brings a template engine along, which no window needs to open
 
     write_report(reader, run_id, path)
+    return path
+
+
+def _audit(run_ids: Sequence[int], chosen: Mapping[str, str], path: Path, reader: Reader) -> Path:
+    from core.analyses.registry import analyse  # as above
+    from ui.report.page import write_figures
+
+    write_figures(reader, run_ids, analyse(reader, run_ids, "audit", chosen), path)
     return path
 
 

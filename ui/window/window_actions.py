@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("runs", "&All runs…", "Ctrl+E"),
         ("queue", "&Queue of runs…", "Ctrl+Shift+E"),
         ("compare", "Co&mpare runs…", "Ctrl+M"),
+        ("audit", "Metric &audit…", "Ctrl+Shift+Y"),
         ("report", "&Write a report…", "Ctrl+Shift+R"),
         ("check", "Ask the tests about the se&lection", "F6"),
         ("probe", "Round trip on the s&election", "F7"),

@@ -1,0 +1,111 @@
+"""The page of the metric audit: its head with the scoring's progress, drawings, and beside them tables and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QProgressBar, QSplitter, QStackedWidget, QWidget
+
+from core.figures import Figure, Sentence, Table
+from ui.diff.controls import BAR, bind, button, column, label, row
+from ui.figures.view import FiguresView
+from ui.panels.empty import EmptyState
+from ui.style.theme import Theme
+
+SUMMARY = "summary"
+"""The figure that stands above the others, in words."""
+
+
+class AuditPage(QWidget):
+    """Shows the audit of some runs.
+
+    `closed`; `choose_asked`: other runs; `score_asked`, `stop_asked`: of what is not scored yet; `left_for(link)`: show
+    that sample in the main view; `chosen(name, value)`: figures are to be made with another choice; `report_asked`: a
+    page to pass on; `export_failed(problem)`.
+    """
+
+    closed = Signal()
+    choose_asked = Signal()
+    score_asked = Signal()
+    stop_asked = Signal()
+    left_for = Signal(object)
+    chosen = Signal(str, str)
+    report_asked = Signal()
+    export_failed = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        """Empty until `show_figures`."""
+        super().__init__()
+        self.setAccessibleName("Metric audit")
+        self.finding = label("", wrap=True, selectable=True)
+        self.finding.setAccessibleName("Finding")
+        self.drawings, self.tables = FiguresView(theme), FiguresView(theme)
+        for view in (self.drawings, self.tables):
+            view.opened.connect(self.left_for)
+            view.chosen.connect(self.chosen)
+            view.export_failed.connect(self.export_failed)
+        self._empty = EmptyState("Auditing", "The runs are being read.")
+        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._body.setChildrenCollapsible(False)
+        self._body.addWidget(self.drawings)
+        self._body.addWidget(self.tables)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._body)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        self.progress = QProgressBar()
+        self.progress.setAccessibleName("Scoring")
+        self.progress.setMaximumWidth(220)
+        tip = "Compute the metrics of samples that have none yet; they are kept"
+        self.score_button = button("Score", tip, self.score_asked.emit, flat=False)
+        self.stop_button = button("Stop", "Keep what is scored, and go on later", self.stop_asked.emit, flat=False)
+        self.report_button = button("Write page…", "All figures as one HTML file", self.report_asked.emit, flat=False)
+        self.choose_button = button("Choose runs…", "Audit other runs", self.choose_asked.emit, flat=False)
+        self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
+        buttons = (self.score_button, self.stop_button, self.report_button, self.choose_button, self.close_button)
+        head = row(label("Metric audit", "title"), None, self.progress, *buttons, margins=BAR)
+        column(head, row(self.finding, margins=BAR), self._stack, owner=self)
+        bind(self, "Escape", self.closed.emit, "Back to the code")
+        self.show_progress(None)
+        self.score_button.hide()
+
+    def say(self, title: str, text: str) -> None:
+        """Words in the place of figures."""
+        self._empty.say(title, text)
+        self.finding.clear()
+        self.score_button.hide()
+        self._stack.setCurrentWidget(self._empty)
+
+    def show_progress(self, progress: tuple[int, int] | None) -> None:
+        """How many samples are scored, of how many; None while nothing is being scored."""
+        self.progress.setVisible(progress is not None)
+        self.stop_button.setVisible(progress is not None)
+        self.score_button.setEnabled(progress is None)
+        if progress is not None:
+            done, total = progress
+            self.progress.setRange(0, total)
+            self.progress.setValue(done)
+
+    def show_figures(self, figures: Sequence[Figure], unscored: int) -> None:
+        """Show other figures, or the same ones with other values; what is looked at stays."""
+        self.score_button.setVisible(unscored > 0)
+        self.score_button.setText(f"Score {unscored:,} samples" if unscored != 1 else "Score 1 sample")
+        first = next((figure for figure in figures if figure.name == SUMMARY), None)
+        self.finding.setText(first.text if isinstance(first, Sentence) else "")
+        rest = [figure for figure in figures if figure.name != SUMMARY]
+        if not rest:
+            self._empty.say("Nothing to show yet", "Score the samples: that takes some milliseconds for each.")
+            self._stack.setCurrentWidget(self._empty)
+            return
+        said = [isinstance(figure, Table | Sentence) for figure in rest]
+        for view, kind in ((self.drawings, False), (self.tables, True)):
+            view.set_figures([figure for figure, each in zip(rest, said, strict=True) if each == kind])
+        self._stack.setCurrentWidget(self._body)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.drawings.set_theme(theme)
+        self.tables.set_theme(theme)

@@ -1,0 +1,219 @@
+"""The metric audit in the window: reads its figures, and has samples scored in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.errors import Cancelled, InspectorError, UserError
+from ui.background.gateway import Gateway
+from ui.reading.inspection import COMPARISON, Inspection, Overview
+from ui.shell.notices import NoticeText
+from ui.style.appearance import Appearance
+from ui.window.browsing import Browsing
+from ui.window.reporting import Reporting
+from ui.window.window_parts import WindowParts
+
+if TYPE_CHECKING:
+    from core.figures import Figure, Link
+    from core.store.reader import Reader
+    from ui.audit.page import AuditPage
+
+TICK = 200
+"""Milliseconds between two looks at the progress."""
+LOOKS = 10
+"""Ticks between two readings of the figures while samples are being scored."""
+
+
+class Scoring(threading.Thread):
+    """Scores the samples of runs; a writer of its own, like a run."""
+
+    def __init__(self, database: Path, run_ids: Sequence[int]) -> None:
+        """Nothing has begun."""
+        super().__init__(name="scoring", daemon=True)
+        self._database, self._runs = database, tuple(run_ids)
+        self._stopping = threading.Event()
+        self.progress = 0, 0
+        self.problem: Exception | None = None
+
+    def run(self) -> None:
+        """Until all is scored, or `stop`."""
+        from core.results import open_store
+        from core.scoring import score_runs
+
+        try:
+            with open_store(self._database) as store:
+                score_runs(store, self._runs, self._report)
+        except Cancelled:
+            pass
+        except Exception as error:
+            self.problem = error
+
+    def stop(self) -> None:
+        """End with the samples at work; what is scored stays."""
+        self._stopping.set()
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        self.progress = done, total
+        if self._stopping.is_set():
+            raise Cancelled
+
+
+class Auditing(QObject):
+    """`choose_asked`: the user wants to pick runs."""
+
+    choose_asked = Signal()
+
+    def __init__(
+        self,
+        parts: WindowParts,
+        inspection: Inspection,
+        browsing: Browsing,
+        appearance: Appearance,
+        gateway: Gateway,
+        reporting: Reporting,
+    ) -> None:
+        """Nothing is audited yet."""
+        super().__init__(parts)
+        self._parts, self._inspection, self._browsing = parts, inspection, browsing
+        self._appearance, self._gateway, self._reporting = appearance, gateway, reporting
+        self._runs: tuple[int, ...] = ()
+        self._chosen: dict[str, str] = {}
+        self._page: AuditPage | None = None
+        self._scoring: Scoring | None = None
+        self._open = False
+        self._ticks = 0
+        self._tick = QTimer(self, interval=TICK)
+        self._tick.timeout.connect(self._look)
+        inspection.overview_changed.connect(self._follow)
+        browsing.went.connect(self.close)
+        inspection.run_chosen.connect(lambda _: self.close())
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"audit": self.audit_shown}
+
+    @property
+    def page(self) -> AuditPage:
+        """Made when it is first needed: its charts take a moment to load."""
+        if self._page is None:
+            from ui.audit.page import AuditPage
+
+            page = self._page = AuditPage(self._appearance.theme)
+            self._appearance.changed.connect(page.set_theme)
+            page.closed.connect(self.close)
+            page.choose_asked.connect(self.choose_asked)
+            page.score_asked.connect(self.score)
+            page.stop_asked.connect(self.stop)
+            page.left_for.connect(self._leave)
+            page.chosen.connect(self._choose)
+            page.report_asked.connect(lambda: self._reporting.ask_audit(self._runs, dict(self._chosen)))
+            page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
+        return self._page
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """What is audited."""
+        return self._runs
+
+    def audit_shown(self) -> None:
+        """The run on show by itself; other runs are chosen on the page."""
+        run = self._inspection.run
+        if run is None:
+            self._parts.notices.report(UserError("No run is shown.", "Open one from the list of runs, then try again."))
+            return
+        self.audit([run.id])
+
+    def audit(self, run_ids: Sequence[int]) -> None:
+        """Show the audit of these runs."""
+        if tuple(run_ids) != self._runs:
+            self.page.say("Auditing", "The runs are being read.")
+        self._runs, self._open = tuple(run_ids), True
+        self._parts.show_page(self.page)
+        self._ask()
+
+    def close(self) -> None:
+        """Go back to what was there before; scoring goes on."""
+        if self._open:
+            self._open = False
+            self._inspection.forget("audit")
+            self._parts.show_page(None)
+
+    def score(self) -> None:
+        """Score what has no scores yet."""
+        database = self._inspection.database
+        if database is None or self._scoring is not None:
+            return
+        self._scoring = Scoring(database, self._runs)
+        self._gateway.own(self._scoring)
+        self._scoring.start()
+        self._ticks = 0
+        self.page.show_progress((0, 0))
+        self._tick.start()
+
+    def stop(self) -> None:
+        """Stop scoring."""
+        if self._scoring is not None:
+            self._scoring.stop()
+
+    def _look(self) -> None:
+        scoring = self._scoring
+        if scoring is None:
+            return
+        self._ticks += 1
+        if scoring.is_alive():
+            self.page.show_progress(scoring.progress)
+            if self._open and self._ticks % LOOKS == 0:
+                self._ask()
+            return
+        self._tick.stop()
+        self._scoring = None
+        self.page.show_progress(None)
+        if scoring.problem is not None:
+            self._parts.notices.report(scoring.problem)
+        if self._open:
+            self._ask()
+
+    def _ask(self) -> None:
+        question = partial(_audited, self._runs, dict(self._chosen))
+        self._inspection.ask("audit", question, self._show, self._fail, lane=COMPARISON)
+
+    def _show(self, made: tuple[list[Figure], int]) -> None:
+        self.page.show_figures(*made)
+
+    def _fail(self, error: Exception) -> None:
+        if isinstance(error, InspectorError):
+            self.page.say(error.problem, error.remedy)
+            return
+        self._parts.notices.report(error)
+        self.page.say("These runs were not audited", "Something unexpected happened: see the notice above.")
+
+    def _choose(self, name: str, value: str) -> None:
+        self._chosen[name] = value
+        self._ask()
+
+    def _follow(self, overview: Overview) -> None:
+        """Leave with a run that is gone."""
+        if self._open and not {run.id for run in overview.runs}.issuperset(self._runs):
+            self.close()
+
+    def _leave(self, link: Link) -> None:
+        self.close()
+        if link.run is None or link.item is None:
+            return
+        if link.sample is not None:
+            self._browsing.trace.await_sample(link.sample)
+        self._browsing.go_to(link.run, link.item)
+
+
+def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
+    """The figures, and how many samples have no scores yet."""
+    from core.analyses.audit import unscored  # in the background: the window opens sooner
+    from core.analyses.registry import analyse
+
+    return analyse(reader, run_ids, "audit", chosen), unscored(reader, run_ids)
