@@ -76,7 +76,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 "flow counts 1, as in the package codebleu",
             ),
             Metric(
-                "codebleu_zero", "CodeBLEU, no data flow counts 0", "CodeBLEU, 0",
+                "codebleu_zero", "CodeBLEU, no data flow counts 0", "CodeBLEU-0",
                 "CodeBLEU where no match of data flow counts 0",
             ),
             Metric("codebleu_ngram", "CodeBLEU: token runs", "CB tokens", "its part on runs of up to four tokens"),
@@ -110,7 +110,7 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 "precision and recall of token vectors, recall weighing nine times as much", needs="model",
             ),
             Metric(
-                "text_f1", "Token vectors: F1 with punctuation", "F1, all tokens",
+                "text_f1", "Token vectors: F1 with punctuation", "F1 of all tokens",
                 "precision and recall of the vectors of all tokens, as for texts", lowest=-1.0, needs="model",
             ),
             Metric(

@@ -147,10 +147,10 @@ def test_vectors_are_named_after_their_model(database: Path) -> None:
     shape, notes = found["shape"], found["notes"]
     assert isinstance(shape, Table) and isinstance(notes, Sentence)
     rows = {str(row.cells[0]): row for row in shape.rows}
-    assert {"letters- small: F1", "letters- small: F3", "letters- small: F1, all tokens"} <= set(rows)
+    assert {"letters- small: F1", "letters- small: F3", "letters- small: F1 of all tokens"} <= set(rows)
     assert len(rows) == len(NAMES) + 5
     assert "letters- small: F1 is not defined for" in notes.text, "run 3 has no vectors"
-    assert rows["letters- small: F1, all tokens"].cells[1] == "-1 to 1"
+    assert rows["letters- small: F1 of all tokens"].cells[1] == "-1 to 1"
 
 
 def test_one_run_alone_says_what_needs_two(database: Path) -> None:

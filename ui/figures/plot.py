@@ -34,6 +34,8 @@ SMALLEST, LARGEST = 9.0, 42.0
 """Pixels across the spots of a scatter."""
 MOST_NUMBERED = 60
 """Spots up to which they carry their names and numbers."""
+MOST_ABREAST = 7
+"""Names of bars that stand beside each other in one line."""
 MOST_DOTS = 60
 """Points of a line up to which each is drawn."""
 ARROWS = {"up": " ↑", "down": " ↓", "": ""}
@@ -205,18 +207,24 @@ class Plot(QWidget):
         self.canvas.getAxis("left").setTicks([levels])
         if isinstance(figure, Bars):
             below = figure.categories.label
-            named: list[tuple[float, str]] = list(enumerate(figure.categories.names))
+            crowded = len(figure.categories.names) > MOST_ABREAST  # every other name stands a line lower
+            named: list[tuple[float, str]] = [
+                (at, f"\n{name}" if crowded and at % 2 else name) for at, name in enumerate(figure.categories.names)
+            ]
         else:
             below = figure.x.label
             named = [(value, tick_words(value, figure.x.form)) for value in ticks(*x, 10, figure.x.form)]
         if isinstance(figure, Histogram) and (found := bins(figure)) and found[0].low == found[0].high:
             named = [(each.low, tick_words(round(each.low, 2), figure.x.form)) for each in found]
         self.canvas.getAxis("bottom").setTicks([named])
+        # A name that reaches over the edge of the drawing is shown all the same.
+        self.canvas.getAxis("bottom").setStyle(hideOverlappingLabels=not isinstance(figure, Bars))
         left = figure.noun if isinstance(figure, Histogram) else f"{figure.y.label}{ARROWS[figure.y.better]}"
         self.canvas.setLabel("bottom", below if isinstance(figure, Bars) else f"{below}{ARROWS[figure.x.better]}")
         self.canvas.setLabel("left", f"share of {left}" if several else left)
         height = self.canvas.fontMetrics().height()
-        self.canvas.getAxis("bottom").setHeight(2 * height + 8)  # by itself it cuts off a fifth of its label
+        lines = 3 if any("\n" in words for _, words in named) else 2
+        self.canvas.getAxis("bottom").setHeight(lines * height + 8)  # by itself it cuts off a fifth of its label
         self.canvas.showGrid(x=isinstance(figure, Scatter), y=True, alpha=0.12)
 
     def _guide(self, guide: Guide) -> None:
