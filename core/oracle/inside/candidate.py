@@ -8,6 +8,7 @@ environment, runs the original.
 from __future__ import annotations
 
 import os
+from types import CodeType
 from typing import Any
 
 from .channel import Send
@@ -53,21 +54,22 @@ def take_up(send: Send, request: dict[str, Any], config: dict[str, Any], finder:
     """Compile, screen and serve the candidate; False, and a report, when it does not compile."""
     try:
         texts = texts_of(request, config)
-        for path, text in texts.items():
-            compile(text, path, "exec", dont_inherit=True)
+        codes = {path: compile(text, path, "exec", dont_inherit=True) for path, text in texts.items()}
     except REFUSALS as error:
         send("syntax", describe(error), getattr(error, "lineno", None) or 0)
         return False
-    serve(send, request, texts, finder)
+    serve(send, request, texts, finder, codes)
     return True
 
 
-def serve(send: Send, request: dict[str, Any], texts: dict[str, bytes], finder: CandidateFinder) -> None:
-    """Screen what compiles, and have this interpreter and those to come read it."""
+def serve(
+    send: Send, request: dict[str, Any], texts: dict[str, bytes], finder: CandidateFinder, codes: dict[str, CodeType]
+) -> None:
+    """Screen what compiles, and have this interpreter and those to come read it. `codes`: what is compiled already."""
     screened = [screen(change["original"], change["text"]) for change in request["changes"]]
     send("screen", *([found for one in screened for found in one[kind]] for kind in (0, 1)))
     for path, text in texts.items():
-        finder.place(path, text)
+        finder.place(path, text, codes.get(path))
     folder = _folder()
     if not folder:
         return

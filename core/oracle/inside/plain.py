@@ -45,6 +45,7 @@ class Plain:
         self._codes: dict[str, CodeType] = {}
         self._changes = snapshot()
         self._places = audit.Places(self._root)
+        hide()
 
     def prepare(self, request: dict[str, Any]) -> None:
         """In the process that forks: compile the tests, which candidates cannot change, once for all of them."""
@@ -58,7 +59,6 @@ class Plain:
         """Run the request in this child."""
         if request.get("changes") and not take_up(send, request, self._config, self._finder):
             return
-        hide()
         patched = audit.install(send, self._places, changed_paths(request))
         calls, watch = _Calls(send, request, self._root), Watch(self._root)
         modules = [self._helper]

@@ -20,19 +20,21 @@ from typing import Any
 class CandidateLoader(importlib.machinery.SourceFileLoader):
     """Compiles the candidate's text; neither the file nor any cached bytecode is read."""
 
-    def __init__(self, fullname: str, path: str, text: bytes) -> None:
-        """`text`: the whole file, encoded as the file is."""
+    def __init__(self, fullname: str, path: str, text: bytes, code: CodeType | None) -> None:
+        """`text`: the whole file, encoded as the file is. `code`: what it compiles to, where that is known."""
         super().__init__(fullname, path)
         self._text = text
+        self._code = code
 
     def get_data(self, path: str) -> bytes:
         """The candidate for its own path; other data as it is on disk."""
         return self._text if path == self.path else super().get_data(path)
 
     def get_code(self, fullname: str) -> CodeType:
-        """Fresh code each time, reloads included."""
-        code: CodeType = compile(self._text, self.path, "exec", dont_inherit=True)
-        return code
+        """The same for reloads."""
+        if self._code is None:
+            self._code = compile(self._text, self.path, "exec", dont_inherit=True)
+        return self._code
 
 
 class CandidateFinder(importlib.abc.MetaPathFinder):
@@ -41,12 +43,13 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
     def __init__(self) -> None:
         """Installed once, ahead of all others."""
         self._texts: dict[str, bytes] = {}
+        self._codes: dict[str, CodeType | None] = {}
         self._names: set[str] = set()
 
-    def place(self, path: str, text: bytes) -> None:
+    def place(self, path: str, text: bytes, code: CodeType | None = None) -> None:
         """From now on `path` reads as `text`, for imports and in tracebacks."""
         real = os.path.realpath(path)
-        self._texts[real] = text
+        self._texts[real], self._codes[real] = text, code
         stem = os.path.splitext(os.path.basename(path))[0]
         self._names.add(os.path.basename(os.path.dirname(path)) if stem == "__init__" else stem)
         lines = text.decode("utf-8", "replace").splitlines(True)
@@ -74,7 +77,8 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
     def ours(self, spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
         """The same spec, of a changed file, with our loader."""
         path = str(spec.origin)
-        spec.loader = CandidateLoader(spec.name, path, self._texts[os.path.realpath(path)])
+        real = os.path.realpath(path)
+        spec.loader = CandidateLoader(spec.name, path, self._texts[real], self._codes[real])
         spec.cached = None
         return spec
 

@@ -101,7 +101,7 @@ class Collected:
         except REFUSALS:
             send("fallback", "the function alone does not compile")
             return False
-        serve(send, request, texts, self._finder)
+        serve(send, request, texts, self._finder, {})
         return True
 
     def _forget_output(self) -> None:
