@@ -19,7 +19,7 @@ from . import audit
 from .candidate import changed_paths, take_up
 from .channel import Send
 from .evidence import Watch, hide, snapshot
-from .messages import MESSAGE_LIMIT, arranged, signature_in
+from .messages import MESSAGE_LIMIT, arranged, relative, signature_in
 from .sources import install
 
 STOPPED = 97
@@ -36,6 +36,7 @@ class Plain:
         self._root = str(config["root"])
         sys.path.insert(0, os.path.join(self._root, "tests"))
         self._helper = importlib.import_module(HELPER)
+        relative("", self._root)  # its pattern is compiled once, and forks have it
         for name in sorted(os.listdir(os.path.join(self._root, "problems"))):
             module, _, ending = name.partition(".")
             if ending == "py" and module != "__init__":
@@ -71,7 +72,8 @@ class Plain:
         watch.add([SimpleNamespace(module=module) for module in modules])
         calls.all()
         if not calls.failed:
-            send("evidence", calls.canaries(request["bits"]), self._changes(patched()) + watch.changes())
+            changed = self._changes(patched()) + watch.changes()
+            send("evidence", calls.canaries(request["bits"]), changed, wait=True)
         send("end", not calls.failed)
 
 
@@ -107,7 +109,7 @@ class _Calls:
     def all(self) -> None:
         """The tests in their order."""
         found = [test for test in self._tests if test in self._functions]
-        self._send("collected", found)
+        self._send("collected", found, wait=True)
         for test in found:
             self._send("start", test)
             started = self._clock()

@@ -198,7 +198,7 @@ def close(
         bool(reporter.items) and not request.get("unproven") and (not reporter.failed or bool(request.get("identity")))
     )
     if proven:
-        send("evidence", sing(session, request["bits"]), changes() + reporter.watch.changes())
+        send("evidence", sing(session, request["bits"]), changes() + reporter.watch.changes(), wait=True)
     send("end", proven)
 
 
