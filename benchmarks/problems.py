@@ -117,11 +117,11 @@ def main(words: Sequence[str] | None = None) -> None:
         begun = time.perf_counter()
         judged = open_judged(stack, write_project(problems, options.file.name), settings, print, lambda *_: None)
         print(f"learning_seconds={time.perf_counter() - begun:.2f}")
-        files = {file.path: file for file in judged.codebase.files}
+        tests = {problem.key: node_ids(problem) for problem in problems}
 
         def judge(problem: Problem, body: str) -> bool:
-            candidate = Candidate(files[program_path(problem)], problem.body, body)
-            return judged.oracle.judge(candidate, node_ids(problem)).outcome is Outcome.PASS
+            candidate = Candidate(judged.codebase.file(program_path(problem)), problem.body, body)
+            return judged.oracle.judge(candidate, tests[problem.key]).outcome is Outcome.PASS
 
         with ThreadPoolExecutor(options.at_a_time) as pool:  # what is asked once a file is no part of a candidate
             list(pool.map(lambda problem: judge(problem, reference(problem, "first")), problems))

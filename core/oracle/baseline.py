@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from core.oracle.verdicts import Allowances
@@ -16,7 +17,7 @@ def file_of(node_id: str) -> str:
     return node_id.split("::", 1)[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Baseline:
     """A suite, and what judging needs beside it.
 
@@ -43,7 +44,7 @@ class Baseline:
     code_swap: bool
     fresh_only: frozenset[str]
 
-    @property
+    @cached_property
     def seconds(self) -> dict[str, float]:
         """Node id -> baseline seconds."""
         return {test.node_id: test.seconds for test in self.suite.tests}

@@ -141,10 +141,12 @@ class ProjectOracle:
         """The covering tests, then the rest of the suite."""
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
         covering = promising_first(places, tests, baseline)
+        if not self._settings.confirm_whole_suite:
+            return self._once(Trial(candidate, covering, every_test))
         whole = tuple(test.node_id for test in baseline.suite.tests)
         known = frozenset(tests)
         rest = tuple(test for test in whole if test not in known)
-        if not rest or not self._settings.confirm_whole_suite:
+        if not rest:
             return self._once(Trial(candidate, covering, every_test))
         confirming = Trial(candidate, whole, whole=True)
         at_once = rest if self._memo.get(_key(confirming)) is None else ()
