@@ -60,6 +60,7 @@ def _begin(window: MainWindow, project: Path | None, database: Path, start: RunS
         window.open_project(project)
     if start is not None:
         window.start_run(start)
+        window.guide.await_end()
 
 
 def _scale(scale: int) -> None:

@@ -45,6 +45,7 @@ from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
 from ui.window.comparing import Comparing
 from ui.window.dropping import Dropping
+from ui.window.guide import Guide
 from ui.window.label_desk import LabelDesk
 from ui.window.open_menus import OpenMenus
 from ui.window.opening import Opening
@@ -117,6 +118,7 @@ class MainWindow(QMainWindow):
             lambda: self.control.settings.oracle.sandbox,
             lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip, self.keymap),
         )  # fmt: skip
+        self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
         self.starting = Starting(self, self.gateway, self.control, self.inspection, self.project, self.models)
         self.run_lists = RunLists(self, self.inspection, self.scribe, parts.notices)
         self.searching = Searching(
@@ -150,8 +152,7 @@ class MainWindow(QMainWindow):
         parts = self.parts
         for part in (
             parts, parts.code, self.control, self.open_menus, self.run_lists, self.searching, self.reporting,
-            self.auditing,
-            self.label_desk, self.preferences,
+            self.auditing, self.label_desk, self.preferences, self.guide,
         ):  # fmt: skip
             self.commands.connect(part.commands())
         self.commands.connect(
@@ -336,6 +337,7 @@ class MainWindow(QMainWindow):
         self.open_project(resources.path("demo"))
         self.parts.offers.offer(Offer("demo", DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", _nothing))))
         self.start_run(RunSettings(regions=DEMO_REGIONS))
+        self.guide.await_end()
 
     def _fetch_coder(self) -> None:
         self.models.ask_download(CODER)
@@ -380,6 +382,7 @@ class MainWindow(QMainWindow):
         self.browsing.await_item(False)
         self.browsing.trace.await_answer(None)
         self.parts.code.selecting.settle()
+        self.guide.note_end(self.control.coordinator.run_id)
 
     def _show_started(self, run_id: int) -> None:
         """Show the run that began, unless its turn came by itself while the user looks at something else."""

@@ -13,6 +13,7 @@ from store_cases import filled
 from waiting import wait_until
 
 from ui.main_window import MainWindow
+from ui.panels.sample_cards import RECITES_FROM
 from ui.project.region_model import SCORE
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import Now, SettingsDialog
@@ -137,3 +138,43 @@ def test_a_skipped_tour_never_comes_again(window: MainWindow, remembered: Rememb
     assert preferences.tour is None and remembered.toured
     window.greet()
     assert preferences.tour is None
+
+
+def test_what_a_run_shows_is_found_in_it_and_pointed_at(window: MainWindow) -> None:
+    """Each step shows its sample: a pass with lift, a pass that needed no words, a failure nearest to the original."""
+    items = {item.id: item for item in window.inspection.overview.items} if window.inspection.overview else {}
+    window.commands["guide"].trigger()
+    wait_until(lambda: window.preferences.tour is not None)
+    tour, seen = window.preferences.tour, []
+    assert tour is not None
+    while window.preferences.tour is not None:
+        assert window.rect().contains(tour.card.geometry())
+        chosen = window.inspection.item
+        seen.append((tour.title.text(), chosen.id if chosen else 0))
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    titles = [title for title, _ in seen]
+    assert titles == [
+        "A pass that the description made possible",
+        "A pass without the description",
+        "A failure to learn from",
+        "What it comes to",
+    ]
+    lifted, known, failed = (items[item_id] for _, item_id in seen[:3])
+    assert lifted.measures["lift"] == max(item.measures.get("lift", -1.0) for item in items.values()) > 0
+    assert known.measures["passes"] and known.measures["lift"] <= 0
+    assert failed.measures["judged"] and not failed.measures["passes"]
+    wait_until(lambda: window.parts.diff.isVisible() and window.parts.roundtrip.selected is not None)
+    selected = window.parts.roundtrip.selected
+    shown = next(card.sample for card in window.parts.roundtrip.cards if card.sample.id == selected)
+    assert shown.verdict is not None and shown.verdict.outcome == "fail"
+    assert (shown.recitation or 0.0) < RECITES_FROM
+
+
+def test_a_run_without_a_verdict_has_nothing_to_show(window: MainWindow, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    case = filled(tmp_path / "other", items=0)
+    window.open_database(case.database, case.root)
+    wait_until(lambda: window.inspection.run is not None and window.inspection.database == case.database)
+    window.commands["guide"].trigger()
+    wait_until(lambda: window.parts.notices.isVisible())
+    assert window.preferences.tour is None

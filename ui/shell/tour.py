@@ -1,8 +1,8 @@
-"""What the window is made of, in four steps: shown the first time, skipped by one key, never again."""
+"""A tour of at most four steps over the window: of what it is made of, or of what a run holds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
@@ -18,11 +18,12 @@ MOST = 4
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`about` is what the words are about."""
+    """`about` is what the words are about; `point` shows there what they name, when their turn comes."""
 
     about: QWidget
     title: str
     text: str
+    point: Callable[[], object] | None = None
 
 
 class Tour(QWidget):
@@ -118,6 +119,8 @@ class Tour(QWidget):
 
     def _show_step(self) -> None:
         step, last = self.steps[self.at], self.at == len(self.steps) - 1
+        if step.point is not None:
+            step.point()
         self.title.setText(step.title)
         self.text.setText(step.text)
         self.place.setText(f"{self.at + 1} of {len(self.steps)}")

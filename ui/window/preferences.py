@@ -114,8 +114,12 @@ class Preferences(QObject):
     def show_tour(self) -> None:
         """Show the tour; once it was shown it does not come by itself again."""
         self._remembered.toured = True
+        self.show_steps(self._steps())
+
+    def show_steps(self, steps: Sequence[Step]) -> None:
+        """Show a tour, unless one is on."""
         if self.tour is None:
-            self.tour = Tour(self._appearance.theme, self._steps(), self._window)
+            self.tour = Tour(self._appearance.theme, steps, self._window)
             self.tour.ended.connect(self._end_tour)
             self.tour.begin()
 

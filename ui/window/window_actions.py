@@ -72,6 +72,7 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
         ("preferences", "Se&ttings…", "Ctrl+Alt+S"),
         ("keys", "&Keys", "F1 ?"),
         ("tour", "T&our", ""),
+        ("guide", "What this run sho&ws", ""),
         ("quit", "&Quit", "Ctrl+Q"),
     ),
 }

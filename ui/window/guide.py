@@ -1,0 +1,189 @@
+"""A guided look at a run: a pass that the description made possible, one without it, and an instructive failure.
+
+What is pointed at is found in the run at hand. What a run does not hold is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from core.comparison.words import bounded
+from core.kinds import counted, noun, task
+from core.store.rows import ItemRow, RunRow, SampleRow
+from core.types import Form, Outcome
+from ui.panels.sample_cards import RECITES_FROM
+from ui.presenters import presenter
+from ui.reading.inspection import Inspection
+from ui.shell.notices import NoticeText
+from ui.shell.tour import Step
+from ui.window.browsing import Browsing
+from ui.window.preferences import Preferences
+from ui.window.window_parts import WindowParts
+
+if TYPE_CHECKING:  # a window opens without it
+    from core.store.reader import Reader
+
+NOTHING = "This run shows nothing to point at yet: no reconstruction of it was judged."
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """One sample worth a look. `fails`: what there is to learn stands in the tabs below the code."""
+
+    title: str
+    text: str
+    item: ItemRow
+    sample: SampleRow
+    fails: bool = False
+
+
+def tellings(run_id: int, reader: Reader) -> tuple[RunRow, list[Telling]]:
+    """The run, and what is worth a look in it, at most three samples."""
+    known = [item for item in reader.items(run_id) if item.admitted and not item.extra and item.tally]
+    found = (_made_possible(reader, known), _without(reader, known), _failure(reader, known))
+    return reader.run(run_id), [each for each in found if each is not None]
+
+
+def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
+    """Where reconstructions pass and the baseline does not: by the largest lift, copies of what stands there last."""
+    lifted = [item for item in items if (_gain(item) or 0.0) > 0]
+    for item in sorted(lifted, key=lambda item: (item.copied, -(_gain(item) or 0.0))):
+        for sample in _codes(reader, item, passing=True):
+            text = (
+                f"{_place(item)}: written from the model's own description, {item.tally} pass the tests. "
+                f"Without a description {_baseline(item):.0%} do. The difference is the lift."
+            )
+            return Telling("A pass that the description made possible", text, item, sample)
+    return None
+
+
+def _without(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
+    """Where the baseline passes as often: the code around tells what is missing."""
+    told = [item for item in items if item.headline and (_gain(item) or 0.0) <= 0 and _baseline(item)]
+    for item in sorted(told, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
+        for sample in _codes(reader, item, passing=True):
+            text = (
+                f"{_place(item)}: {item.tally} pass, and without any description {_baseline(item):.0%}. The code "
+                "around tells what is missing: a pass says little about the description."
+            )
+            return Telling("A pass without the description", text, item, sample)
+    return None
+
+
+def _failure(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
+    """Code that runs, fails a test, and comes nearest to the original."""
+    failing = [(item, code) for item in items if not item.headline for code in _codes(reader, item, passing=False)]
+    if not failing:
+        return None
+    item, sample = max(failing, key=lambda pair: pair[1].scores.get("edit_sim", 0.0))
+    failed = counted(sample.verdict.tests_failed, "test") if sample.verdict else "a test"
+    text = (
+        f"{_place(item)}: {item.tally} pass. This one comes nearest to the original and fails {failed}. "
+        "The diff shows what the description lost, the tab beside it which test noticed."
+    )
+    return Telling("A failure to learn from", text, item, sample, fails=True)
+
+
+def _gain(item: ItemRow) -> float | None:
+    """What the description is worth, where the item's kind has a figure for it: a difference from a baseline."""
+    difference = task(item.task).difference
+    return item.measures.get(difference.name) if difference and difference.less else None
+
+
+def _baseline(item: ItemRow) -> float:
+    """What it is the difference from."""
+    return (item.headline or 0.0) - (_gain(item) or 0.0)
+
+
+def _codes(reader: Reader, item: ItemRow, *, passing: bool) -> Iterator[SampleRow]:
+    """Judged code from descriptions of the model's own that do not recite the original."""
+    samples = reader.samples(item.id)
+    words = {s.id for s in samples if s.form == Form.TEXT and s.author == "model" and not _recites(s)}
+    wanted = Outcome.PASS if passing else Outcome.FAIL
+    for sample in samples:
+        if sample.parent_id in words and sample.verdict is not None and sample.verdict.outcome == wanted:
+            yield sample
+
+
+def _recites(sample: SampleRow) -> bool:
+    return (sample.recitation or 0.0) >= RECITES_FROM
+
+
+def _place(item: ItemRow) -> str:
+    return presenter(item).heading(item)
+
+
+class Guide(QObject):
+    """Shows what a run holds, step by step."""
+
+    def __init__(
+        self, parts: WindowParts, inspection: Inspection, browsing: Browsing, preferences: Preferences
+    ) -> None:
+        """Nothing is shown until it is asked for."""
+        super().__init__(parts)
+        self._parts, self._inspection, self._browsing, self._preferences = parts, inspection, browsing, preferences
+        self._awaits = False
+        self._waiting: list[Step] = []
+        preferences.tour_ended.connect(self._show_waiting)
+
+    def commands(self) -> dict[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"guide": self.ask}
+
+    def ask(self) -> None:
+        """Show what the run on show holds, or say that it holds nothing yet."""
+        if self._inspection.run is not None:
+            self._inspection.ask("guide", partial(tellings, self._inspection.run.id), partial(self._begin, asked=True))
+
+    def await_end(self) -> None:
+        """Begin by itself when the run that was just started has ended."""
+        self._awaits = True
+
+    def note_end(self, run_id: int | None) -> None:
+        """A job of this window ended."""
+        if self._awaits and run_id is not None:
+            self._awaits = False
+            self._inspection.ask("guide", partial(tellings, run_id), partial(self._begin, asked=False))
+
+    def _begin(self, found: tuple[RunRow, list[Telling]], asked: bool) -> None:
+        run, told = found
+        if not told:
+            if asked:
+                self._parts.notices.say(NoticeText(NOTHING))
+            return
+        self._waiting = [self._step(each) for each in told] + [self._whole(run)]
+        if self._preferences.tour is None:
+            self._show_waiting()
+
+    def _show_waiting(self) -> None:
+        """One tour after the other."""
+        steps, self._waiting = self._waiting, []
+        if steps:
+            self._preferences.show_steps(steps)
+
+    def _step(self, told: Telling) -> Step:
+        about: QWidget = self._parts.tabs if told.fails else self._parts.roundtrip
+        return Step(about, told.title, told.text, partial(self._point_at, told))
+
+    def _point_at(self, told: Telling) -> None:
+        self._parts.unfold_around(self._parts.tabs if told.fails else self._parts.roundtrip)
+        if told.fails:
+            self._parts.tabs.setCurrentWidget(self._parts.diff)
+        self._browsing.choose_sample(told.item.id, told.sample.id)
+
+    def _whole(self, run: RunRow) -> Step:
+        kind, n = task(run.task), run.headline.n
+        text = f"Over {counted(n, noun(run.task))}: {kind.measure(kind.headline).title} {bounded(run.headline, '')}"
+        if kind.difference and kind.difference.less:
+            text += (
+                f", {kind.difference.title} {bounded(run.secondary)}. Where its bounds hold 0, it is not shown that "
+            )
+            text += "descriptions help"
+        text += ". Bounds say what other draws from this project could have given."
+        return Step(self._parts.status, "What it comes to", text)
