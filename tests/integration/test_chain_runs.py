@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import subprocess
+import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -98,6 +101,47 @@ def test_a_chain_that_was_stopped_goes_on_with_the_same_texts(problems: Path) ->
         run(problems, server)
     with open_reader(problems.parent / "runs.sqlite") as reader:
         assert [[row.text for row in reader.samples(item.id)] for item in reader.items(1)] == broken
+
+
+def test_a_chain_of_five_steps_that_was_killed_goes_on_with_the_same_texts(problems: Path) -> None:
+    """`kill -9` while the seventh answer is awaited: what was stored is kept, and nothing of it is asked for again."""
+    database, reached, released = problems.parent / "runs.sqlite", threading.Event(), threading.Event()
+
+    def stuck(number: int, body: dict[str, Any]) -> Answer:
+        if number == 7:
+            reached.set()
+            released.wait(60)
+        return forgetful(number, body)
+
+    def inspector(*words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "app", "run", *words, "--db", str(database)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    with chat_server(stuck) as server:
+        one = inspector(
+            str(problems), "--task", "chain", "--steps", "5", "--endpoint", server.address, "--concurrency", "1"
+        )
+        assert reached.wait(60)
+        one.kill()
+        one.wait()
+        released.set()
+        with open_reader(database) as reader:
+            assert reader.run(1).samples == 6 + 2, "six answers and the words of two people"
+        before = len(server.asked)
+        assert inspector("--resume", "1").wait(120) == 0
+        asked_after = len(server.asked) - before
+    resumed = _texts(database)
+    database.unlink()
+    with chat_server(forgetful) as server:
+        run(problems, server, steps=5)
+        assert before - 1 + asked_after == len(server.asked), "nothing that was stored was asked for again"
+    assert resumed == _texts(database)
+    assert {len(texts) for texts in resumed.values()} == {12}
+
+
+def _texts(database: Path) -> dict[str, list[str]]:
+    with open_reader(database) as reader:
+        return {item.key: [row.text for row in reader.samples(item.id)] for item in reader.items(1)}
 
 
 def test_it_may_begin_with_the_reference(problems: Path) -> None:
