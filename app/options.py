@@ -13,7 +13,7 @@ from core.setting import MOST, Described, check, described, value_of, with_value
 from core.settings import OracleSettings, RunSettings
 from core.source.benchmark import is_benchmark
 from core.source.directives import holds_directives
-from core.source.notebook import is_notebook
+from core.source.notebook import is_episodes, is_notebook
 
 SETTINGS = described(RunSettings)
 """Every setting that can be given on the command line, by path; `core/settings.py` describes them."""
@@ -171,9 +171,9 @@ def _file_drawn(project: Path) -> str:
     """What a file in the place of a project says of the items that are drawn; empty for a folder."""
     if project.is_dir():
         return ""
-    if is_benchmark(project) or holds_directives(project):
-        return "benchmark"
-    return "cells" if is_notebook(project) else ""
+    if is_notebook(project) or is_episodes(project):
+        return "cells"
+    return "benchmark" if is_benchmark(project) or holds_directives(project) else ""
 
 
 def _task_name(options: argparse.Namespace) -> str:

@@ -17,7 +17,7 @@ from core.errors import UserError
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import is_benchmark
 from core.source.directives import holds_directives
-from core.source.notebook import is_notebook
+from core.source.notebook import is_episodes, is_notebook
 
 
 def add_commands(commands: Any) -> None:
@@ -49,14 +49,14 @@ def open_project(options: argparse.Namespace) -> int:
 
         file = BenchmarkSettings(str(project.resolve()))
         project = written_directives(RunSettings(benchmark=file)).root
+    elif (is_notebook(project) or is_episodes(project)) and project.is_file():
+        from core.trips.notebook import written_notebook
+
+        project = written_notebook(str(project.resolve())).root
     elif is_benchmark(project) and project.is_file():
         from core.trips.benchmark import written_benchmark
 
         project = written_benchmark(BenchmarkSettings(str(project.resolve()))).root
-    elif is_notebook(project) and project.is_file():
-        from core.trips.notebook import written_notebook
-
-        project = written_notebook(str(project.resolve())).root
     return show(project, options.db or default_database(), None)
 
 

@@ -1,6 +1,6 @@
 """A published run of IdentityChain made again: its texts served as a model on 127.0.0.1, its programs judged by us.
 
-    python benchmarks/published_chain.py RUN.jsonl.gz PROBLEMS.jsonl.gz [--db FILE]
+    python benchmarks/published_chain.py RUN.jsonl.gz PROBLEMS.jsonl.gz [--db FILE] [--part K/N]
 
 RUN is one of the authors' result files (`data/experiments` of their repository), PROBLEMS the reformatted benchmark it
 was made on (`data`). Our chain asks the server as it asks any model, masks names, takes code from answers, judges and
@@ -57,9 +57,9 @@ def answers(problem: Problem, row: Mapping[str, Any]) -> dict[str, str]:
     masked = mask_name(program, problem.entry)
     code = mask_name(program + row["PL_0"] + "\n", problem.entry)
     return {
-        bare(f"{signature(problem)}{problem.words}"): f"```python\n{program}{row['PL_0']}\n```",
+        bare(f"{signature(problem)}{problem.words}"): f"```python\n{row['PL_0']}\n```",
         bare(code): words(textwrap.dedent(row["NL_1"])),
-        bare(f"{masked}{words(row['NL_1'])}"): f"```python\n{masked}{row['PL_1']}\n```",
+        bare(f"{masked}{words(row['NL_1'])}"): f"```python\n{row['PL_1']}\n```",
     }
 
 
@@ -118,9 +118,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path)
     parser.add_argument("problems", type=Path)
-    parser.add_argument("--db", type=Path)
+    parser.add_argument("--db", type=Path, help="keep the run here")
+    parser.add_argument("--part", default="1/1", metavar="K/N", help="the problems of the K-th of N parts")
     options = parser.parse_args()
-    published = {row["task_id"]: row for row in rows(options.run)}
+    part, parts = map(int, options.part.split("/"))
+    published = {row["task_id"]: row for row in rows(options.run)[part - 1 :: parts]}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "published.jsonl"
         used = [row for row in rows(options.problems) if row["task_id"] in published]

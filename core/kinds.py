@@ -83,6 +83,7 @@ class Kind:
         samples: by role, how many samples of it one item takes at most.
         demo: the file in `resources` that its demonstration runs on; empty for the demo project.
         opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
+        checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
         analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
         settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
             or `benchmark.file`. What no method names all of them have.
@@ -109,6 +110,7 @@ class Kind:
     backward_temperature: float
     backward_max_tokens: int
     tally: tuple[str, str] | None = None
+    checks: str = ""
     selects_code: bool = False
     takes_words: str = ""
     draws_functions: bool = False
@@ -305,6 +307,7 @@ _KINDS: dict[str, Kind] = {
             samples=_solved_round_trip,
             opens="core.trips.benchmark:open_benchmark",
             demo=("benchmark", "pocket.jsonl"),
+            checks="core.trips.benchmark:check_benchmark",
             analyses=("benchmark", "scores"),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -331,6 +334,7 @@ _KINDS: dict[str, Kind] = {
             samples=_without_baseline,
             opens="core.trips.notebook:open_notebook",
             demo=("benchmark", "tour.ipynb"),
+            checks="core.trips.notebook:check_notebook",
             analyses=("scores",),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -380,6 +384,7 @@ _KINDS: dict[str, Kind] = {
             tally=("kept", "steps"),
             samples=_chained,
             opens="core.trips.chain:open_chain",
+            checks="core.trips.chain:check_chain",
             draws_functions=True,
             demo=("benchmark", "pocket.jsonl"),
             chained=True,

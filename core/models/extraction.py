@@ -5,6 +5,7 @@ Forgiving on purpose: what is judged is the code, not the wrapping. The raw answ
 
 from __future__ import annotations
 
+import ast
 import keyword
 import re
 from collections.abc import Callable
@@ -24,6 +25,8 @@ LABEL = re.compile(
 )
 THOUGHT = re.compile(r"\s*<think>.*?</think>|.*?^[ \t]*</think>[ \t]*$", re.S | re.M)
 """Thoughts from the beginning of an answer on; templates may have opened them already."""
+BESIDE = re.compile(r"^(?:(?:def|class|async def|import|from)\b|@)", re.M)
+"""Begins a definition or an import at the left edge."""
 TODO = re.compile(r"^\s*#\s*TODO\b", re.I)
 
 
@@ -48,12 +51,70 @@ def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extracti
     `joiner-dropped`, `thoughts-dropped`, `empty`.
     """
     steps: list[str] = []
-    place = place_of(item, file_text)
+    return _code_of(_answered(raw, file_text, prefill, steps), item, file_text, steps)
+
+
+def extract_program(raw: str, item: Item, file_text: str, prefill: str, entry: str) -> Extraction:
+    """The same for the body of the function `entry` at the left edge of a file that is a program of its own.
+
+    What the answer imports or defines beside the function stands below the body then, at the left edge, where the body
+    needs it and the file has nothing of that name: a program may have helpers. The step is `kept-beside`.
+    """
+    steps: list[str] = []
+    text = _answered(raw, file_text, prefill, steps)
+    text, rest = _parted(text)
+    found = _code_of(text, item, file_text, steps)
+    whole = re.search(rf"^(?:async )?def {re.escape(entry)}\b", level(text), re.M)
+    beside = _needed(found.text, rest or text, file_text, entry) if rest or whole else ""
+    return Extraction(f"{found.text}\n\n\n{beside}", (*found.steps, "kept-beside")) if beside else found
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """A body as it stands in its function, and what is defined behind that at the left edge; else all and nothing."""
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    behind = BESIDE.search(text)
+    return (text[: behind.start()], text[behind.start() :]) if first[:1].isspace() and behind else (text, "")
+
+
+def _needed(body: str, answer: str, file_text: str, entry: str) -> str:
+    """The imports, definitions and constants of an answer that its body names, or one that is needed itself does."""
+    source = level(answer)
+    try:
+        given, file = ast.parse(source), ast.parse(file_text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    there = {name for node in file.body for name in _bound_by(node)} | {entry}
+    lines, kept, wanted = source.split("\n"), list[str](), body
+    for node in reversed(given.body):  # what is needed stands above what needs it, most often
+        names = _bound_by(node)
+        if names and not names & there and any(re.search(rf"\b{re.escape(name)}\b", wanted) for name in names):
+            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+            kept.insert(0, "\n".join(lines[first - 1 : node.end_lineno]))
+            wanted += kept[0]
+    return "\n\n\n".join(kept)
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    """The names that a statement of a module binds, where it does nothing else."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {(each.asname or each.name).split(".")[0] for each in node.names}
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _answered(raw: str, file_text: str, prefill: str, steps: list[str]) -> str:
+    """The code of an answer, without thoughts and fences."""
     text = _step(steps, "thoughts-dropped", raw, without_thoughts)
     text = NEWLINES.sub("\n", without_joiners(text, file_text, steps))
     if prefill and not prefill.strip():
         text = prefill + text  # written straight into the file: the first line's indentation is part of the answer
-    text = _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
+    return _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
+
+
+def _code_of(text: str, item: Item, file_text: str, steps: list[str]) -> Extraction:
+    place = place_of(item, file_text)
     text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, place))
     levelled = _step(steps, "prose", level(text, place.indentation), _without_prose)
     part, wrapping = unwrap(levelled, item, file_text)

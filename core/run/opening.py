@@ -23,7 +23,7 @@ from core.run.state import Emit, Parts, Run
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
-from core.trips.opening import Notify, Opened, opener
+from core.trips.opening import Notify, Opened, check_source, opener
 from core.trips.protocol import Report
 
 
@@ -66,6 +66,8 @@ def open_parts(
 ) -> Parts:
     """Open models first, since a bad model file should cost no test run. Raises any UserError, Cancelled.
 
+    A file of items is only read before, since a bad one should cost no loading of a model.
+
     `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
     settings = share_cores(settings, usable_cores())
@@ -73,6 +75,7 @@ def open_parts(
         opened = opener(settings.task)(stack, project, settings, notify, report)
         nobody = Nobody(opened.author)
         return Parts(opened, nobody, nobody)
+    check_source(settings)
     models = open_models(stack, settings, notify, report, on_model)
     return Parts(opener(settings.task)(stack, project, settings, notify, report), *models)
 

@@ -1,4 +1,8 @@
-"""Notebooks read for round trips: each code cell with the cells before it and the words of a person about it."""
+"""Notebooks read for round trips: each code cell with the cells before it and the words of a person about it.
+
+ARCADE's episodes are read as the notebooks they were taken from: turns of a question and the cell that answers it,
+behind the cells that came before. The form is known from others' scripts, not from the data.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ from core.errors import ProjectError
 
 ENDING = ".ipynb"
 LARGEST = 64 << 20
+EPISODES = ".json"
+CONTEXT = "context"
+"""Kind of what stands before an episode: it is run and shown, and never an item."""
 _REMEDY = "Name a notebook (.ipynb) of Python, format 4 or later, or a folder of them."
 
 
@@ -52,8 +59,22 @@ def is_notebook(path: Path) -> bool:
     return path.name.lower().endswith(ENDING)
 
 
+def is_episodes(path: Path) -> bool:
+    """Whether a file is one of ARCADE's: a JSON list of episodes, each with turns."""
+    try:
+        if not path.name.lower().endswith(EPISODES) or path.stat().st_size > LARGEST:
+            return False
+        values = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(values, list) and bool(values) and isinstance(values[0], dict) and "turns" in values[0]
+
+
 def read_notebooks(path: Path) -> Notebooks:
-    """Of one notebook, or of all directly in a folder. Raises ProjectError that names each bad file."""
+    """Of one notebook, of all directly in a folder, or of ARCADE's episodes.
+
+    Raises ProjectError that names each bad file.
+    """
     files = sorted(file for file in path.iterdir() if is_notebook(file)) if path.is_dir() else [path]
     if not files:
         raise ProjectError(f"{path} holds no notebook.", _REMEDY)
@@ -62,7 +83,11 @@ def read_notebooks(path: Path) -> Notebooks:
         try:
             data = _read(file)
             digest.update(hashlib.sha256(data).digest())
-            cells += _cells(file.name, _sources(data))
+            if is_episodes(file):
+                for number, sources in enumerate(_episodes(data), start=1):
+                    cells += _cells(f"{file.name}#{number}", sources)
+            else:
+                cells += _cells(file.name, _sources(data))
         except ValueError as error:
             bad.append(f"{file.name} {error}.")
     if bad:
@@ -103,12 +128,40 @@ def _sources(data: bytes) -> list[tuple[str, str]]:
     return found
 
 
+def _episodes(data: bytes) -> Iterator[list[tuple[str, str]]]:
+    """The cells of each episode: what came before, then each turn's question and code. Raises ValueError."""
+    for number, episode in enumerate(json.loads(data), start=1):
+        turns = episode.get("turns") if isinstance(episode, dict) else None
+        if not isinstance(turns, list) or not turns:
+            raise ValueError(f"has no `turns` in episode {number}")
+        found: list[tuple[str, str]] = []
+        for at, each in enumerate(turns, start=1):
+            turn = each.get("turn") if isinstance(each, dict) else None
+            code = _within(turn, "code", "value")
+            if code is None:
+                raise ValueError(f"has no `turn.code.value` in turn {at} of episode {number}")
+            if not found:
+                found.append((CONTEXT, _within(turn, "code_context") or ""))
+            asked = _within(turn, "metadata", "utterance_without_output_spec") or _within(turn, "intent", "value")
+            found += [("markdown", asked or ""), ("code", code)]
+        yield [(kind, source.replace("\r\n", "\n")) for kind, source in found]
+
+
+def _within(value: object, *names: str) -> str | None:
+    """The text under these names, one inside the other; None where there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, str) else None
+
+
 def _cells(name: str, sources: Sequence[tuple[str, str]]) -> Iterator[Cell]:
     before: list[str] = []
     asked: list[str] = []
     for number, (kind, source) in enumerate(sources, start=1):
         if kind == "markdown":
             asked.append(source.strip())
+        if kind == CONTEXT and source.strip():
+            before.append(_blanked(source).strip("\n"))
         if kind != "code" or not source.strip():
             continue
         comments, code = _leading_comments(source)

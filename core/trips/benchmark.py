@@ -20,7 +20,7 @@ from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.metrics.statistics import pass_at_k
-from core.models.extraction import extract_code, extract_description
+from core.models.extraction import extract_code, extract_description, extract_program
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.rewrites.names import MASK, mask_name, mask_words, name_places
@@ -177,7 +177,8 @@ class BenchmarkTrip(RoundTrip):
         if step.role is not Role.SOLVE:
             return super().read(item, step, raw, prompt)
         problem = self._plain[item.key]
-        return extract_code(raw, replace(item, span=problem.asked_body), problem.asked, prompt.prefill)
+        standing = replace(item, span=problem.asked_body)
+        return extract_program(raw, standing, problem.asked, prompt.prefill, problem.entry)
 
     def read_description(self, raw: str) -> Extraction:
         """Drop labels and fences around the description."""
@@ -287,6 +288,11 @@ def benchmark_file(settings: BenchmarkSettings) -> Path:
             "Name its file, as in `rtc-inspector run HumanEval.jsonl.gz`, or say --benchmark humaneval.",
         )
     return installed_humaneval() if settings.file == HUMANEVAL else Path(settings.file)
+
+
+def check_benchmark(settings: RunSettings) -> None:
+    """Read the file and nothing more. Raises UserError that names its bad lines."""
+    read_benchmark(benchmark_file(settings.benchmark))
 
 
 def written_benchmark(settings: BenchmarkSettings) -> Written:

@@ -29,11 +29,12 @@ from core.metrics.recitation import recitation
 from core.metrics.similarity import without_trailing_space
 from core.models.chain_prompts import SHOT, Example, describe_prompt, write_prompt
 from core.models.chain_prompts import VERSION as PROMPT_VERSION
-from core.models.extraction import extract_code, extract_description
+from core.models.extraction import extract_description, extract_program
 from core.settings import RunSettings
 from core.source.edits import rank
 from core.store.rows import SampleRow, TestRow
 from core.trips.ahead import in_order
+from core.trips.benchmark import check_benchmark
 from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
 from core.trips.chained import Chained, body_of, open_functions, open_problems
 from core.trips.opening import Notify, Opened
@@ -202,7 +203,7 @@ class ChainTrip:
             return extract_description(raw)
         problem = (self._problems if step.role is Role.SOLVE else self._masked)[item.key]
         standing = replace(item, span=problem.body, text=body_of(problem))
-        return extract_code(raw, standing, problem.program, prompt.prefill)
+        return extract_program(raw, standing, problem.program, prompt.prefill, problem.entry)
 
     def recitation(self, item: Item, text: str) -> float:
         """Share of the reference that the words quote."""
@@ -337,13 +338,19 @@ def _passes(row: SampleRow) -> bool | None:
     return row.verdict.outcome == Outcome.PASS
 
 
-def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
-    """The problems of a benchmark where one is named, else the project's own functions. Raises UserError."""
+def check_chain(settings: RunSettings) -> None:
+    """Read a benchmark's file and nothing more; a crossed chain needs a second model. Raises UserError."""
     if settings.chain.cross and settings.one_model:
         raise UserError(
             "Chains are crossed with a second model, and none is named.",
             "Name it with --backward-model or --backward-endpoint, or leave --cross-chain out.",
         )
+    if settings.benchmark.file is not None:
+        check_benchmark(settings)
+
+
+def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
+    """The problems of a benchmark where one is named, else the project's own functions. Raises UserError."""
     report("reading problems", 0, 1)
     if settings.benchmark.file is not None:
         chained, first = open_problems(stack, settings, notify, report)

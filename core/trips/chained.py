@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.models.indentation import level, place
+from core.models.indentation import level, parses, place
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.regions.admission import admit
 from core.regions.coverage import cover
@@ -153,7 +153,8 @@ class Functions(Chained):
         """In its own file, where it has its own name and its own depth."""
         each, file = self._places[item.key], self._files[item.path]
         own = text if named else self._named(item.key, each, text)
-        placed = place(level(own, INDENT), each.indent)
+        body, beside = _apart(own)
+        placed = place(beside + level(body, INDENT), each.indent)
         return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
 
     def masked_body(self, key: str, text: str) -> str:
@@ -168,6 +169,12 @@ class Functions(Chained):
         span = Span(problem.body.start, problem.body.start + len(text))
         source, at = masked_source(program, span, MASK, each.entry)
         return _called(source[at.start : at.end], each.owner, MASK, each.entry)
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """A body, and what a program has beside its function: in a file of others' that stands inside the function."""
+    body, _, beside = text.partition("\n\n\n")
+    return (body, f"{beside.rstrip()}\n\n") if beside[:1].strip() and parses(beside) else (text, "")
 
 
 def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:

@@ -176,20 +176,26 @@ class NotebookTrip(RoundTrip):
         return self._files[item.path].text
 
 
+def check_notebook(settings: RunSettings) -> None:
+    """Read the notebooks and nothing more. Raises UserError."""
+    if settings.benchmark.file is None:
+        raise UserError("No notebook was named.", "Name its file: `rtc-inspector run NOTEBOOK.ipynb`.")
+    read_notebooks(Path(settings.benchmark.file))
+
+
 def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     """Read the notebooks, write them as a project and run their cells. Raises UserError.
 
     `project` is passed over: the settings name the file, and the project is written from it.
     """
     report("reading cells", 0, 1)
-    if settings.benchmark.file is None:
-        raise UserError("No notebook was named.", "Name its file: `rtc-inspector run NOTEBOOK.ipynb`.")
-    written = written_notebook(settings.benchmark.file)
+    check_notebook(settings)
+    written = written_notebook(settings.benchmark.file or "")
     oracle = replace(settings.oracle, confirm_whole_suite=False)
     try:
         judged = open_judged(stack, written.root, oracle, notify, report)
     except ProjectError as error:
-        problem = f"The cells of {Path(settings.benchmark.file).name} cannot be judged: {error.problem}"
+        problem = f"The cells of {Path(settings.benchmark.file or '').name} cannot be judged: {error.problem}"
         raise ProjectError(problem, "Name a notebook that runs without network and without writing files.") from error
     return Opened(
         make_trip=lambda settings: NotebookTrip(written, judged, settings),

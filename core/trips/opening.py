@@ -60,6 +60,13 @@ class Opener(Protocol):
         """Raises UserError."""
 
 
+def check_source(settings: RunSettings) -> None:
+    """Refuse a bad file of items now: before models are loaded, and before anything runs. Raises UserError."""
+    module, _, function = task(settings.task).checks.partition(":")
+    if function:
+        getattr(import_module(module), function)(settings)
+
+
 def opener(name: str) -> Opener:
     """What opens a project for the task of that name, loaded now: a parser takes half a second. Raises UserError."""
     module, _, function = task(name).opens.partition(":")

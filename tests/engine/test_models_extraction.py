@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.models.extraction import extract_code, extract_description
+from core.models.extraction import extract_code, extract_description, extract_program
 from core.models.prompts import backward_prompt
 from core.regions.candidates import enumerate_candidates
 from core.settings import RegionSettings
@@ -143,3 +143,32 @@ def test_the_region_itself_survives_in_every_wrapping(path: Path) -> None:
         for raw, start in ((region.text, prefill), (f"So:\n```python\n{region.text}\n```\n", "")):
             answer = extract_code(raw, x, text, start).text
             assert ast.dump(ast.parse(text[: region.span.start] + answer + text[region.span.end :])) == whole
+
+
+PROGRAM = "import math\n\n\ndef halved(x):\n    return x / 2\n\n\ndef asked(x):\n    return halved(x)\n"
+BODY = Span(PROGRAM.index("return halved"), len(PROGRAM) - 1)
+HELPER = "def is_even(n):\n    return n % 2 == 0"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        # A whole answer: what the body needs stays, what the file has, what nobody needs and what only runs goes.
+        (
+            f"import re\nimport math\nLIMIT = 3\nUNUSED = 4\n\n{HELPER}\n\n\ndef odd(n):\n    return not is_even(n)\n\n"
+            "def halved(x):\n    return 0\n\ndef asked(x):\n    # as it was\n    if x > LIMIT:\n"
+            "        return re.escape(x)\n    return odd(x)\n\nprint(asked(3))\n",
+            "if x > LIMIT:\n        return re.escape(x)\n    return odd(x)\n\n\nimport re\n\n\nLIMIT = 3\n\n\n"
+            f"{HELPER}\n\n\ndef odd(n):\n    return not is_even(n)",
+        ),
+        (f"    y = 1\n    return is_even(x)\n\n\n{HELPER}\n", f"y = 1\n    return is_even(x)\n\n\n{HELPER}"),
+        ("    return x\n", "return x"),
+        (f"return x\n\n{HELPER}\n", "return x\n\n    def is_even(n):\n        return n % 2 == 0"),
+    ],
+)
+def test_a_program_keeps_what_it_needs_beside_its_function(raw: str, text: str) -> None:
+    item = Item("k", "problem", "p.py", BODY, 8, 8, PROGRAM[BODY.start : BODY.end])
+    found = extract_program(raw, item, PROGRAM, "", "asked")
+    assert found.text == text
+    assert ("kept-beside" in found.steps) is ("\n\n\n" in text)
+    compile(PROGRAM[: BODY.start] + found.text + PROGRAM[BODY.end :], "p.py", "exec")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,27 @@ def test_what_is_no_notebook_ends_in_a_sentence(tmp_path: Path, text: str, said:
     with pytest.raises(ProjectError) as refused:
         read_notebooks(file)
     assert said in refused.value.problem
+
+
+def test_episodes_of_arcade_are_notebooks_of_turns(tmp_path: Path) -> None:
+    """Each behind the code that came before, which is never an item itself."""
+    turns = [
+        {"code": {"value": "total = sum(prices)\ntotal"}, "code_context": "prices = [1, 2]\n%time\n",
+         "intent": {"value": "What is the total? As a number."},
+         "metadata": {"utterance_without_output_spec": "What is the total?"}},
+        {"code": {"value": "total / len(prices)"}, "intent": {"value": "And the mean?"}},
+    ]  # fmt: skip
+    file = tmp_path / "annotated.json"
+    file.write_text(json.dumps([{"turns": [{"turn": turn} for turn in turns]}, {"turns": [{"turn": turns[1]}]}]))
+    first, second, alone = read_notebooks(file).cells
+    assert (first.words, first.context, first.code) == (
+        "What is the total?", "prices = [1, 2]", "total = sum(prices)\ntotal"
+    )  # fmt: skip
+    assert (second.words, second.context) == ("And the mean?", "prices = [1, 2]\n\ntotal = sum(prices)\ntotal")
+    assert [name for name, _ in first.names] == ["total"] and alone.context == ""
+    assert [cell.key for cell in (first, second, alone)] == [
+        "annotated.json#1:3", "annotated.json#1:5", "annotated.json#2:3"
+    ]  # fmt: skip
 
 
 def test_no_notebook_at_all(tmp_path: Path) -> None:

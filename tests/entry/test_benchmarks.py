@@ -49,6 +49,34 @@ def test_a_bad_file_is_refused_before_anything_runs(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("name", "task", "text", "said"),
+    [
+        ("own.jsonl", "benchmark", "{", "line 1: is not JSON"),
+        ("own.jsonl", "chain", "{", "line 1: is not JSON"),
+        ("own.ipynb", "notebook", "{", "own.ipynb is not JSON"),
+        ("arcade.json", "notebook", '[{"turns": []}]', "has no `turns` in episode 1"),
+    ],
+)
+def test_a_bad_file_costs_no_loading_of_a_model(
+    tmp_path: Path, name: str, task: str, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model that is named does not even exist: the file is what is complained of."""
+    file = tmp_path / name
+    file.write_text(text)
+    words = ["run", str(file), "--task", task, "--model", str(tmp_path / "none.gguf"), "--db", str(tmp_path / "r")]
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_stands_for_its_own_functions_where_a_method_takes_them(tmp_path: Path) -> None:
+    assert settings(str(tmp_path), "--task", "chain").benchmark.file is None
+    assert settings(str(tmp_path), "--task", "notebook").benchmark.file == str(tmp_path)
+    file = tmp_path / "arcade.json"
+    file.write_text('[{"turns": [{"turn": {"code": {"value": "1"}}}]}]')
+    assert settings(str(file)).task == "notebook"
+
+
 @pytest.mark.parametrize("given", ["-1", "3", "warm"])
 def test_a_temperature_is_a_number(given: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

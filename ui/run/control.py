@@ -13,7 +13,7 @@ from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.kinds import TASKS, configured, project_of
 from core.settings import RunSettings
 from core.source.directives import holds_directives
-from core.source.notebook import is_notebook
+from core.source.notebook import is_episodes, is_notebook
 from core.types import Span
 from ui.background.coordinator import (
     Coordinator,
@@ -86,19 +86,26 @@ class RunControl(QObject):
         Gives those that cannot be chosen now, each with its reason. A file of edits needs neither code nor history.
         `benchmark`: the file that the project was generated from; its task is taken up when another was open before.
         """
-        drawn = "cells" if is_notebook(Path(benchmark)) or Path(benchmark).is_dir() else "benchmark"
-        words = bool(benchmark) and holds_directives(Path(benchmark))
+        source = Path(benchmark)
+        drawn = "cells" if is_notebook(source) or source.is_dir() or is_episodes(source) else "benchmark"
+        words = bool(benchmark) and holds_directives(source)
         if benchmark and benchmark != self.settings.benchmark.file:
             named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
             kinds = (kind for kind in TASKS.values() if kind.draws_from == drawn and (kind.takes_words or not words))
             self.adopt(configured(named, next(kinds).name))
+        elif not benchmark and self.settings.benchmark.file is not None:
+            self.adopt(replace(self.settings, benchmark=replace(self.settings.benchmark, file=None)))
         lacks = {
             "region": "" if code else NO_CODE,
             "edit": "" if history or self.settings.edit.file else NO_HISTORY,
             "benchmark": "" if benchmark and drawn == "benchmark" else NO_BENCHMARK,
             "cells": "" if benchmark and drawn == "cells" else NO_NOTEBOOK,
         }
-        unfit = {kind.name: why for kind in TASKS.values() if (why := lacks.get(kind.draws_from, ""))}
+        unfit = {
+            kind.name: why
+            for kind in TASKS.values()
+            if (why := lacks.get(kind.draws_from, "")) and not (kind.draws_functions and code)
+        }
         if words:
             unfit |= {kind.name: ONLY_WORDS for kind in TASKS.values() if not kind.takes_words}
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)
