@@ -39,7 +39,7 @@ from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
-from ui.style.appearance import Appearance
+from ui.style.appearance import Appearance, retheme
 from ui.style.theme import Theme
 from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
@@ -461,7 +461,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{run.project_name} – RTC Inspector")
 
     def _set_theme(self, theme: Theme) -> None:
-        self.parts.set_theme(theme)
+        retheme(self, theme)
 
     # ---- size and place
 

@@ -20,6 +20,7 @@ from ui.background.gateway import Gateway
 from ui.code.blocks import neighbour, place
 from ui.code.source_text import SourceText
 from ui.code.view import CodeView
+from ui.style.appearance import retheme
 from ui.style.region_state import RegionState
 from ui.style.theme import DARK, LIGHT
 
@@ -246,7 +247,7 @@ def test_visible_lines_are_coloured_from_the_theme(view: CodeView) -> None:
 
     wait_until(lambda: colours())
     assert colours() <= set(LIGHT.tokens.values())
-    view.set_theme(DARK)
+    retheme(view, DARK)
     assert colours() and colours() <= set(DARK.tokens.values())
 
 

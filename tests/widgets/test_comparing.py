@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, 
 from waiting import wait_until
 
 from core.comparison import words
+from core.figures.reading import marks
 from core.results import open_store
 from core.settings import RunSettings
 from ui.compare.page import ComparePage
@@ -23,7 +24,7 @@ from ui.main_window import MainWindow
 from ui.reading.inspection import Wanted
 from ui.shell.remembered import Remembered
 from ui.shell.runs_dialog import RunsDialog
-from ui.style.appearance import Appearance
+from ui.style.appearance import Appearance, retheme
 from ui.style.theme import DARK
 from ui.window.comparing import proposed
 
@@ -275,10 +276,10 @@ def test_every_control_has_a_name_and_the_dark_theme_reaches_the_page(window: Ma
             named = each.accessibleName() or (isinstance(each, QAbstractButton) and each.text())
             assert named or each.objectName().startswith("qt_") or not each.focusPolicy(), each
     page.show_summary()
-    page.set_theme(DARK)
+    retheme(page, DARK)
     image = page.summary.scatter.plot.canvas.grab().toImage()
     assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
-    page.set_theme(window.appearance.theme)
+    retheme(page, window.appearance.theme)
 
 
 def test_the_menu_offers_runs_that_can_be_compared(window: MainWindow) -> None:
@@ -339,3 +340,15 @@ def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication
     fresh.close()
     wait_until(lambda: not fresh.isVisible())
     fresh.deleteLater()
+
+
+def test_figures_of_all_compared_runs_stand_on_the_page(window: MainWindow) -> None:
+    page = compare(window, 1, 2, 3)
+    page.figures_button.click()
+    assert page.in_figures and not page.standings.isVisible()
+    wait_until(lambda: page.figures.view.figure is not None)
+    shown = page.figures.view.figure
+    runs = {link.run for figure in page.figures.figures for mark in marks(figure) for link in mark.links}
+    assert shown is not None and runs >= {1, 2, 3}
+    QTest.keyClick(page, Qt.Key.Key_Escape)
+    assert not page.in_figures and page.standings.isVisible()

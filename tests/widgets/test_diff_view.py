@@ -15,6 +15,7 @@ from waiting import wait_until
 
 from ui.diff.pane import PAD, Pane
 from ui.panels import DiffPanel
+from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 ORIGINAL = """if weight > limit:
@@ -265,7 +266,7 @@ def _keyword() -> object:
 
 def test_themes_change_in_place(panel: DiffPanel) -> None:
     show(panel)
-    panel.set_theme(DARK)
+    retheme(panel, DARK)
     assert DARK.token(_keyword()) in _colours(panel.view.columns.left, 0)
     panel.grab()
 

@@ -17,6 +17,7 @@ from ui.diff.edit_view import ShownEdit
 from ui.diff.threeway import EditDiff, compare_edit
 from ui.labels.label_subject import LabelSubject
 from ui.panels.diff import DiffPanel
+from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"
@@ -76,7 +77,7 @@ def test_three_panes_and_the_description_above_them(panel: DiffPanel) -> None:
     assert ["".join(line.sign for line in pane.lines).strip() for pane in view.columns.sides] == ["~ ~", "~ ~", "✓ ✗"]
     assert [pane.lines[0].labels for pane in view.columns.sides] == [("38",), ("40",), ("40",)]
     assert view.summary.text() == "Lines: 1 as in the new code, 1 as in the old"
-    panel.set_theme(DARK)
+    retheme(panel, DARK)
     assert view.columns.left.theme is DARK
 
 

@@ -26,7 +26,7 @@ from core.types import Score
 from ui.figures.plot import step
 from ui.figures.view import FiguresView, FigureView
 from ui.panels import RunPanel
-from ui.style.appearance import Appearance
+from ui.style.appearance import Appearance, retheme
 from ui.style.theme import DARK, LIGHT, Theme
 
 
@@ -101,7 +101,7 @@ def test_every_figure_is_shown_in_both_themes(
 ) -> None:
     Appearance(qapp, theme.name)
     view.resize(*size)
-    view.set_theme(theme)
+    retheme(view, theme)
     for figure in one_of_each():
         view.show_figure(figure)
         QApplication.processEvents()
@@ -286,7 +286,7 @@ def test_the_figure_looked_at_stays_while_the_run_goes_on(panel: RunPanel, figur
     panel.set_figures([*figures[1:], figures[0]])
     assert panel.drawings.view.figure == named(figures, "spread")
     assert panel.tables.view.figure == named(figures, "files")
-    panel.set_theme(DARK)
+    retheme(panel, DARK)
     image = panel.drawings.view.plot.canvas.grab().toImage()
     assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
 

@@ -18,7 +18,7 @@ from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.panels import DiffPanel
 from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance
+from ui.style.appearance import Appearance, retheme
 from ui.style.theme import LIGHT
 
 
@@ -155,7 +155,7 @@ def test_chosen_keys_are_remembered_and_given_back(
     bar = window.parts.bar
     assert bar.run.toolTip() == "Start a run (F4)"
     bar.show_state(RunState.PAUSED)
-    bar.set_theme(LIGHT)
+    retheme(bar, LIGHT)
     assert bar.run.toolTip() == "Let a run wait for its turn (F4)"
     assert bar.pause.toolTip() == "Go on (Ctrl+Shift+P)"
     bar.show_state(RunState.IDLE)

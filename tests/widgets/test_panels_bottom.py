@@ -17,6 +17,7 @@ from core.store.rows import TestRow
 from ui.figures.tables import FRACTION
 from ui.panels import MetricsPanel, PromptPanel, TestsPanel
 from ui.panels.frames import lines_through
+from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 TRACEBACK = """Traceback (most recent call last):
@@ -234,9 +235,9 @@ def test_panels_change_their_theme_with_rows_on_show(
     metrics_panel.set_samples(item, stored.samples(item))
     prompt_panel.set_sample(stored.samples(item)[0], "prompt")
     for panel in (tests_panel, prompt_panel, metrics_panel):
-        panel.set_theme(DARK)
-        panel.set_theme(LIGHT)
+        retheme(panel, DARK)
+        retheme(panel, LIGHT)
         panel.grab()
-    tests_panel.set_theme(DARK)
+    retheme(tests_panel, DARK)
     colour = tests_panel.table.model().index(2, 0).data(Qt.ItemDataRole.ForegroundRole)
     assert colour.name() == DARK.bad

@@ -19,6 +19,7 @@ from core.store.writer import Store
 from core.types import LabelKind
 from ui.labels.labels import LabelsPanel
 from ui.panels.pace import Pace
+from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 
@@ -193,7 +194,7 @@ def test_question_mark_shows_all_keys(desk: Desk) -> None:
 
 def test_every_mode_says_its_key(desk: Desk) -> None:
     assert [button.accessibleName()[-5:] for button in desk.panel.buttons] == [f"key {n}" for n in range(1, 10)]
-    desk.panel.set_theme(DARK)
+    retheme(desk.panel, DARK)
     desk.panel.grab()
 
 

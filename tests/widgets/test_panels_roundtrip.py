@@ -17,6 +17,7 @@ from ui.panels import RoundTripPanel
 from ui.panels.badge import Badge
 from ui.panels.code_peek import level
 from ui.panels.sample_cards import CARET, SampleCard, WritingCard
+from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 
@@ -273,6 +274,6 @@ def test_long_texts_never_widen_the_panel(panel: RoundTripPanel, stored: StoredR
 def test_the_dark_theme_reaches_every_card(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = stored.admitted()
     panel.set_trace(item, stored.samples(item))
-    panel.set_theme(DARK)
+    retheme(panel, DARK)
     card = panel.cards[2]
     assert card.grab().toImage().pixelColor(card.width() - 20, card.height() - 4).name() == DARK.surface

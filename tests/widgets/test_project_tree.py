@@ -14,6 +14,7 @@ from core.store.rows import FileRow
 from ui.project.project_model import HEAT_ROLE, NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile, listed_files
 from ui.project.project_tree import ProjectTree
+from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 
@@ -102,7 +103,7 @@ def test_both_themes_paint(qapp: QApplication, run: Filled) -> None:
     tree.resize(300, 300)
     tree.set_rows(run.files())
     light = tree.grab().toImage()
-    tree.set_theme(DARK)
+    retheme(tree, DARK)
     assert tree.grab().toImage() != light
 
 

@@ -16,6 +16,7 @@ from waiting import wait_until
 from ui.project.project_model import HEAT_ROLE
 from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
 from ui.project.region_table import STATES, RegionTable
+from ui.style.appearance import retheme
 from ui.style.region_state import RegionState, region_state, state_words
 from ui.style.theme import DARK, LIGHT
 
@@ -123,7 +124,7 @@ def test_scroll_position_stays_while_a_run_adds_regions(table: RegionTable, run:
 
 def test_both_themes_paint(table: RegionTable) -> None:
     light = table.grab().toImage()
-    table.set_theme(DARK)
+    retheme(table, DARK)
     assert table.grab().toImage() != light
 
 

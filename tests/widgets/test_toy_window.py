@@ -71,6 +71,17 @@ def test_runs_of_it_are_compared_by_its_figure(window: MainWindow) -> None:
     assert "agreement of run 2 minus that of run 1" in page.summary.verdict.text()
 
 
+def test_figures_of_compared_runs_are_those_of_all_of_them(window: MainWindow) -> None:
+    window.comparing.compare([1, 2])
+    page = window.comparing.page
+    wait_until(lambda: bool(page.comparisons))
+    page.figures_button.click()
+    wait_until(lambda: page.in_figures)
+    assert not page.standings.isVisible()
+    page.go_back()
+    assert not page.in_figures and page.standings.isVisible()
+
+
 def test_it_can_be_chosen_for_the_next_run(window: MainWindow) -> None:
     dialog = RunDialog(window.control.settings, window)
     dialog.task.setCurrentIndex(dialog.task.findData("twice"))

@@ -110,11 +110,6 @@ class CodeView(QWidget):
         """The open file's text."""
         return self._source
 
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw in another theme."""
-        for part in (self.header, self.editor, self.find_bar):
-            part.set_theme(theme)
-
     def set_codebase(self, codebase: Codebase | None) -> None:
         """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}

@@ -64,7 +64,6 @@ class Details(QTabWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._bars.theme = theme
         self._fill()
 
     def _fill(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -19,6 +20,9 @@ from ui.figures.exporting import ExportButton
 from ui.panels.empty import EmptyState
 from ui.style.theme import Theme
 
+if TYPE_CHECKING:
+    from ui.figures.view import FiguresView
+
 SIDES = "Trace in the reference", "Trace in the other run"
 
 
@@ -27,7 +31,8 @@ class ComparePage(QWidget):
 
     `closed`; `choose_asked`: other runs; `reference_asked(run_id)`; `pair_wanted(pair)`: read its samples;
     `left_for(run_id, item_id)`: show that item in the main view; `export_failed(problem)`; `report_asked`: a page
-    to pass on; `traces_made(traces)` when they are first looked at.
+    to pass on; `traces_made(traces)` when they are first looked at. `figures_asked`: figures of all the runs,
+    `figure_chosen(name, value)` with another choice, `link_opened(link)`: what is behind one of their marks.
     """
 
     closed = Signal()
@@ -38,6 +43,9 @@ class ComparePage(QWidget):
     export_failed = Signal(str)
     report_asked = Signal()
     traces_made = Signal(object)
+    figures_asked = Signal()
+    figure_chosen = Signal(str, str)
+    link_opened = Signal(object)
 
     def __init__(self, theme: Theme, summary: Summary | None = None) -> None:
         """Empty until `show_comparisons`; the summary may have been made before."""
@@ -47,6 +55,7 @@ class ComparePage(QWidget):
         self._place = 0
         self._theme = theme
         self._traces: Traces | None = None
+        self._figures: FiguresView | None = None
         self._sides: list[TraceSide] = []
         self.standings, self.summary = Standings(theme), summary or Summary(theme)
         self._empty = EmptyState("Comparing", "The runs are being read.")
@@ -64,7 +73,15 @@ class ComparePage(QWidget):
         self.export_button = ExportButton("comparison", lambda: self.summary.scatter, self.csv)
         self.export_button.failed.connect(self.export_failed)
         self.export_button.offer("Page with traces (HTML)…", self.report_asked.emit)
-        buttons = (self.export_button, self.reference_button, self.choose_button, self.close_button)
+        tip = "What the analyses make of all these runs together"
+        self.figures_button = button("Figures", tip, self.show_figures, flat=False)
+        buttons = (
+            self.figures_button,
+            self.export_button,
+            self.reference_button,
+            self.choose_button,
+            self.close_button,
+        )
         column(row(label("Comparison", "title"), None, *buttons, margins=BAR), self.standings, self._stack, owner=self)
         bind(self, "Escape", self.go_back, "Back to the summary, or to the code")
 
@@ -86,6 +103,30 @@ class ComparePage(QWidget):
             self._traces.left_for.connect(self.left_for)
             self.traces_made.emit(self._traces)
         return self._traces
+
+    @property
+    def figures(self) -> FiguresView:
+        """Of all the runs together; made when they are first looked at."""
+        if self._figures is None:
+            from ui.figures.view import FiguresView
+
+            self._figures = FiguresView(self._theme)
+            self._stack.addWidget(self._figures)
+            self._figures.opened.connect(self.link_opened)
+            self._figures.chosen.connect(self.figure_chosen)
+            self._figures.export_failed.connect(self.export_failed)
+        return self._figures
+
+    def show_figures(self) -> None:
+        """Show the figures of all the runs, and ask for them."""
+        self.standings.hide()
+        self._stack.setCurrentWidget(self.figures)
+        self.figures_asked.emit()
+
+    @property
+    def in_figures(self) -> bool:
+        """Whether they are on show."""
+        return self._figures is not None and self._stack.currentWidget() is self._figures
 
     def make_side(self) -> None:
         """Make one of the two sides of the traces, unless they are made."""
@@ -112,7 +153,7 @@ class ComparePage(QWidget):
         self.comparisons = comparisons
         places = (place for place, each in enumerate(comparisons) if each.second.id == looked_at)
         self._place = next(places, 0)
-        self.standings.show()
+        self.standings.setVisible(not self.in_figures)
         self._enable(True)
         self.standings.show_comparisons(comparisons, self._place)
         self.summary.show_comparison(comparisons[self._place])
@@ -136,8 +177,8 @@ class ComparePage(QWidget):
         self.summary.list.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_back(self) -> None:
-        """From traces to the summary, from there to the code."""
-        if self._in_traces:
+        """From traces or figures to the summary, from there to the code."""
+        if self._in_traces or (self.in_figures and self.comparisons):
             self.show_summary()
         else:
             self.closed.emit()
@@ -151,10 +192,6 @@ class ComparePage(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for part in (self.standings, self.summary):
-            part.set_theme(theme)
-        for shown in self._sides if self._traces is None else (self._traces,):
-            shown.set_theme(theme)
 
     @property
     def _in_traces(self) -> bool:

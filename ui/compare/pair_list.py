@@ -81,11 +81,6 @@ class PairList(QWidget):
         if at is not None:
             self.table.setCurrentIndex(self.pairs.index(at, PLACE))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in another theme."""
-        self._heat.theme = theme
-        self.pairs.set_theme(theme)
-
     def _apply(self) -> None:
         chosen = self.chosen
         self.pairs.set_filter(PairFilter(self.words.text(), self.alike.isChecked()))

@@ -73,11 +73,6 @@ class TraceSide(QWidget):
         if fresh and self._passing is not None:
             self._choose(self._passing)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.roundtrip.set_theme(theme)
-        self.diff.set_theme(theme)
-
     def _show_chosen(self) -> None:
         """Once the cards are drawn: both sides' cards and code at once would hold the window up."""
         self._show_code(self.roundtrip.selected)

@@ -74,8 +74,3 @@ class Summary(QWidget):
         items = {link.item for link in links}
         if self._comparison is not None:
             self.opened.emit(tuple(pair for pair in self._comparison.pairs if pair.first.id in items), 0)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        for part in (self.scatter, self.list, self.details):
-            part.set_theme(theme)

@@ -75,8 +75,6 @@ class Traces(QWidget):
         """Draw in other colours."""
         self.previous.setIcon(icon("previous", theme.text, theme.border))
         self.next.setIcon(icon("next", theme.text, theme.border))
-        for side in self.sides:
-            side.set_theme(theme)
 
     def _show(self) -> None:
         pair, comparison = self.pair, self._comparison

@@ -152,12 +152,6 @@ class Columns(QWidget):
         for pane in self.panes:
             pane.set_dim(on)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        for pane in self.panes:
-            pane.set_theme(theme)
-        self.map.set_theme(theme)
-
     def starts(self, skip_form: bool) -> list[int]:
         """Rows at which a change starts."""
         lines = self.single.lines if self.unified else self._changes

@@ -83,7 +83,6 @@ class DiffFrame(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self.columns.set_theme(theme)
         self.previous.setIcon(icon("previous", theme.text, theme.border))
         self.next.setIcon(icon("next", theme.text, theme.border))
 

@@ -1,4 +1,4 @@
-"""Reads the figures of a run in the background, at most twice a second, while somebody looks at them."""
+"""Reads the figures of runs in the background, at most twice a second, while somebody looks at them."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ SHORTEST_REST = 500
 
 
 class FigureFeed(QObject):
-    """`read(figures)`: what the analyses of the run's kind made of it, as it stands now; `failed(error)`."""
+    """`read(figures)`: what the analyses of the runs' kinds made of them, as they stand now; `failed(error)`."""
 
     read = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, inspection: Inspection, parent: QObject) -> None:
-        """Nothing is read until `note`."""
+    def __init__(self, inspection: Inspection, parent: QObject, key: str = "figures") -> None:
+        """Nothing is read until `note`; feeds with other keys do not disturb each other."""
         super().__init__(parent)
-        self._inspection = inspection
-        self._run: int | None = None
+        self._inspection, self._key = inspection, key
+        self._runs: tuple[int, ...] = ()
         self._chosen: dict[str, str] = {}
         self._stale = self._asking = False
         self._began = 0.0
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._ask)
 
-    def note(self, run_id: int) -> None:
-        """Something was stored for the run on show, or it is another run: read it, now or after a rest."""
-        if run_id != self._run:
-            self._run = run_id
-            self._inspection.forget("figures")
+    def note(self, *runs: int) -> None:
+        """Something was stored for the runs on show, or they are others: read them, now or after a rest."""
+        if runs != self._runs:
+            self._runs = runs
+            self._inspection.forget(self._key)
             self._rest.stop()
             self._asking = False
         self._stale = True
@@ -53,10 +53,10 @@ class FigureFeed(QObject):
         self._ask()
 
     def _ask(self) -> None:
-        if self._stale and not self._asking and not self._rest.isActive() and self._run is not None:
+        if self._stale and not self._asking and not self._rest.isActive() and self._runs:
             self._stale, self._asking, self._began = False, True, time.monotonic()
-            question = partial(_analysed, self._run, dict(self._chosen))
-            self._inspection.ask("figures", question, self._show, self._fail, lane=FIGURES)
+            question = partial(_analysed, self._runs, dict(self._chosen))
+            self._inspection.ask(self._key, question, self._show, self._fail, lane=FIGURES)
 
     def _show(self, figures: list[Figure]) -> None:
         self._pause()
@@ -72,7 +72,7 @@ class FigureFeed(QObject):
         self._rest.start(max(SHORTEST_REST, int((time.monotonic() - self._began) * 2000)))
 
 
-def _analysed(run_id: int, chosen: dict[str, str], reader: Reader) -> list[Figure]:
+def _analysed(runs: tuple[int, ...], chosen: dict[str, str], reader: Reader) -> list[Figure]:
     from core.analyses.registry import analyse  # in the background: the window opens sooner
 
-    return analyse(reader, [run_id], chosen=chosen)
+    return analyse(reader, runs, chosen=chosen)

@@ -197,6 +197,10 @@ class BarDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.theme = theme
 
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.theme = theme
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one cell (called by Qt)."""
         super().paint(painter, option, index)

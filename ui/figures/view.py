@@ -129,9 +129,6 @@ class FigureView(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for part in (self._plot, self._cells):
-            if part is not None:
-                part.set_theme(theme)
         self._name()
         self._say(self._pointed)
 
@@ -293,7 +290,7 @@ class _Cells(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._theme = self._bars.theme = theme
+        self._theme = theme
         if self._figure is not None:
             self.model.fill([(cells, place) for place, cells in enumerate(_rows(self._figure, theme))])
 
@@ -457,10 +454,6 @@ class FiguresView(QWidget):
     def show_named(self, name: str) -> None:
         """Show the figure of that name."""
         self.choose([figure.name for figure in self.figures].index(name))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.view.set_theme(theme)
 
     def export(self, path: Path) -> None:
         """Write the figure on show: a table for `.csv`, else a picture. Raises OSError."""

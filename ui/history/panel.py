@@ -113,10 +113,6 @@ class HistoryPanel(QWidget):
         self.table.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
         self._quiet = False
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.commits.set_theme(theme)
-
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """Qt: the commits are read when somebody looks."""
         super().showEvent(event)

@@ -56,4 +56,3 @@ class LabelBar(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self.badge.set_theme(theme)

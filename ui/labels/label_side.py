@@ -102,5 +102,3 @@ class LabelSide(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for each in self.buttons:
-            each.set_theme(theme)

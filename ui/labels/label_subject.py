@@ -76,9 +76,6 @@ class LabelSubject(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self.columns.set_theme(theme)
-        if "edit" in self.__dict__:
-            self.edit.set_theme(theme)
 
     @cached_property
     def edit(self) -> Columns:

@@ -216,8 +216,6 @@ class LabelsPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for part in (self.bar, self.subject, self.side):
-            part.set_theme(theme)
         if self._sample is not None:
             self._show_sample(self._sample)
 

@@ -98,10 +98,7 @@ class DiffPanel(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self.view.set_theme(theme)
         self._theme = theme
-        if "edit" in self.__dict__:
-            self.edit.set_theme(theme)
 
     def _show(self, original: str, candidate: str, title: str, path: str, first_line: int, description: str) -> None:
         self._turn_to(self.view if original or candidate else self._empty)

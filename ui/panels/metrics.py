@@ -90,7 +90,7 @@ class MetricsPanel(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
-        self._theme = self._bars.theme = theme
+        self._theme = theme
         self.set_samples(*self._shown)
 
     def as_text(self) -> str:

@@ -64,8 +64,6 @@ class PromptPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for badge in (self.human, self.short):
-            badge.set_theme(theme)
         if self._sample is not None:
             self._show_badges(self._sample)
 

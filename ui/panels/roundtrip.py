@@ -152,9 +152,6 @@ class RoundTripPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self._header.set_theme(theme)
-        for card in (*self._cards.values(), *self._spare, *self._writing.values()):
-            card.set_theme(theme)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Arrow keys move between cards (called by Qt)."""

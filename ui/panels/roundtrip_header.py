@@ -49,9 +49,6 @@ class RoundTripHeader(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self._peek.set_theme(theme)
-        for badge in self._badges:
-            badge.set_theme(theme)
         if self._item:
             self._show_scores(self._item)
 

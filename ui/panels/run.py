@@ -109,5 +109,3 @@ class RunPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for view in self._views:
-            view.set_theme(theme)

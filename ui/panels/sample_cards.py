@@ -97,9 +97,6 @@ class SampleCard(Card):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         super().set_theme(theme)
-        self._code.set_theme(theme)
-        for badge in self._badges:
-            badge.set_theme(theme)
         self._show_badges()
 
     def spoken(self) -> str:

@@ -142,7 +142,6 @@ class TestsPanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        self.badge.set_theme(theme)
         if self._verdict is not None:
             self._show_verdict(self._verdict)
             self._fill()

@@ -63,8 +63,6 @@ class Tile(Card):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         super().set_theme(theme)
-        self._code.set_theme(theme)
-        self._badge.set_theme(theme)
         self._show_badge(describes(self.node.sample))
 
     def _show_badge(self, words: bool) -> None:
@@ -136,8 +134,6 @@ class WidePanel(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         self._theme = theme
-        for tile in self._tiles.values():
-            tile.set_theme(theme)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Arrow keys go along the rows and between them (called by Qt)."""

@@ -18,6 +18,10 @@ class HeatDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.theme = theme
 
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.theme = theme
+
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:

@@ -68,12 +68,6 @@ class ProjectTree(QTreeView):
         super().selectionChanged(selected, deselected)
         self.viewport().update()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw in another theme."""
-        self._heat.theme = theme
-        self.files.set_theme(theme)
-        self.viewport().update()
-
     def set_files(self, files: Sequence[ListedFile]) -> None:
         """Show another project."""
         self.files.set_files(files)

@@ -96,12 +96,6 @@ class RegionTable(QWidget):
         room = self.width() - self.table.verticalScrollBar().sizeHint().width()
         self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room, growth(self.table)))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw in another theme."""
-        self._heat.theme = theme
-        self.regions.set_theme(theme)
-        self.table.viewport().update()
-
     def set_kind(self, kind: Kind) -> None:
         """Call what is listed, and its measures, by their names."""
         noun = kind.noun

@@ -29,6 +29,10 @@ class FoundRow(QStyledItemDelegate):
         super().__init__(parent)
         self.theme = theme
 
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+        self.theme = theme
+
     def detail(self, index: Index) -> str:
         """What stands at the right."""
         raise NotImplementedError

@@ -122,11 +122,6 @@ class SearchDialog(QDialog):
         column.addWidget(self.said)
         open_at(self, 820, 460)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw in another theme."""
-        self._row.theme = theme
-        self.list.viewport().update()
-
     def enter(self, words: str) -> None:
         """Show it, ready to type, with `words` if there are any."""
         if words:

@@ -100,7 +100,6 @@ class SearchField(QLineEdit):
 
     def set_theme(self, theme: Theme) -> None:
         """Redraw in another theme."""
-        self._rows.theme = theme
         self._icon = icon("search", theme.muted)
         self.update()
 

@@ -128,7 +128,6 @@ class TopBar(QWidget):
         self.run.setIcon(icon("run", theme.accent_text, faded))
         self.stop.setIcon(icon("stop", theme.text, faded))
         self.settings.setIcon(icon("settings", theme.text))
-        self.search.set_theme(theme)
         self._draw_pause()
 
     def show_state(self, state: RunState) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication
@@ -13,6 +14,24 @@ from ui.style.stylesheet import palette, stylesheet
 from ui.style.theme import DARK, LIGHT, Theme
 
 CHOICES = ("system", "light", "dark")
+
+
+class Themed(Protocol):
+    """What keeps colours of the theme, or anything made from them."""
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw in other colours."""
+
+
+def retheme(root: QObject, theme: Theme) -> None:
+    """Tell whatever stands below `root`, and itself, of another theme; nobody hands it on.
+
+    What stands inside is told first: a card that chooses the colour of its badge by the theme has the last word.
+    """
+    for each in (*reversed(root.findChildren(QObject)), root):
+        told: Themed | None = each if hasattr(each, "set_theme") else None
+        if told is not None:
+            told.set_theme(theme)
 
 
 class Appearance(QObject):

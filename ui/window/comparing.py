@@ -13,15 +13,17 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.errors import InspectorError
 from core.store.rows import RunRow
 from ui.background.turns import Work
+from ui.figures.feed import FigureFeed
 from ui.reading.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
 from ui.shell.notices import NoticeText
-from ui.style.appearance import Appearance
+from ui.style.appearance import Appearance, retheme
 from ui.style.theme import Theme
 from ui.window.browsing import Browsing
 from ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
     from core.comparison.values import Comparison, Pair
+    from core.figures import Link
     from core.store.reader import Reader
     from ui.compare.page import ComparePage
     from ui.compare.summary import Summary
@@ -57,6 +59,7 @@ class Comparing(QObject):
         self._began = 0.0
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self._look_again)
+        self._feed = FigureFeed(inspection, self, "compared figures")
         self._page: ComparePage | None = None
         self._scatter: FigureView | None = None
         self._summary: Summary | None = None
@@ -90,13 +93,19 @@ class Comparing(QObject):
         from ui.compare.page import ComparePage
 
         page = ComparePage(theme, self._summary)
-        page.set_theme(theme)  # parts may have been made in another
-        self._appearance.changed.connect(page.set_theme)
+        page.setParent(self._parts)  # so that it hears of another theme before it is shown
+        page.hide()
+        retheme(page, theme)  # parts may have been made in another
         page.closed.connect(self.close)
         page.choose_asked.connect(self.choose_asked)
         page.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
         page.left_for.connect(self._leave)
+        page.figures_asked.connect(self._ask_figures)
+        page.figure_chosen.connect(self._feed.choose)
+        page.link_opened.connect(self._follow_link)
+        self._feed.read.connect(lambda figures: page.figures.set_figures(figures))
+        self._feed.failed.connect(self._parts.notices.report)
         page.report_asked.connect(lambda: self.report_asked.emit(self._runs))
         page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
         return page
@@ -141,6 +150,15 @@ class Comparing(QObject):
         self._asking, self._read = True, self._known(self._inspection.overview)
         question = partial(_compared, runs)
         self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
+        if self.page.in_figures:
+            self._feed.note(*runs)
+
+    def _ask_figures(self) -> None:
+        self._feed.note(*self._runs)
+
+    def _follow_link(self, link: Link) -> None:
+        self.close()
+        self._browsing.follow_link(link)
 
     def _show(self, comparisons: list[Comparison]) -> None:
         self._pause()

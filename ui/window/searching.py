@@ -55,7 +55,6 @@ class Searching(QObject):
             theme = self._appearance.theme
             self._dialog = SearchDialog(theme, self._gateway, self._files, self._window)
             self._dialog.hit_chosen.connect(self._show_hit)
-            self._appearance.changed.connect(self._dialog.set_theme)
         selected = self._code.editor.textCursor().selectedText()
         self._dialog.enter(selected if "\u2029" not in selected else "")
 

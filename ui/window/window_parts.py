@@ -138,13 +138,6 @@ class WindowParts(QWidget):
         self._splitters[name] = splitter
         return splitter
 
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw everything in another theme."""
-        samples = (self.roundtrip, self.diff, self.tests, self.wide, self.prompt, self.metrics)
-        panels = (*samples, self.labels, self.run, self.history)
-        for part in (self.bar, self.notices, self.tree, self.regions, self.code, *panels):
-            part.set_theme(theme)
-
     def set_kind(self, kind: Kind) -> None:
         """Call what a run samples and measures by its names."""
         self._items.heading.setText(kind.nouns.upper())
