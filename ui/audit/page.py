@@ -104,8 +104,3 @@ class AuditPage(QWidget):
         for view, kind in ((self.drawings, False), (self.tables, True)):
             view.set_figures([figure for figure, each in zip(rest, said, strict=True) if each == kind])
         self._stack.setCurrentWidget(self._body)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.drawings.set_theme(theme)
-        self.tables.set_theme(theme)

@@ -105,7 +105,8 @@ class Auditing(QObject):
             from ui.audit.page import AuditPage
 
             page = self._page = AuditPage(self._appearance.theme)
-            self._appearance.changed.connect(page.set_theme)
+            page.setParent(self._parts)  # so that it hears of another theme before it is shown
+            page.hide()
             page.closed.connect(self.close)
             page.choose_asked.connect(self.choose_asked)
             page.score_asked.connect(self.score)
