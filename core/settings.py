@@ -604,6 +604,11 @@ class CosmeticSettings:
     describe: bool = setting(
         True, "write no descriptions and no code from them", label="Describe and write again", option="--no-round-trip"
     )
+    widest_first: bool = setting(
+        False,
+        "work next on the drawn function whose cell has the widest interval, instead of evenly",
+        label="Narrow the widest interval next",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,8 +55,8 @@ FORMS = {
 ALL = "all"
 ALPHA = 0.05
 RESAMPLED = 4000
-MANY = 200
-"""Different values from which on the bootstrap of a mean is told by its limit, a normal distribution."""
+MANY = 50
+"""Items from which on the bootstrap of a mean is told by its limit, a normal distribution."""
 MOST_LINKED = 200
 
 
@@ -108,7 +108,7 @@ def bootstrap_p(counts: tuple[tuple[float, int], ...]) -> float | None:
     spread = math.sqrt(max(0.0, float(values**2 @ often) / size - mean**2) / size)
     if spread == 0.0:
         return 1.0 if mean == 0.0 else 2.0 ** (1 - size)  # all alike: as a coin that shows one side only
-    if len(values) >= MANY:
+    if size >= MANY:
         return math.erfc(abs(mean) / spread / math.sqrt(2))
     drawn = np.random.default_rng(0).multinomial(size, often / size, RESAMPLED) @ values
     tail = min(int((drawn <= 1e-12).sum()), int((drawn >= -1e-12).sum()))

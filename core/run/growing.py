@@ -21,7 +21,7 @@ from core.run.judging import Judging
 from core.run.state import Pace, Run
 from core.seeds import sample_seed
 from core.store.rows import SampleRow
-from core.trips.protocol import Ask, Given, Step, Tree
+from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree
 from core.types import Form, Item, Outcome, Verdict
 
 
@@ -78,12 +78,19 @@ class Growing:
                 if named:
                     self._make(named)
                 elif waiting:
-                    begun = [waiting.popleft() for _ in range(min(together, len(waiting)))]
+                    begun = [self._next(waiting) for _ in range(min(together, len(waiting)))]
                     for work in begun:
                         self._finish_stored(work)
                     active += begun
                 elif active:
                     self._take_verdicts(wait=True)
+
+    def _next(self, waiting: deque[Work]) -> Work:
+        """The item to begin with next: the first, unless the trip chooses."""
+        place = self._trip.next([work.item for work in waiting]) if isinstance(self._trip, ChoosesNext) else 0
+        work = waiting[place]
+        del waiting[place]
+        return work
 
     def grow_from(self, work: Work, step: Step) -> None:
         """Store a step whose text is given, and make what hangs below it and nothing else. Raises as `grow`."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import stdev
 from threading import RLock
 
 from core.errors import ProjectError
@@ -87,6 +89,41 @@ class Version:
         return self.file.text[: shown.start] + self.file.text[body.start :], Span(body.start - gap, body.end - gap)
 
 
+class Widths:
+    """How sure the cells of complexity and transformation are, from what was measured of their functions so far."""
+
+    def __init__(self) -> None:
+        """Nothing is measured yet."""
+        self._changes: dict[tuple[str, str], dict[str, float]] = {}
+
+    def learn(self, item: Item, differences: Mapping[str, Sequence[float]]) -> None:
+        """Keep the mean difference of an item's variants of each kind, in the place of an earlier one."""
+        for change, values in differences.items():
+            if values:
+                cell = self._changes.setdefault((item.facets["complexity"], change), {})
+                cell[item.key] = sum(values) / len(values)
+
+    def of(self, bucket: str, change: str) -> float:
+        """The standard error of a cell's mean; infinite for fewer than two functions."""
+        values = list(self._changes.get((bucket, change), {}).values())
+        return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+
+    def seen(self, bucket: str) -> int:
+        """Functions of a bucket that were measured."""
+        return max((len(cell) for (each, _), cell in self._changes.items() if each == bucket), default=0)
+
+    def widest(self, waiting: Sequence[Item]) -> int:
+        """The place of the item that has a part in the widest cell; of several the one whose bucket has the fewest."""
+
+        def rank(place: int) -> tuple[float, int, int]:
+            item = waiting[place]
+            bucket = item.facets["complexity"]
+            cells = [self.of(bucket, change) for change in COSMETIC_CHANGES if f"no {change}" not in item.origin]
+            return -max(cells, default=0.0), self.seen(bucket), place
+
+        return min(range(len(waiting)), key=rank)
+
+
 class CosmeticTrip:
     """x is a function; its variants do the same, and so should the model."""
 
@@ -100,6 +137,7 @@ class CosmeticTrip:
         self._found: dict[str, tuple[Function, Region]] = {}
         self._dropped: list[str] = []
         self._versions: dict[tuple[str, int, str], Version | Refused] = {}
+        self._widths = Widths()
         self._lock = RLock()  # verdicts are asked for in several threads
 
     # ---- items
@@ -189,6 +227,10 @@ class CosmeticTrip:
         if admitted >= wanted:
             return ()
         return [f"Only {admitted} functions are run by tests that notice when they are gone ({wanted} were asked for)."]
+
+    def next(self, waiting: Sequence[Item]) -> int:
+        """As they were drawn, or where the widest interval can be narrowed."""
+        return self._widths.widest(waiting) if self._asked.widest_first else 0
 
     # ---- versions
 
@@ -428,6 +470,7 @@ class CosmeticTrip:
             change: [value - found[name] for name, value in each.items() if name in found and name != "rouge_l"]
             for change, each in means.items()
         }
+        self._widths.learn(item, differences)
         told |= _mean("change", [d for change, each in differences.items() if change != IDENTITY for d in each])
         told |= _mean("noise", differences.get(IDENTITY, []))
         real = [change for change in tried if change != IDENTITY]

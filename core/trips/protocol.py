@@ -167,6 +167,14 @@ class Trip(Protocol):
 
 
 @runtime_checkable
+class ChoosesNext(Protocol):
+    """What a trip has beside the others' when what is known so far may say which item is worth working on next."""
+
+    def next(self, waiting: Sequence[Item]) -> int:
+        """The place of that item among those drawn and not begun, which are at least one."""
+
+
+@runtime_checkable
 class SelectsCode(Protocol):
     """What a trip has beside the others' when code that a person selects can be an item."""
 

@@ -11,12 +11,14 @@ from factories import model_info, suite
 from core.analyses.marginals import bootstrap_p
 from core.analyses.registry import analyse
 from core.figures import Figure, Grid, Sentence, Table
+from core.kinds import COSMETIC_CHANGES
 from core.metrics.rouge import rouge_l, rouge_synonym, words
 from core.models.mask_prompts import MASK, extract_name, mask_prompt
 from core.results import open_store
 from core.settings import RunSettings
 from core.source.functions import functions
 from core.synonyms import synonyms
+from core.trips.cosmetic import Widths
 from core.types import Item, SourceFile, Span
 
 FORMS = ("difference", "relative", "symmetric", "ratio")
@@ -153,6 +155,25 @@ def test_without_any_pair_it_says_so(tmp_path: Path) -> None:
     found = figures(tmp_path / "runs.sqlite")
     assert isinstance(found["summary"], Sentence) and "no function has scores" in found["summary"].text
     assert isinstance(found["marginal"], Grid) and not found["marginal"].cells
+
+
+def function(key: str, bucket: str, **origin: str) -> Item:
+    return Item(key, "function", "a.py", Span(0, 1), 1, 1, "x", facets={"complexity": bucket}, origin=origin)
+
+
+def test_the_widest_interval_is_narrowed_next() -> None:
+    widths = Widths()
+    unseen, small, large = function("a", "20-30"), function("b", "0-10"), function("c", "10-20")
+    assert widths.widest([small, large]) == 0, "nothing is known: as drawn"
+    for number, (sure, wild) in enumerate([(0.1, -1.0), (0.1, 1.0), (0.2, 0.0)]):
+        for change in COSMETIC_CHANGES:
+            widths.learn(function(f"s{number}", "0-10"), {change: [sure]})
+            widths.learn(function(f"l{number}", "10-20"), {change: [wild]})
+    assert widths.of("0-10", "rename") < widths.of("10-20", "rename") < widths.of("20-30", "rename")
+    assert widths.widest([small, large]) == 1
+    assert widths.widest([small, large, unseen]) == 2
+    refused = {f"no {change}": "why" for change in COSMETIC_CHANGES}
+    assert widths.widest([function("d", "20-30", **refused), small]) == 1, "it has no part in any cell"
 
 
 # --------------------------------------------------------------------------- what the figures are made of
