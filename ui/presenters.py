@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Protocol
 
+from core.generation import Role
 from core.kinds import Kind, counted, known, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
@@ -271,10 +272,12 @@ def scored_against(sample: SampleRow, samples: Mapping[int, SampleRow]) -> Sampl
 
 
 def sample_name(task: str, sample: SampleRow) -> str:
-    """What a sample is in its method."""
+    """What a sample is in its method; of what a transformation made that one's name."""
     kind = known(task)
     chained = kind is not None and kind.chained
     name = role_name(task, sample.role, sample.step if chained else sample.step or sample.index)
+    if sample.role == Role.TRANSFORM:
+        return name.replace(" (", f", {sample.author} (", 1)
     return f"{name}, beside the chain" if chained and sample.index else name
 
 

@@ -90,3 +90,6 @@ def test_the_name_of_a_diff_has_no_sign(stored: StoredRun) -> None:
     assert diff_title("synthesis", code) == "reconstruction"
     assert diff_title("synthesis", replace(code, index=1)) == "reconstruction 2"
     assert sample_name("no such method", words) == "forward"
+    swapped = replace(words, role="transform", author="swap", index=3)
+    assert sample_name("cosmetic", swapped) == "Variant 4, swap (v4)"
+    assert diff_title("cosmetic", swapped) == "variant 4, swap"
