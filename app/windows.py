@@ -14,10 +14,7 @@ from typing import Any
 from app import options as shared
 from app.paths import bundles_folder, default_database
 from core.errors import UserError
-from core.settings import BenchmarkSettings, RunSettings
-from core.source.benchmark import is_benchmark
-from core.source.directives import holds_directives
-from core.source.notebook import is_episodes, is_notebook
+from core.settings import RunSettings
 
 
 def add_commands(commands: Any) -> None:
@@ -34,7 +31,7 @@ def open_last(options: argparse.Namespace) -> int:
 
 
 def open_project(options: argparse.Namespace) -> int:
-    """The window on a named project; a benchmark file or a notebook stands for the project generated from it.
+    """The window on a named project; a file of directives, problems or cells stands for one generated from it.
 
     A bundle of a run is unpacked once, and shown with its own database.
     """
@@ -44,19 +41,10 @@ def open_project(options: argparse.Namespace) -> int:
 
         unpacked = unpack(project, bundles_folder())
         return show(unpacked.root, unpacked.database, None)
-    if holds_directives(project):
-        from core.trips.directive import written_directives
+    if project.is_file():
+        from core.trips.files import project_for
 
-        file = BenchmarkSettings(str(project.resolve()))
-        project = written_directives(RunSettings(benchmark=file)).root
-    elif (is_notebook(project) or is_episodes(project)) and project.is_file():
-        from core.trips.notebook import written_notebook
-
-        project = written_notebook(str(project.resolve())).root
-    elif is_benchmark(project) and project.is_file():
-        from core.trips.benchmark import written_benchmark
-
-        project = written_benchmark(BenchmarkSettings(str(project.resolve()))).root
+        project = project_for(project) or project
     return show(project, options.db or default_database(), None)
 
 

@@ -343,7 +343,10 @@ def roc(made: Written, end: str = "", of: str = "") -> Lines | Sentence:
         f"{made.embedder}; 0.5 tells nothing.{alone}",
         x=Axis("share of failing programs at or above the cosine", 0, 1),
         y=Axis("share of passing programs", 0, 1, "up"),
-        series=(Series("cosine", points), Series("chance", (_corner(0), _corner(1)), tone="muted", dashed=True)),
+        series=(
+            Series(f"cosine, AUC {area.value:.2f}", points),
+            Series("chance", (_corner(0), _corner(1)), tone="muted", dashed=True),
+        ),
     )
 
 
@@ -451,7 +454,7 @@ def to_read(made: Written, end: str = "", of: str = "") -> Iterator[Table | Sent
             row = each.program.rows[0]
             verdict = "" if row.verdict is None or passes else row.verdict.detail
             words = each.program.summaries[0].text if each.program.summaries else ""
-            cells = (each.item.key, each.item.text, words, each.program.cosine, row.temperature, verdict)
+            cells = (each.item.key, each.program.cosine, words, each.item.text, row.temperature, verdict)
             rows.append(Row(cells, links=(each.link,)))
         if not rows:
             yield Sentence(name=f"{name}{end}", title=f"{title}{of}", short=short, text="There is no such program.")
@@ -463,9 +466,9 @@ def to_read(made: Written, end: str = "", of: str = "") -> Iterator[Table | Sent
             note=f"{note} Cosine by {made.embedder}.",
             columns=(
                 Column("Directive"),
-                Column("Words"),
-                Column("First summary"),
                 Column("Cosine", "number", "up"),
+                Column("First summary"),
+                Column("Words"),
                 Column("Temperature", "number"),
                 Column("Verdict"),
             ),

