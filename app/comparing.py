@@ -70,6 +70,9 @@ def add_commands(commands: Any) -> None:
         metavar="GGUF",
         help="audit token vectors too, by this embedding model (default: MiniLM from its package)",
     )
+    analysis.add_argument(
+        "--perturb", action="store_true", help="audit what changes that keep the meaning do to the metrics as well"
+    )
     analysis.add_argument("--html", type=Path, metavar="FILE", help="one self-contained page with the figures")
     shared.add_json(analysis)
     analysis.set_defaults(command=analyse_command)
@@ -80,8 +83,8 @@ def analyse_command(options: argparse.Namespace) -> int:
     chosen = dict(_choice(text) for text in options.choose)
     if options.kind in SCORED:
         _score(options)
-    elif options.embedder is not None:
-        raise UserError("An embedding model is used by an audit only.", "Add --kind audit.")
+    elif options.embedder is not None or options.perturb:
+        raise UserError("Only an audit takes --embedder and --perturb.", "Add --kind audit.")
     with open_reader(options.db or default_database()) as reader:
         figures = analyse(reader, options.runs, options.kind, chosen)
         if options.html is not None:
@@ -107,7 +110,7 @@ def _score(options: argparse.Namespace) -> None:
         store = stack.enter_context(open_store(options.db or default_database()))
         for run_id in options.runs:
             store.reader.run(run_id)
-        score_runs(store, options.runs, show.report, embedder)
+        score_runs(store, options.runs, show.report, embedder, perturb=options.perturb)
 
 
 def _nothing() -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from core.cores import usable_cores
@@ -17,8 +18,9 @@ from core.generation import Embedder, TokenVectors
 from core.metrics.codebleu import Gram, shared_ngrams
 from core.metrics.greedy_match import matched
 from core.metrics.pairs import CRYSTAL, NAMES, all_scores
-from core.metrics.registry import stored_name
-from core.metrics.syntax import plain_code
+from core.metrics.registry import PERTURBATIONS, stored_name
+from core.metrics.syntax import heads, plain_code
+from core.rewrites.names import generic_variables, mask_name
 from core.store.reader import Reader
 from core.store.rows import CandidateRow
 from core.store.writer import Store
@@ -28,6 +30,7 @@ Report = Callable[[str, int, int], None]
 """`(stage, done, total)`; raising from it stops, and what is done is kept."""
 
 BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
+PERTURBED = ("edit_sim", "chrf", "bleu", "codebleu", CRYSTAL)
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,39 @@ def pairs(rows: Sequence[CandidateRow], corpus: str, model: str = "") -> list[Pa
     return found
 
 
+def perturbed(pair: Pair, how: str, corpus: str, model: str = "") -> Pair | None:
+    """The pair after a change that keeps the meaning; None where a side does not parse, or there is no function."""
+    texts: list[str | None] = [pair.candidate, pair.reference]
+    if how.startswith("vars"):
+        sides = {"vars-candidate": (0,), "vars-reference": (1,), "vars-both": (0, 1)}[how]
+        for side in sides:
+            texts[side] = _generic(texts[side] or "")
+    else:
+        entry = pair.row.origin.get("function", "")
+        others = ("candidate_function", "candidate_function" if how == "name-same" else "reference_function")
+        texts = [mask_name(text or "", entry, other) for text, other in zip(texts, others, strict=True)]
+        if not entry or (texts[0], texts[1]) == (pair.candidate, pair.reference):
+            return None
+    candidate, reference = texts
+    if candidate is None or reference is None:
+        return None
+    function = SIGNATURE in pair.row.origin
+    depends = {CRYSTAL: corpus, **dict.fromkeys(BY_VECTORS, model)}
+    names = (*PERTURBED, *(BY_VECTORS[2:] if model else ()))
+    stored = {name: stored_name(f"{name}@{how}", depends.get(name, ""), function) for name in names}
+    return Pair(pair.row, candidate, reference, stored)
+
+
+@lru_cache(4096)
+def _generic(text: str) -> str | None:
+    """With generic variables; statements of a block are read as such."""
+    for head in heads(text):
+        made = generic_variables(head + text)
+        if made is not None:
+            return made[len(head) :]
+    return None
+
+
 def corpus_of(reader: Reader, run_id: int) -> tuple[str, frozenset[Gram]]:
     """The n-grams that the references of a run share, those of problems nobody attempted included, and their digest."""
     items = [item for item in reader.items(run_id) if not item.extra and item.text]
@@ -74,23 +110,32 @@ def corpus_of(reader: Reader, run_id: int) -> tuple[str, frozenset[Gram]]:
     return hashlib.sha256(json.dumps(sorted(shared)).encode()).hexdigest()[:8], shared
 
 
-def score_runs(store: Store, run_ids: Sequence[int], report: Report, embedder: Embedder | None = None) -> int:
-    """Score what has no scores yet; how many candidates that were. Raises StoreError, and what `report` raises."""
+def score_runs(
+    store: Store, run_ids: Sequence[int], report: Report, embedder: Embedder | None = None, *, perturb: bool = False
+) -> int:
+    """Score what has no scores yet; how many candidates that were. Raises StoreError, and what `report` raises.
+
+    With `perturb` the pairs are scored after each of PERTURBATIONS too, which takes some five times as long.
+    """
     model = embedder.info.name if embedder is not None else ""
     done = 0
     for run_id in run_ids:
         corpus, shared = corpus_of(store.reader, run_id)
         found = pairs(store.reader.candidates(run_id), corpus, model)
+        if perturb:
+            changed = (perturbed(pair, how, corpus, model) for pair in found for how in PERTURBATIONS)
+            found += [each for each in list(changed) if each is not None]
         texts = [pair for pair in found if pair.missing - set(BY_VECTORS)]
         _score_texts(store, run_id, texts, shared, report)
         scored = {pair.row.sample_id for pair in texts}
         if embedder is not None:
-            vectors = [pair for pair in found if pair.names[BY_VECTORS[0]] not in pair.row.scores]
+            vectors = [pair for pair in found if pair.names[BY_VECTORS[-1]] not in pair.row.scores]
             _score_vectors(store, run_id, vectors, embedder, report)
             scored |= {pair.row.sample_id for pair in vectors}
         done += len(scored)
         if found:
-            store.drop_scores(run_id, f"{CRYSTAL}:", {pair.names[CRYSTAL] for pair in found})
+            for sign in (":", "@") if perturb else (":",):
+                store.drop_scores(run_id, f"{CRYSTAL}{sign}", {pair.names[CRYSTAL] for pair in found})
     return done
 
 
@@ -98,16 +143,17 @@ def _score_texts(store: Store, run_id: int, found: Sequence[Pair], shared: froze
     wanted = [(pair.candidate, pair.reference, pair.missing - set(BY_VECTORS)) for pair in found]
     report("scoring", 0, len(found))
     for start, scores in all_scores(wanted, shared, usable_cores()):
-        rows = {}
+        rows: dict[int, dict[str, float]] = {}
         for pair, made in zip(found[start:], scores, strict=False):
-            rows[pair.row.sample_id] = {pair.names[name]: value for name, value in made.items()}
+            stored = {pair.names[name]: value for name, value in made.items()}
+            rows.setdefault(pair.row.sample_id, {}).update(stored)
         store.add_many_scores(run_id, rows)
         report("scoring", start + len(scores), len(found))
 
 
 def _score_vectors(store: Store, run_id: int, found: Iterable[Pair], embedder: Embedder, report: Report) -> None:
     """Item by item, since the vectors of all texts together take gigabytes."""
-    waiting = list(found)
+    waiting = sorted(found, key=lambda pair: pair.row.item_id)
     done, total = 0, len(waiting)
     report("matching token vectors", 0, total)
     for _, part in groupby(waiting, key=lambda pair: pair.row.item_id):
@@ -118,7 +164,8 @@ def _score_vectors(store: Store, run_id: int, found: Iterable[Pair], embedder: E
                 if text not in known:
                     known[text] = embedder.tokens([text])[0]
             made = by_vectors(known[pair.candidate], known[pair.reference])
-            rows[pair.row.sample_id] = {pair.names[name]: value for name, value in made.items()}
+            stored = {pair.names[name]: value for name, value in made.items() if name in pair.names}
+            rows.setdefault(pair.row.sample_id, {}).update(stored)
             done += 1
             report("matching token vectors", done, total)
         store.add_many_scores(run_id, rows)

@@ -43,7 +43,7 @@ from core.kinds import counted
 from core.metrics.paired import holm
 from core.metrics.pairs import CRYSTAL, NAMES
 from core.metrics.ranking import FEWEST, fisher_interval
-from core.metrics.registry import FUNCTION, METRICS, Metric, metric
+from core.metrics.registry import FUNCTION, METRICS, PERTURBATIONS, Metric, metric
 from core.metrics.statistics import LEVEL, interval
 from core.metrics.validity import (
     Auc,
@@ -187,6 +187,8 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     yield scatter(judged, shown, choice)
     yield misleading(judged, shown, choice, high=True)
     yield misleading(judged, shown, choice, high=False)
+    if (table := perturbations(judged)) is not None:
+        yield table
     yield from between(judged)
 
 
@@ -194,6 +196,53 @@ def unscored(reader: Reader, run_ids: Sequence[int]) -> int:
     """How many candidates have no scores yet."""
     rows = (row for run_id in run_ids for row in reader.candidates(run_id))
     return sum(not _is_scored(row) for row in rows)
+
+
+def perturbations(judged: Judged) -> Table | None:
+    """What changes that keep the meaning do to each metric (Table 6); None where nobody asked for them."""
+    values: dict[tuple[str, str], dict[int, float]] = {}
+    for at, row in enumerate(judged.rows):
+        for name, value in row.scores.items():
+            base, sign, how = name.split(":")[0].partition("@")
+            if sign:
+                model = f":{name.split(':')[1]}" if METRICS[base].needs == "model" else ""
+                values.setdefault((base + model, how), {})[at] = value
+    rows = []
+    for name in judged.columns:
+        for how, said in PERTURBATIONS.items():
+            changed = values.get((name, how))
+            if not changed:
+                continue
+            places = np.array(sorted(changed))
+            before, after = judged.columns[name][places], np.array([changed[at] for at in sorted(changed)])
+            clusters = judged.clusters[places].tolist()
+            bounds = interval(after.tolist(), metric(name).lowest, against=before.tolist(), clusters=clusters)
+            most = places[np.argsort(-np.abs(after - before), kind="stable")]
+            tau_b, rho = tau(before, after), rank_correlation(before, after, numbered(clusters))
+            cells = (short(name), said, float(after.mean()), Estimate(*bounds, len(places)))
+            left = len(judged.rows) - len(places)
+            correlations = (_correlated(tau_b), _correlated(rho), len(places), left)
+            rows.append(Row((*cells, *correlations), links=judged.ordered(most)))
+    if not rows:
+        return None
+    return Table(
+        name="perturbations",
+        title="After changes that keep the meaning",
+        short="Perturbed",
+        note="The mean, how much that is above the unchanged one's on the same samples, and how alike both rank the "
+        "samples. Left out: a side does not parse, or there is no function whose name could change.",
+        columns=(
+            Column("Metric"),
+            Column("Change"),
+            Column("Mean", "number"),
+            Column("Difference", "signed"),
+            Column("tau-b", "signed"),
+            Column("rho", "signed"),
+            Column("Samples", "count"),
+            Column("Left out", "count"),
+        ),
+        rows=tuple(rows),
+    )
 
 
 def _is_scored(row: CandidateRow) -> bool:

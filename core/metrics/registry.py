@@ -146,6 +146,16 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
 )  # fmt: skip
 
 
+PERTURBATIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "vars-candidate": "variables of the candidate called var0, var1 ...",
+        "vars-reference": "variables of the reference called so",
+        "vars-both": "variables of both called so",
+        "name-same": "both functions called candidate_function",
+        "name-different": "functions called candidate_function and reference_function",
+    }
+)
+"""Changes that keep the meaning (metric audit, Table 6). A score after one is stored as `chrf@vars-both`."""
 FUNCTION = "function"
 """At the end of a stored name: whole functions were compared, where an item is less or more than one."""
 

@@ -30,7 +30,7 @@ def syntax_tree(text: str) -> str | None:
     """
     if len(text) > _LONGEST:
         return None
-    for head in _heads(text):
+    for head in heads(text):
         tree = _parsed(head + text)
         if tree is None:
             continue
@@ -53,7 +53,7 @@ def plain_code(text: str) -> str:
     text = fenced.group(1) if fenced else text
     if len(text) > _LONGEST or not _QUOTED.search(text):
         return text
-    for head in _heads(text):
+    for head in heads(text):
         tree = _parsed(head + text)
         if tree is not None:
             return _without_docstrings(head + text, tree)[len(head) :]
@@ -86,7 +86,7 @@ def _without_docstrings(source: str, tree: ast.Module) -> str:
     return b"\n".join(line for line in lines if line != _GONE).decode()
 
 
-def _heads(text: str) -> Iterator[str]:
+def heads(text: str) -> Iterator[str]:
     """What to put before a text to parse it: nothing, then a block at each indentation that its lines suggest."""
     yield ""
     yield "if 1:\n"

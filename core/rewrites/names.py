@@ -50,6 +50,51 @@ def mask_words(text: str, name: str, mask: str = MASK) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", mask, text)
 
 
+def generic_variables(source: str) -> str | None:
+    """The source with variables and parameters called `var0`, `var1` ... by first appearance (metric audit, Sec. 6).
+
+    Functions, classes, imports, attributes, keywords of calls and names declared global stay. None for source that does
+    not parse.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            nodes = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    bound, fixed, lines = set[str](), set[str](), _lines(source)
+    places: dict[str, list[Place]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            places.setdefault(node.id, []).append((node.lineno, _characters(lines[node.lineno - 1], node.col_offset)))
+            bound |= {node.id} if isinstance(node.ctx, ast.Store) else set()
+        elif isinstance(node, ast.arg):
+            places.setdefault(node.arg, []).append((node.lineno, _characters(lines[node.lineno - 1], node.col_offset)))
+            bound.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found = re.search(rf"\bas\s+({re.escape(node.name)})\s*:", lines[node.lineno - 1])
+            if found:
+                places.setdefault(node.name, []).append((node.lineno, found.start(1)))
+                bound.add(node.name)
+        elif isinstance(node, ast.Nonlocal):
+            for name in node.names:
+                places.setdefault(name, []).append(_definition(lines, node.lineno, node.col_offset, name))
+        elif isinstance(node, ast.Global):
+            fixed |= set(node.names)
+        elif isinstance(node, _Definition):
+            fixed.add(node.name)
+        elif isinstance(node, ast.alias):
+            fixed.add((node.asname or node.name).split(".")[0])
+    at = {offset: name for name in bound - fixed for offset in _offsets(source, places[name], name)}
+    called: dict[str, str] = {}
+    parts, end = list[str](), 0
+    for offset in sorted(at):
+        name = at[offset]
+        parts += source[end:offset], called.setdefault(name, f"var{len(called)}")
+        end = offset + len(name)
+    return "".join([*parts, source[end:]])
+
+
 def _uses(source: str, tree: ast.AST, name: str) -> Iterator[Place]:
     lines = _lines(source)
     for node in ast.iter_child_nodes(tree):

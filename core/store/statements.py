@@ -22,9 +22,10 @@ SAMPLES = """
 SCORES = """
     SELECT c.sample_id, c.reference_id, c.metric, c.value
     FROM samples s JOIN scores c ON c.sample_id = s.id
-    WHERE s.item_id = ?
+    WHERE s.item_id = ? AND instr(c.metric, '@') = 0
     ORDER BY c.sample_id, c.id
 """
+"""But for scores of texts that were changed for an audit."""
 
 LABELS = "SELECT l.*, t.version AS taxonomy_version"
 TAXONOMY = "LEFT JOIN taxonomies t ON t.hash = l.taxonomy_hash"
@@ -55,5 +56,5 @@ METRICS = """
     SELECT DISTINCT c.metric FROM items i
     JOIN samples s ON s.item_id = i.id
     JOIN scores c ON c.sample_id = s.id
-    WHERE i.run_id = ? ORDER BY c.metric
+    WHERE i.run_id = ? AND instr(c.metric, '@') = 0 ORDER BY c.metric
 """

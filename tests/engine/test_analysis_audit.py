@@ -17,7 +17,7 @@ from core.figures import Bars, Figure, Grid, Histogram, Lines, Scatter, Sentence
 from core.figures.reading import marks
 from core.generation import SentenceVector, TokenVectors
 from core.metrics.pairs import NAMES
-from core.metrics.registry import metric, stored_name
+from core.metrics.registry import PERTURBATIONS, metric, stored_name
 from core.metrics.similarity import code_scores
 from core.metrics.syntax import function_of, plain_code
 from core.results import open_reader, open_store
@@ -291,3 +291,33 @@ def test_the_last_function_of_a_name_is_the_one() -> None:
     program = "def f():\n    return 1\n\n@cache\ndef f():\n    return 2\n\nx = f()\n"
     assert function_of(program, "f") == "@cache\ndef f():\n    return 2"
     assert function_of(program, "g") is function_of("def f(:", "f") is None
+
+
+def test_perturbations_change_the_metrics_as_the_paper_expects(tmp_path: Path) -> None:
+    """One side alone with other names lowers; both with generic ones, or one name for both functions, raises."""
+    with open_store(tmp_path / "runs.db") as store:
+        fill_store(store, tmp_path / "shop", 4, 3)
+        rows = store.reader.candidates(1)
+        store._db.execute(
+            "UPDATE items SET text = ?, origin = ?",
+            ("def total(prices):\n    result = sum(prices)\n    return result", '{"function": "total"}'),
+        )
+        store._db.execute("UPDATE samples SET text = ?", ("def total(values):\n    all = sum(values)\n    return all",))
+        store._db.execute("UPDATE samples SET text = 'def total(:' WHERE id = ?", (rows[0].sample_id,))
+        store._db.execute("DELETE FROM scores")
+        score_runs(store, [1], lambda *_: None, LetterVectors(), perturb=True)
+        count = store._db.execute("SELECT count(*) FROM scores").fetchone()
+        assert score_runs(store, [1], lambda *_: None, LetterVectors(), perturb=True) == 0
+        assert store._db.execute("SELECT count(*) FROM scores").fetchone() == count
+        assert not [name for name in store.reader.metrics(1) if "@" in name], "nobody else is shown these"
+        assert not [name for s in store.reader.samples(rows[0].item_id) for name in s.scores if "@" in name]
+    table = audited(tmp_path / "runs.db", [1])["perturbations"]
+    assert isinstance(table, Table)
+    cells = {(str(row.cells[0]), str(row.cells[1])): row.cells for row in table.rows}
+    change = {key[1]: value[3].value for key, value in cells.items() if key[0] == "chrF"}  # type: ignore[union-attr]
+    candidate, reference, both, same, different = (change[said] for said in PERTURBATIONS.values())
+    assert candidate < 0 or reference < 0
+    assert both > 0 and different < 0 <= same  # type: ignore[operator]
+    assert cells["chrF", PERTURBATIONS["vars-both"]][2] > 0.9  # type: ignore[operator]
+    assert {key[0] for key in cells} > {"EDIT-SIM", "CodeBLEU", "CrystalBLEU", "letters- small: F1"}
+    assert cells["chrF", PERTURBATIONS["vars-candidate"]][7] == 1, "one candidate does not parse"

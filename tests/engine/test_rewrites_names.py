@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from core.rewrites.names import mask_name, mask_words
+from core.rewrites.names import generic_variables, mask_name, mask_words
 from core.trips.benchmark import masked_source
 from core.types import Span
 
@@ -50,3 +50,29 @@ def test_a_span_stays_with_its_text(body: str) -> None:
     source, span = masked_source(f"{head}{body}\n", Span(len(head), len(head) + len(body)), "solve_it")
     assert source[: span.start] == "def func(x):\n    "
     assert source[span.start : span.end] == body.replace("solve_it", "func")
+
+
+def test_generic_variables_are_numbered_by_first_appearance() -> None:
+    source = (
+        "def f(total, items=None, *rest):\n"
+        "    global count\n"
+        "    import os\n"
+        "    try:\n"
+        "        for i, total in enumerate(items):\n"
+        "            count += os.size(total, items=i)\n"
+        "    except ValueError as err:\n"
+        "        raise KeyError(err) from err\n"
+        "    return [lambda é: é + item.total for item in rest]\n"
+    )
+    assert generic_variables(source) == (
+        "def f(var0, var1=None, *var2):\n"
+        "    global count\n"
+        "    import os\n"
+        "    try:\n"
+        "        for var3, var0 in enumerate(var1):\n"
+        "            count += os.size(var0, items=var3)\n"
+        "    except ValueError as var4:\n"
+        "        raise KeyError(var4) from var4\n"
+        "    return [lambda var5: var5 + var6.total for var6 in var2]\n"
+    )
+    assert generic_variables("def f(:") is None and generic_variables("") == ""
