@@ -151,13 +151,13 @@ def _oddities(made: Written) -> Iterator[str]:
     codeless = sum(not each.program.rows[0].text.strip() for each in made.every)
     recited = sum(each.program.rows[0].scores.get("directive_recited", 0.0) > 0 for each in made.every)
     if empty:
-        yield f"{counted(empty, 'summary').replace('summarys', 'summaries')} said nothing and have no cosine."
+        yield f"Of {len(summaries)} summaries {empty} said nothing: they have no cosine."
     if codeless:
-        yield f"{counted(codeless, 'program')} held no code: taken for not similar."
+        yield f"Of the programs {codeless} held no code: not similar."
     if cut:
-        yield f"Of {cut} of {len(summaries)} comparisons {made.embedder} read a text in part only, for its length."
+        yield f"Of {len(summaries)} comparisons {cut} rest on the beginning of a text: {made.embedder} reads no more."
     if recited:
-        yield f"{counted(recited, 'program')} repeat words of their directive in code, where a summary may find them."
+        yield f"Of the programs {recited} repeat words of their directive in code, where a summary may find them."
 
 
 # --------------------------------------------------------------------------- tests against similarity

@@ -440,4 +440,4 @@ def test_what_says_nothing_is_not_similar_and_counted(tmp_path: Path) -> None:
     found = figures(tmp_path / "r.sqlite", stored(tmp_path / "r.sqlite", made))
     table, summary = found["table"], found["summary"]
     assert isinstance(table, Table) and [row.cells[1:] for row in table.rows][:2] == [(1, 1), (1, 0)]
-    assert isinstance(summary, Sentence) and "3 summaries said nothing and have no cosine." in summary.text
+    assert isinstance(summary, Sentence) and "Of 6 summaries 3 said nothing: they have no cosine." in summary.text
