@@ -340,12 +340,14 @@ def _notes(judged: Judged) -> Iterator[Sentence]:
     said = []
     if judged.unscored:
         said.append(f"{counted(judged.unscored, 'judged sample')} not scored yet: {_WAIT}")
+    absent: dict[int, list[str]] = {}
     for name, values in judged.columns.items():
         known = values[judged.known(name)]
         if len(set(known)) == 1:
             said.append(f"{short(name)} is {known[0]:.2f} for all: no correlation.")
         if len(known) < len(values):
-            said.append(f"{short(name)} is not defined for {counted(len(values) - len(known), 'sample')}.")
+            absent.setdefault(len(values) - len(known), []).append(short(name))
+    said += [f"Not defined for {counted(missing, 'sample')}: {', '.join(names)}." for missing, names in absent.items()]
     if len(judged.systems) < 2:
         said.append("One run only: ties and the power to tell systems apart need two.")
     said += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sacrebleu
+from rapidfuzz.distance import Levenshtein
 
 from core.generation import TokenVectors
 from core.metrics.codebleu import TooLargeError, codebleu, crystalbleu, shared_ngrams
@@ -140,3 +143,47 @@ def test_token_vectors_match_greedily() -> None:
     opposite = TokenVectors(("a",), np.array([[-1, 0]], dtype=np.float32))
     assert matched(opposite, TokenVectors(("a",), -opposite.values), code=True)["f1"] == 0.0, "never below 0"
     assert f_score(0.0, 0.0, 1) == 0.0
+
+
+def test_what_other_packages_compute_is_theirs_on_the_same_pairs() -> None:
+    for pair in PAIRS:
+        candidate, reference = pair["candidate"], pair["reference"]
+        found = scores((candidate, reference, frozenset(NAMES) - set(PARTS)), EMPTY)
+        longest = max(len(candidate), len(reference))
+        distance = Levenshtein.distance(candidate, reference)
+        assert found["edit_sim"] == pytest.approx(1 - distance / longest if longest else 1.0, abs=1e-9)
+        if candidate.strip() and reference.strip():
+            assert found["chrf"] == pytest.approx(sacrebleu.sentence_chrf(candidate, [reference]).score / 100, abs=1e-9)
+            words, wanted = (" ".join(re.findall(r"\w+|[^\w\s]", text)) for text in (candidate, reference))
+            theirs = sacrebleu.sentence_bleu(words, [wanted], tokenize="none", use_effective_order=True)
+            assert found["bleu"] == pytest.approx(theirs.score / 100, abs=1e-9)
+        assert found["exact_match_strict"] == float(candidate == reference)
+
+
+def test_token_vectors_are_matched_by_the_paper_s_formulas_on_the_same_pairs() -> None:
+    """Equations 1 to 4, token by token."""
+    random = np.random.default_rng(1)
+    known: dict[str, np.ndarray[Any, Any]] = {}
+
+    def vectors(text: str) -> TokenVectors:
+        tokens = tuple(re.findall(r"\w+|[^\w\s]", text))[:40]
+        for token in tokens:
+            known.setdefault(token, random.normal(size=6).astype(np.float32))
+        rows = np.array([known[token] for token in tokens], dtype=np.float32)
+        return TokenVectors(tokens, rows.reshape(len(tokens), 6))
+
+    def similar(one: str, other: str) -> float:
+        a, b = known[one].astype(float), known[other].astype(float)
+        return max(0.0, float(a @ b / np.sqrt((a @ a) * (b @ b))))
+
+    for pair in PAIRS:
+        made, wanted = vectors(pair["candidate"]), vectors(pair["reference"])
+        ours = matched(made, wanted, code=True)
+        kept = [[t for t in side.tokens if re.search(r"[A-Za-z0-9+*/&|~-]", t)] for side in (made, wanted)]
+        if not kept[0] or not kept[1]:
+            assert ours == {"p": 0.0, "r": 0.0, "f1": 0.0, "f3": 0.0}
+            continue
+        p = sum(max(similar(t, u) for u in kept[1]) for t in kept[0]) / len(kept[0])
+        r = sum(max(similar(t, u) for u in kept[0]) for t in kept[1]) / len(kept[1])
+        expected = (p, r, 2 * p * r / (p + r) if p + r else 0.0, 10 * p * r / (9 * p + r) if p + r else 0.0)
+        assert (ours["p"], ours["r"], ours["f1"], ours["f3"]) == pytest.approx(expected, abs=1e-6)

@@ -11,17 +11,20 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, chat_server, completion
 
+from core.analyses.registry import analyse
 from core.control import Control
 from core.errors import ProjectError
 from core.events import Event, ItemReady, RunFinished
+from core.figures import Bars, Table
 from core.generation import Role
 from core.results import open_store
 from core.run.pipeline import resume, start
-from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings
+from core.scoring import score_runs
+from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings, SamplesSettings
 from core.source.benchmark import read_benchmark
 from core.store.rows import SampleRow
 from core.trips.benchmark import masked_problem
-from core.types import Problem
+from core.types import SIGNATURE, Problem
 from resources import path as resource
 
 POCKET = resource("benchmark", "pocket.jsonl")
@@ -102,6 +105,31 @@ def test_references_as_an_echo_model(tmp_path: Path) -> None:
     solved = [row for row in rows if row.role == Role.SOLVE]
     assert {row.parent_id for row in solved} == {row.id for row in written}
     assert {row.temperature for row in solved} == {0.0}
+
+
+def test_its_runs_are_audited_as_whole_functions_beside_imported_samples(tmp_path: Path) -> None:
+    """What the echo model wrote is the reference; an imported system's programs stand in the same columns."""
+    finished, *_ = run(tmp_path, Rule())
+    lines = [json.loads(line) for line in POCKET.read_text("utf-8").splitlines()]
+    samples = tmp_path / "codex.jsonl"
+    rows = [{"task_id": line["task_id"], "completion": "    return None\n", "passed": False} for line in lines]
+    samples.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    settings = RunSettings(
+        task="imported",
+        benchmark=BenchmarkSettings(file=str(POCKET)),
+        samples=SamplesSettings(str(samples), trusted=True),
+    )
+    with open_store(tmp_path / "runs.sqlite") as store:
+        imported = start(settings, samples, store, lambda event: None, Control())
+        runs = [finished.run_id, imported.run_id]
+        score_runs(store, runs, lambda *_: None)
+        for row in store.reader.candidates(finished.run_id):
+            assert row.origin[SIGNATURE].startswith("def ")
+            assert row.scores["codebleu:function"] == 1.0 or not row.passed
+        figures = {figure.name: figure for figure in analyse(store.reader, runs, "audit")}
+    systems, ties = figures["systems"], figures["ties"]
+    assert isinstance(systems, Table) and [row.cells[2] for row in systems.rows] == [5, len(lines)]
+    assert isinstance(ties, Bars) and len(ties.bars) >= 10, "both attempted the same problems, under the same keys"
 
 
 def test_a_model_that_writes_nothing_and_one_that_needs_no_words(tmp_path: Path) -> None:
