@@ -214,14 +214,15 @@ def _problem(number: int, words: str, prelude: str, header: str, entry: str, ref
 
 def _of_problem(problem: Problem) -> Directive:
     """Its words without examples are the directive: what a function is to do, not what it gives for some values."""
-    words = without_examples(problem.words)
+    words = without_examples(problem.words, problem.entry)
     return Directive(problem.key, words, problem, _header_of(problem), tested=True, solved=True)
 
 
-def without_examples(words: str) -> str:
-    """A docstring up to its examples; whole where nothing stands before them."""
-    found = _EXAMPLES.search(words)
-    return (words[: found.start()].strip() if found else "") or words.strip()
+def without_examples(words: str, entry: str) -> str:
+    """A docstring up to its examples, or the first line that calls the function; whole where nothing is before."""
+    call = re.compile(rf"(?m)^[ \t]*{re.escape(entry)}\(")
+    starts = [found.start() for form in (_EXAMPLES, call) if (found := form.search(words))]
+    return words[: min(starts, default=len(words))].strip() or words.strip()
 
 
 def _header_of(problem: Problem) -> str:

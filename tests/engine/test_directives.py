@@ -115,11 +115,12 @@ def test_a_benchmark_is_a_file_of_directives(tmp_path: Path) -> None:
         ("Add them.\n\n    Examples:\n    add(1, 2) is 3", "Add them."),
         ("Add them.\nFor example:\nadd(1, 2) == 3", "Add them."),
         ("Add the examples of the list.", "Add the examples of the list."),
+        ("Add them.\n\nadd(1, 2) == 3\nadd(0, 0) ➞ 0", "Add them."),
         (">>> add(1, 2)\n3", ">>> add(1, 2)\n3"),
     ],
 )
 def test_examples_are_no_part_of_a_directive(words: str, left: str) -> None:
-    assert without_examples(words) == left
+    assert without_examples(words, "add") == left
 
 
 @pytest.mark.parametrize(
