@@ -344,10 +344,12 @@ def summary(reader: Reader, run_ids: Sequence[int]) -> Sentence:
             continue
         low, high = change.low or 0.0, change.high or 0.0
         told = "worse" if change.value < 0 else "better"
-        sure = "" if low > 0 or high < 0 else ", which may be chance"
-        size = f"{abs(change.value):.2f} {told}" if round(abs(change.value), 2) else "as good"
+        moves = round(abs(change.value), 2) > 0
+        sure = "" if low > 0 or high < 0 or not moves else ", which may be chance"
+        size = f"{abs(change.value):.2f} {told}" if moves else "as good"
         said.append(f"{name} is {size} on variants, over tasks and {counted(change.n, 'function')}{sure}.")
         if noise is not None and noise.value is not None:
-            moved = f"{abs(noise.value):.2f} {'worse' if noise.value < 0 else 'better'}"
+            moves = round(abs(noise.value), 2) > 0
+            moved = f"{abs(noise.value):.2f} {'worse' if noise.value < 0 else 'better'}" if moves else "as good"
             said.append(f"Asked again about what was not changed it is {moved}.")
     return Sentence(name="summary", title="Cosmetic variance", text=" ".join(said))
