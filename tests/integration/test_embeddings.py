@@ -50,7 +50,7 @@ def test_vectors_agree_with_the_package_s_own(embedder: GgufEmbedder) -> None:
     for vector, expected in zip(found, EXPECTED.values(), strict=True):
         assert float(np.dot(vector.values, expected)) == pytest.approx(1.0, abs=1e-4)
         assert float(np.linalg.norm(vector.values)) == pytest.approx(1.0, abs=1e-5)
-    assert [vector.truncated for vector in found] == [False, False, True]
+    assert [vector.truncated for vector in found] == [False, False, True, False, False, False]
 
 
 def test_the_mean_over_all_tokens_is_the_pooled_vector(embedder: GgufEmbedder) -> None:
