@@ -23,8 +23,7 @@ from itertools import islice
 from pathlib import Path
 
 from core.oracle.factory import open_oracle
-from core.oracle.inside.codeswap import LINE
-from core.oracle.inside.screening import screen
+from core.oracle.inside.screening import LINE, screen
 from core.regions.finding import find_regions
 from core.regions.sampling import draw
 from core.settings import OracleSettings, RegionSettings

@@ -6,17 +6,16 @@ import __future__
 import ast
 import gc
 import os
-import re
 from types import CodeType, FunctionType
 from typing import Any, Iterator
+
+from .screening import LINE
 
 FUTURES = 0
 """The bits of `co_flags` that `from __future__` sets."""
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag
 
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-"""As Python counts lines; `str.splitlines` splits at more characters."""
 KIND = 0x02 | 0x04 | 0x08 | 0x20 | 0x80 | 0x100 | 0x200
 """New locals, varargs, keywords, generator, coroutine, iterable coroutine, asynchronous generator."""
 

@@ -7,9 +7,11 @@ text itself always passes.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Tuple
 
 _COMPARISONS = """
@@ -36,6 +38,8 @@ NAMES = {
     **dict.fromkeys(("__subclasses__", "__globals__", "__builtins__", "__code__", "__closure__"), "internals"),
 }
 """Names, and the flag of who uses one."""
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+"""As Python counts lines; `str.splitlines` splits at more characters."""
 WORDS = re.compile(r"\b(?:%s|ANY|compare)\b|/proc/|test" % "|".join([*COMPARISONS, *MODULES, *NAMES]))
 MOCKS = frozenset(["mock", "unittest"])
 TEST_MODULE = re.compile(r"conftest|test_\w*|\w+_tests?")
@@ -51,24 +55,83 @@ def screen(original: str, candidate: str) -> tuple[list[str], list[str]]:
     plain = candidate.isascii() and COMPARISONS.isdisjoint(words)  # Python reads many letters as the same name
     if plain and not Counter(words) - Counter(WORDS.findall(original)):
         return [], []
-    known, found = _Found(original), _Found(candidate)
-    return sorted(found.held - known.held), sorted(set(found.flags) - set(known.flags))
+    known, found = _parts(original), _Parts(candidate)
+    gone, come = known.without(found), found.without(known)
+    mocked = known.mocked or _mocks(come)
+    if mocked is not known.mocked:  # then what stands in both texts may mean something else
+        gone, come = known.statements, found.statements
+    before, after = _Found(gone, known.mocked), _Found(come, mocked)
+    flags = set(after.flags)
+    if flags:
+        flags -= set(_Found(known.statements, known.mocked).flags)
+    return sorted(after.held - before.held), sorted(flags)
+
+
+def prepare(original: str) -> None:
+    """What candidates in this file will need is made once, for all that are forked from here."""
+    if not original.isascii() or not COMPARISONS.isdisjoint(WORDS.findall(original)):
+        with suppress(*_UNREADABLE):
+            _ = _parts(original).mocked
+
+
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+
+
+class _Parts:
+    """A text's outermost statements, each with its lines: what stands in both texts says nothing about either.
+
+    Attributes:
+        statements: in their order.
+    """
+
+    def __init__(self, text: str) -> None:
+        """The text compiles."""
+        lines = LINE.findall(text)
+        self.statements: list[ast.stmt] = ast.parse(text).body
+        self._texts = ["".join(lines[_first(node) - 1 : node.end_lineno]) for node in self.statements]
+
+    @functools.cached_property
+    def mocked(self) -> bool:
+        """Whether a module of mocks is imported anywhere."""
+        return _mocks(self.statements)
+
+    def without(self, other: _Parts) -> list[ast.stmt]:
+        """The statements that the other text has not, or not as often."""
+        left, found = Counter(other._texts), []
+        for statement, text in zip(self.statements, self._texts):
+            if left[text] > 0:
+                left[text] -= 1
+            else:
+                found.append(statement)
+        return found
+
+
+_parts = functools.lru_cache(maxsize=32)(_Parts)
+
+
+def _first(node: Any) -> int:
+    """The line that a statement begins in, its decorators included."""
+    first: int = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    return first
+
+
+def _mocks(statements: list[ast.stmt]) -> bool:
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return any(MOCKS.intersection(path.split(".")) for node in nodes for path in _imported(node))
 
 
 class _Found:
-    """What stands in a text.
+    """What stands in some statements.
 
     Attributes:
         held: reasons not to believe a pass, each as often as it is met.
         flags: likewise of what is odd.
     """
 
-    def __init__(self, text: str) -> None:
-        """The text compiles."""
-        tree = ast.parse(text)
-        nodes = list(ast.walk(tree))
+    def __init__(self, statements: list[ast.stmt], mocked: bool) -> None:
+        """`mocked`: whether a module of mocks is imported in the file."""
+        nodes = [node for statement in statements for node in ast.walk(statement)]
         self._called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-        mocked = any(MOCKS.intersection(path.split(".")) for node in nodes for path in _imported(node))
         self.held: Counter[str] = Counter()
         self.flags: Counter[str] = Counter()
         for node in nodes:

@@ -83,12 +83,13 @@ class Zygote:
 
     def __init__(self, wire: Wire, config: dict[str, Any]) -> None:
         """Import what children will need, and guard this process against them."""
-        from . import candidate, child
+        from . import candidate, child, screening
 
         self._wire = wire
         self._config = config
         self._child = child
         self._announce = candidate.announce
+        self._prepare_screen = screening.prepare
         self._collected: Any = None
         self._plain: Any = None
         self._body: Callable[[Any, dict[str, Any]], None]
@@ -180,6 +181,8 @@ class Zygote:
         if refusal:
             self._wire.send({"done": request["id"], "frames": [["fallback", refusal]]})
             return
+        for change in request.get("changes", ()):
+            self._prepare_screen(change["original"])
         if self._plain is not None:
             self._plain.prepare(request)
 
