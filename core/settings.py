@@ -190,6 +190,7 @@ class OracleSettings:
         resumable=True,
         rare=True,
     )
+    cluster: str = ""  # that judges; set when a run begins, by the run's own `cluster`
 
 
 @dataclass(frozen=True, slots=True)
@@ -654,6 +655,15 @@ class RunSettings:
         "items worked on together: more fill the model's batches better",
         label="Items worked on together",
         most=1000,
+        resumable=True,
+        rare=True,
+    )
+    cluster: str = setting(
+        "",
+        "run models and tests on this Ray cluster: local, local:N or ray://HOST:PORT",
+        label="Cluster",
+        sign="ADDRESS",
+        unset="this machine alone",
         resumable=True,
         rare=True,
     )

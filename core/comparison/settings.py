@@ -10,7 +10,7 @@ from core.store.rows import RunRow
 
 _FILE = ("name", "quantization", "sha256", "served", "template_sha256")
 _MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build")
-_ELSEWHERE = frozenset({"model", "backward_model", "series", "task", "version"})
+_ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", "version"})
 """Settings that the model's own record tells better, or that are checked before."""
 
 

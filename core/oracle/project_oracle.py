@@ -70,9 +70,16 @@ class ProjectOracle:
 
     def suite(self, progress: Progress) -> Suite:
         """See `core.types.Oracle`."""
-        return self._learn(progress).suite
+        return self.learn(progress).suite
 
-    def _learn(self, progress: Progress) -> Baseline:
+    def adopt(self, baseline: Baseline) -> None:
+        """Judge by what another oracle of the same project learned; the suite is not run here."""
+        with self._learning:
+            self._baseline = baseline
+            self._hire(baseline)
+
+    def learn(self, progress: Progress) -> Baseline:
+        """Run the suite, or take what is kept of it, once. Raises as `suite`."""
         with self._learning:
             if self._baseline is None:
                 self._baseline = self._cached_or_run(progress)
@@ -130,7 +137,7 @@ class ProjectOracle:
     def _judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
-        baseline = self._learn(_silent)
+        baseline = self.learn(_silent)
         verdict = self._run_both(candidate, tests, baseline, every_test)
         # What does not pass has had an effect.
         if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):

@@ -25,7 +25,7 @@ from core.models.gguf import check_generative, read_header
 from core.models.opening import local_files
 from core.models.styles import told_as_before
 from core.run import pipeline
-from core.run.opening import open_models, open_source, record, reporter, require_same
+from core.run.opening import enter_cluster, open_models, open_source, record, reporter, require_same
 from core.run.state import Emit, Made, Parts, Run
 from core.setting import check
 from core.settings import NamedModel, RunSettings
@@ -151,6 +151,8 @@ class _Series:
         """
         self._check_files()
         with ExitStack() as stack, self._loaded:
+            self._settings = enter_cluster(stack, self._project, self._settings, lambda text: self._emit(Notice(text)))
+            self._plan = planned(self._settings)
             opened: Opened | None = None
             for settings in self._plan:
                 stored = self._stored(settings)

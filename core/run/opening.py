@@ -17,6 +17,7 @@ from core.errors import Bug, ProjectError
 from core.events import Notice, Progress
 from core.generation import Generation, Model, ModelInfo, Prompt, Request
 from core.kinds import task
+from core.models.discovery import bundled_model
 from core.models.opening import check_machine, open_model
 from core.models.styles import forward_only, told_as_before
 from core.run.state import Emit, Parts, Run
@@ -70,7 +71,7 @@ def open_parts(
 
     `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
-    settings = share_cores(settings, usable_cores())
+    settings = enter_cluster(stack, project, share_cores(settings, usable_cores()), notify)
     if not task(settings.task).models:
         opened = opener(settings.task)(stack, project, settings, notify, report)
         nobody = Nobody(opened.author)
@@ -78,6 +79,15 @@ def open_parts(
     check_source(settings)
     models = open_models(stack, settings, notify, report, on_model)
     return Parts(opener(settings.task)(stack, project, settings, notify, report), *models)
+
+
+def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify) -> RunSettings:
+    """The settings for the cluster that they name, connected as long as the stack; unchanged without one."""
+    if not settings.cluster:
+        return settings
+    from core.cluster.session import connected  # Ray is an extra
+
+    return stack.enter_context(connected(project, settings, notify))
 
 
 def open_models(
@@ -89,7 +99,7 @@ def open_models(
         report("loading the model", 0, 1)
 
     def opened(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
-        model = open_model(path, endpoint, generation, beat)
+        model = placed(path, endpoint, generation)
         stack.callback(model.close)
         on_model(model)
         info = model.info
@@ -100,7 +110,17 @@ def open_models(
             )
         return model
 
-    check_machine(settings, notify)
+    def placed(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
+        if not settings.cluster or endpoint is not None:
+            return open_model(path, endpoint, generation, beat)
+        from core.cluster.remote import open_cluster_model
+        from core.cluster.session import read_address
+
+        most = read_address(settings.cluster).workers
+        return open_cluster_model(Path(path) if path else bundled_model(), generation, most, notify, beat)
+
+    if not settings.cluster:
+        check_machine(settings, notify)
     generation = settings.generation
     forward_style = generation if settings.one_model else forward_only(generation)
     forward = backward = opened(settings.model, settings.endpoint, forward_style)

@@ -24,6 +24,9 @@ from core.settings import RunSettings
 from core.store.writer import Store
 from core.trips.protocol import KnowsHowMany
 
+AHEAD = 2
+"""Items at a time for each host of a cluster."""
+
 
 def start(settings: RunSettings, project: Path, store: Store, emit: Emit, control: Control) -> RunFinished:
     """Begin a new run and see it to its end.
@@ -85,7 +88,10 @@ def _work(run: Run) -> None:
     done = sum(stored_samples(reader.samples(work.item_id), given=given) for work in works)
     pace = Pace(sum(trip.expected(work.item) for work in works), done)
     run.emit(pace.now())
-    Growing(run, pace).grow(works, run.settings.together)
+    together = run.settings.together
+    if run.parts.hosts > 1:  # none of them is to wait for another's last sample
+        together = max(together, AHEAD * run.parts.hosts)
+    Growing(run, pace).grow(works, together)
 
 
 def _first_light(run: Run, items: Iterator[Work]) -> Iterator[Work]:

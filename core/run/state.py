@@ -35,6 +35,11 @@ class Parts:
         """How the run's artefacts are chained."""
         return self.opened.trip
 
+    @property
+    def hosts(self) -> int:
+        """On how many machines of a cluster models work at a time; 1 elsewhere."""
+        return max(getattr(model, "hosts", 1) for model in (self.forward, self.backward))
+
     def used(self, model: Model) -> ModelInfo:
         """What a run records of a model: where the task has no gap to fill, code is asked for as all else."""
         info = model.info

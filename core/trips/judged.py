@@ -38,11 +38,19 @@ def open_named(project: Path, notify: Notify) -> Codebase:
 
 def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
     """Run the codebase's own tests. Raises ProjectError, TargetError, SandboxError."""
-    oracle = open_oracle(codebase, settings, notify, report)
+    oracle = _opened(codebase, settings, notify, report)
     stack.callback(oracle.close)
     suite = oracle.suite(report)
     _name("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
     return Judged(codebase, oracle, suite)
+
+
+def _opened(codebase: Codebase, settings: OracleSettings, notify: Notify, report: Report) -> Oracle:
+    if not settings.cluster:
+        return open_oracle(codebase, settings, notify, report)
+    from core.cluster.remote import ClusterOracle  # Ray is an extra, loaded where a cluster is named
+
+    return ClusterOracle(settings, notify, lambda: report("learning the tests on the cluster", 0, 1))
 
 
 def _name(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:

@@ -1,0 +1,238 @@
+"""A Ray cluster for the time of a run: who is asked, with which token, and what is shipped to whom.
+
+Ray itself is imported here and in `core.cluster.remote` only, and only when a cluster is named: it is an extra.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import ipaddress
+import logging
+import os
+import re
+import socket
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.cores import usable_cores
+from core.errors import UserError
+from core.kinds import task
+from core.oracle.interpreter import find_interpreter
+from core.settings import RunSettings
+from core.source.walk import every_file
+
+SANDBOX = "rtc-sandbox"
+"""Label of hosts that have a sandbox: `ray start --labels rtc-sandbox=yes`. Only they judge."""
+MOST_SHIPPED = 200 << 20
+"""Bytes of a project that travel. Ray itself refuses more than 512 MiB; so large a project holds what no test reads."""
+_LOCAL = re.compile(r"local(?::([1-9]\d{0,2}))?")
+_REMOTE = re.compile(r"(?:ray://|(?!local:))(?P<host>\[[0-9a-f:]+\]|[\w.-]+):\d{1,5}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What `--cluster` names.
+
+    Attributes:
+        workers: of a cluster that is started here, how many models and judges it has; None for one that is there.
+    """
+
+    text: str
+    host: str = "127.0.0.1"
+    workers: int | None = None
+
+    @property
+    def loopback(self) -> bool:
+        """Whether nothing that is sent leaves this machine."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
+
+
+def read_address(text: str) -> Address:
+    """`local`, `local:N`, `ray://HOST:PORT`, or HOST:PORT from a host of the cluster. Raises UserError."""
+    if found := _LOCAL.fullmatch(text):
+        return Address(text, workers=int(found[1] or max(1, usable_cores() - 1)))
+    if found := _REMOTE.fullmatch(text):
+        return Address(text, found["host"])
+    raise UserError(f"{text!r} names no cluster.", "Say --cluster local, local:4 or ray://HOST:10001.")
+
+
+def require_ray() -> None:
+    """Raise UserError where Ray is not installed."""
+    if importlib.util.find_spec("ray") is None:
+        raise UserError(
+            "--cluster needs Ray, which is not installed.", "Install it: pip install 'rtc-inspector[cluster]'"
+        )
+
+
+def require_token(address: Address) -> None:
+    """Raise UserError where a cluster on other machines would be reached without a token.
+
+    Whoever reaches a Ray cluster runs code on it, so both sides must know one another.
+    """
+    if address.loopback:
+        return
+    named = os.environ.get("RAY_AUTH_TOKEN"), os.environ.get("RAY_AUTH_TOKEN_PATH")
+    file = Path(named[1]) if named[1] else Path.home() / ".ray" / "auth_token"
+    if os.environ.get("RAY_AUTH_MODE", "token").lower() != "token" or not (named[0] or file.is_file()):
+        raise UserError(
+            f"The cluster at {address.text} is on other machines, and no token says who may use it.",
+            "Make one with `ray get-auth-token --generate`, give it to every host, start Ray there with "
+            "RAY_AUTH_MODE=token, and set RAY_AUTH_TOKEN_PATH here.",
+        )
+
+
+@dataclass(frozen=True)
+class Host:
+    """One machine of the cluster, as Ray knows it."""
+
+    name: str
+    cores: float
+    memory: float
+    sandbox: bool
+
+
+class Session:
+    """A connected cluster. `settings` are those of the run, with the judges that the cluster has."""
+
+    def __init__(self, address: Address, settings: RunSettings, notify: Callable[[str], None]) -> None:
+        """Use `connected`."""
+        self.address, self.settings, self.notify = address, settings, notify
+
+    def hosts(self) -> list[Host]:
+        """Those that are alive."""
+        import ray
+
+        return [
+            Host(
+                node["NodeManagerHostname"],
+                node["Resources"].get("CPU", 0.0),
+                node["Resources"].get("memory", 0.0),
+                (node.get("Labels") or {}).get(SANDBOX) == "yes",
+            )
+            for node in ray.nodes()
+            if node["Alive"]
+        ]
+
+
+@contextmanager
+def connected(project: Path, settings: RunSettings, notify: Callable[[str], None]) -> Iterator[RunSettings]:
+    """The settings for a run on the cluster that they name; the cluster is left at the end, a local one stopped.
+
+    A project of files travels along, and is judged there; what is generated (problems, cells) or comes of a history is
+    judged on this machine. Raises UserError.
+    """
+    address = read_address(settings.cluster)
+    require_ray()
+    require_token(address)
+    judged = task(settings.task).draws_from == "region" and settings.benchmark.file is None
+    if judged and settings.oracle.sandbox == "none" and not address.loopback:
+        raise UserError(
+            "Without a sandbox, hosts of a cluster would run what a model writes with all their rights.",
+            "Leave out --sandbox none.",
+        )
+    import ray
+
+    own = not ray.is_initialized()
+    if own:
+        _start(address, project if judged else None, settings)
+    session = Session(address, settings, notify)
+    try:
+        hosts = session.hosts()
+        if own:
+            _say(address, hosts, project if judged else None, notify)
+        yield _for_hosts(session, hosts, project, judged)
+    finally:
+        if own:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ray.shutdown()
+
+
+def _start(address: Address, project: Path | None, settings: RunSettings) -> None:
+    import ray
+
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else Ray tells its makers about the cluster
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns of at every actor without a GPU
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what its processes think is for their own log files
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    options: dict[str, Any] = {"log_to_driver": False, "configure_logging": False, "logging_level": "ERROR"}
+    if project is not None:
+        options["runtime_env"] = {"working_dir": str(project), "excludes": _left_out(project)}
+    if address.workers is not None:
+        cores = address.workers * (settings.generation.threads or 1)
+        options |= {"num_cpus": cores, "labels": {SANDBOX: "yes"}, "include_dashboard": False}
+        options |= {"_node_ip_address": "127.0.0.1"}
+    else:
+        options["address"] = address.text
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ray.init(**options)
+        # Ray prints what its hosts report to standard output, even without `log_to_driver`: JSON lines stand there.
+        ray._private.worker._worker_logs_enabled = False
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise UserError(
+            f"The cluster at {address.text} cannot be used: {str(error).splitlines()[0] if str(error) else error!r}",
+            "Look whether it runs there (`ray status`), and whether Ray has the same version on both sides.",
+        ) from error
+
+
+def _left_out(project: Path) -> list[str]:
+    """Patterns for Ray of what does not travel: everything that is no file of the project."""
+    wanted = set(every_file(project))
+    folders = {str(parent) for path in wanted for parent in Path(path).parents}
+    found = []
+    for place, names, files in os.walk(project):
+        inside = Path(place).relative_to(project)
+        for name in tuple(names):
+            if str(inside / name) not in folders:
+                found.append(f"/{inside / name}/")
+                names.remove(name)
+        found += [f"/{inside / name}" for name in files if str(inside / name) not in wanted and name != ".gitignore"]
+    return found
+
+
+def _say(address: Address, hosts: list[Host], project: Path | None, notify: Callable[[str], None]) -> None:
+    """What goes where, before any of it is asked to do anything."""
+    names = ", ".join(sorted({host.name for host in hosts})) or socket.gethostname()
+    if project is None:
+        notify(f"Prompts go to the cluster at {address.text} ({names}); code is judged on this machine.")
+        return
+    files = list(every_file(project))
+    size = sum((project / each).stat().st_size for each in files)
+    if size > MOST_SHIPPED:
+        raise UserError(
+            f"{project} holds {size >> 20} MiB, more than travels to a cluster ({MOST_SHIPPED >> 20}).",
+            "Have git ignore what no test reads, or run on this machine.",
+        )
+    notify(
+        f"{len(files)} files of {project} ({size / 1024:,.0f} KiB), prompts and code go to the cluster at "
+        f"{address.text}: {names}."
+    )
+
+
+def _for_hosts(session: Session, hosts: list[Host], project: Path, judged: bool) -> RunSettings:
+    """The run's settings with as many judges as the cluster has, and with an interpreter that all of them look for."""
+    settings, oracle = session.settings, session.settings.oracle
+    if not judged:
+        return replace(settings, oracle=replace(oracle, cluster=""))
+    able = sum(host.sandbox for host in hosts)
+    if not able:
+        raise UserError(
+            f"No host of the cluster at {session.address.text} is labelled to have a sandbox, so none may judge.",
+            f"Install bubblewrap or Docker there, and start Ray with --labels {SANDBOX}=yes.",
+        )
+    workers = session.address.workers or able * (oracle.workers or 1)
+    python = oracle.python
+    if python is None and oracle.image is None:
+        python = str(find_interpreter(project, None, lambda text: None).executable)
+    return replace(settings, oracle=replace(oracle, cluster=session.address.text, workers=workers, python=python))
