@@ -133,7 +133,7 @@ def _ranked(
     common = sorted(every)
     if not common:
         text = f"No {kind.noun} is judged by all of them yet."
-        yield Sentence(name=f"{name}-verdict", title=title, short="Ranking", text=text, tone="muted", note=note)
+        yield Sentence(name=f"{name}-verdict", title=title, short="Verdict", text=text, tone="muted", note=note)
         return
     places = standing(measure, rows, common, decide=not note)
     over = f"Over the {counted(len(common), kind.noun)} that all have judged"
@@ -141,14 +141,14 @@ def _ranked(
     yield Sentence(
         name=f"{name}-verdict",
         title=title,
-        short="Ranking",
+        short="Verdict",
         text=note or f"{over}, {_verdict(places)}",
         tone="muted" if note or places[0].alike else "good",
     )
     yield Table(
         name=name,
         title=f"{title}: {measure.title}",
-        short="Ranking",
+        short=name.capitalize(),
         note=f"{over}; intervals of all means hold together, and so do those of all differences. {scarce}".strip(),
         columns=(
             Column("Rank", tip="The ranks that the differences leave open"),

@@ -138,7 +138,7 @@ def try_pace(
     with TemporaryDirectory(prefix="rtc-inspector-") as folder, open_store(Path(folder, "trial.sqlite")) as store:
         try:
             with suppress(Cancelled):
-                pipeline.start(replace(settings, regions=1), project, store, pass_on, control)
+                pipeline.start(replace(settings, regions=1, series=None), project, store, pass_on, control)
         finally:
             clock.cancel()
         if control.stopped and not late.is_set():

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from chat_server import chat_server, completion
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
+from core.analyses.registry import analyse
 from core.control import Control
 from core.errors import ProjectError
 from core.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
+from core.figures import Sentence
 from core.generation import Role
-from core.settings import RunSettings
+from core.results import open_reader, open_store
+from core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
 from core.store.rows import Score
 from ui.background.coordinator import Coordinator, RunState, new_run
 from ui.background.gateway import Gateway
@@ -191,3 +196,35 @@ def test_the_real_engine_refuses_a_folder_without_tests(coordinator: Coordinator
     wait_until(lambda: failures, 60)
     assert isinstance(failures[0], ProjectError)
     assert any(isinstance(event, Progress) for batch in heard for event in batch)
+
+
+def test_a_series_is_one_job_whose_ranking_grows(coordinator: Coordinator, tmp_path: Path) -> None:
+    """Two servers on edits: every run is announced, and any of them shows how all of them stand."""
+    edits = [{"old": f"a = {n}\n" * 8, "new": f"a = {n}\n" * 7 + f"a = {n + 1}\n"} for n in range(3)]
+    (tmp_path / "edits.jsonl").write_text("".join(json.dumps(edit) + "\n" for edit in edits))
+    heard, ends = batches(coordinator), list[object]()
+    coordinator.finished.connect(ends.append)
+    with (
+        chat_server(lambda n, body: (200, completion("x"), {})) as one,
+        chat_server(lambda n, body: (200, completion("y"), {})) as two,
+    ):
+        models = tuple(NamedModel("", EndpointSettings(each.address, attempts=1)) for each in (one, two))
+        settings = RunSettings(
+            task="editing",
+            regions=3,
+            forward_samples=1,
+            endpoint=models[0].endpoint,
+            series=SeriesSettings(models),
+            edit=EditSettings(file=str(tmp_path / "edits.jsonl")),
+        )
+        coordinator.begin(new_run(settings, tmp_path, tmp_path / "runs.sqlite"))
+        wait_until(lambda: ends, 60)
+    assert [event.run_id for batch in heard for event in batch if isinstance(event, RunStarted)] == [1, 2]
+    with open_reader(tmp_path / "runs.sqlite") as reader:
+        for run_id in (1, 2):
+            titles = [figure.title for figure in analyse(reader, [run_id])]
+            assert "Ranking: RTC" in titles
+    with open_store(tmp_path / "runs.sqlite") as store:
+        store.take_up(2)  # as while it grows
+        (verdict,) = [each for each in analyse(store.reader, [1]) if each.name == "ranking-verdict"]
+        assert isinstance(verdict, Sentence) and verdict.text.startswith("Provisional, 1 run still growing")

@@ -14,12 +14,14 @@ from waiting import wait_until
 
 from core.events import Progress
 from core.models.discovery import bundled_model
-from core.settings import OracleSettings, RunSettings
+from core.models.gguf import read_header
+from core.settings import NamedModel, OracleSettings, RunSettings, SeriesSettings
 from core.store.rows import TRIAL, PaceRow
 from core.types import Score
 from ui.background.coordinator import RunState
 from ui.run.models import find_models
 from ui.shell.choice_box import Choice, ChoiceBox
+from ui.shell.chosen_models import BUNDLED, with_models
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
@@ -48,6 +50,27 @@ def test_run_settings_come_back_unchanged(qapp: QApplication) -> None:
         regions=37, seed=11, forward_samples=5, model="/m.gguf", oracle=OracleSettings(sandbox="docker")
     )
     assert RunDialog(settings).settings() == settings
+
+
+def test_models_that_are_ticked_are_run_as_well(qapp: QApplication) -> None:
+    header = read_header(bundled_model())
+    found = {BUNDLED: header, "/models/a.gguf": header, "/models/b.gguf": header}
+    settings = RunSettings(model="/models/a.gguf", backward_model="")
+    dialog = RunDialog(settings, headers=found)
+    others = dialog.models.others
+    assert [others.item(row).text() for row in range(others.count())] == ["the bundled model", "b.gguf"]
+    assert dialog.settings().series is None and not dialog.cost.text().startswith("For each")
+    others.item(1).setCheckState(Qt.CheckState.Checked)
+    series = dialog.settings().series
+    assert series == SeriesSettings((NamedModel("/models/a.gguf"), NamedModel("/models/b.gguf")))
+    assert dialog.settings().backward_model == "" and dialog.cost.text().startswith("For each of 2 runs:")
+    others.item(0).setCheckState(Qt.CheckState.Checked)
+    dialog.models.cross.setChecked(True)
+    assert dialog.cost.text().startswith("For each of 9 runs:")
+    assert dialog.settings().one_model  # each writes for each: none is chosen for it
+    again = RunDialog(dialog.settings(), headers=found)
+    assert again.settings() == dialog.settings()
+    assert with_models(dialog.settings(), "/models/b.gguf", "", []).series is None  # another choice is a single run
 
 
 def test_what_is_changed_in_the_dialog_is_in_the_settings(qapp: QApplication) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -21,6 +22,9 @@ from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from core.types import Item, Span
 from ui.background.gateway import Gateway
+
+if TYPE_CHECKING:
+    from core.run.many import SeriesFinished
 
 BATCH = 100
 """Milliseconds between two batches."""
@@ -39,14 +43,14 @@ class RunState(StrEnum):
 
 
 def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
-    """A run from the start."""
+    """A run from the start, or one for each model of a series."""
 
-    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+    def job(emit: Callable[[Event], None], control: Control) -> SeriesFinished:
         from core.results import open_store
-        from core.run import pipeline
+        from core.run import many
 
         with open_store(database) as store:
-            return pipeline.start(settings, project, store, emit, control)
+            return many.start(settings, project, store, emit, control)
 
     return job
 
@@ -63,14 +67,14 @@ def tried_run(settings: RunSettings, project: Path) -> Job:
 
 
 def resumed_run(run_id: int, database: Path) -> Job:
-    """A stored run taken up again."""
+    """A stored run taken up again, with the series that it belongs to."""
 
-    def job(emit: Callable[[Event], None], control: Control) -> RunFinished:
+    def job(emit: Callable[[Event], None], control: Control) -> SeriesFinished:
         from core.results import open_store
-        from core.run import pipeline
+        from core.run import many
 
         with open_store(database) as store:
-            return pipeline.resume(run_id, store, emit, control)
+            return many.resume(run_id, store, emit, control)
 
     return job
 

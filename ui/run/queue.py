@@ -34,7 +34,8 @@ class QueuedRun:
         other = _name(backward_value(settings))
         backward = f" → {other}" if other else ""
         count = f"{settings.regions:,} × {settings.forward_samples} × {settings.backward_samples}"
-        return f"{self.project.name} · {settings.task} · {model}{backward} · {count} · seed {settings.seed}"
+        others = f" and {settings.series.runs - 1} more" if settings.series is not None else ""
+        return f"{self.project.name} · {settings.task} · {model}{backward}{others} · {count} · seed {settings.seed}"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -40,7 +40,7 @@ def backward_value(settings: RunSettings) -> str:
 def with_models(
     settings: RunSettings, forward: str, backward: str, endpoints: Sequence[EndpointSettings]
 ) -> RunSettings:
-    """Settings with the models that these values name."""
+    """Settings with the models that these values name, and no others beside them."""
     known = {endpoint_value(each): each for each in endpoints}
     server, other = known.get(forward), known.get(backward)
     file = None if other or not backward else "" if backward == BUNDLED else backward
@@ -50,4 +50,5 @@ def with_models(
         endpoint=server,
         backward_model=file,
         backward_endpoint=other,
+        series=None,
     )

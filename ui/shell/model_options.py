@@ -7,10 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from PySide6.QtWidgets import QComboBox, QFormLayout, QLabel, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QWidget,
+)
 
 from core.setting import with_values
-from core.settings import EndpointSettings, ModelSettings, RunSettings
+from core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from ui.shell.chosen_models import BUNDLED, backward_value, forward_value
 from ui.shell.fields import pair, say
 from ui.shell.setting_fields import SettingField
@@ -22,6 +32,8 @@ Headers: TypeAlias = "Mapping[str, GgufHeader]"
 """Headers of the model files by their value in the model boxes; the bundled model stands under `bundled`."""
 AskEndpoint = Callable[[EndpointSettings | None], EndpointSettings | None]
 """Has the user name a model server; None when they think better of it."""
+MOST_OTHERS = 4
+"""Lines of the list of further models; the rest is scrolled to."""
 
 
 class ModelOptions:
@@ -38,6 +50,8 @@ class ModelOptions:
         self._settings, self._headers, self._ask_endpoint, self._fields = settings, headers, ask_endpoint, fields
         self.forward, self.backward, self.memory = QLabel(), QLabel(), QLabel()
         self.memory.setWordWrap(True)
+        self.others, self.cross = QListWidget(), QCheckBox("Every model describes for every other one")
+        self._offer_others()
         for name in ("context_size", "threads"):
             fields[f"generation.{name}"].changed.connect(self._tell)
 
@@ -45,6 +59,43 @@ class ModelOptions:
         """Put the models at the end of `form`."""
         form.addRow("Forward model", pair(self.forward, "", self._server("forward")))
         form.addRow("Backward model", pair(self.backward, "", self._server("backward")))
+
+        form.addRow("Run as well", self.others)
+        form.addRow("", self.cross)
+        form.setRowVisible(self.others, self.others.count() > 0)
+        form.setRowVisible(self.cross, self.others.count() > 0)
+
+    def _offer_others(self) -> None:
+        """The other models there are: those that are ticked are run on the same items, and ranked."""
+        self.others.setAccessibleName("Further models to run on the same items")
+        self.others.setToolTip("Models that are ticked are run one after the other on the same items, and ranked")
+        self.cross.setToolTip("One run for every pair: who describes well, and who writes well")
+        series = self._settings.series
+        ticked = series.models[1:] if series is not None else ()
+        self.cross.setChecked(series is not None and series.cross)
+        first = NamedModel(self._settings.model, self._settings.endpoint)
+        found = [NamedModel("" if value == BUNDLED else value) for value in self._headers]
+        for model in dict.fromkeys([*ticked, *found]):
+            if model != first:
+                self._add_other(model, model in ticked)
+        rows = min(max(self.others.count(), 1), MOST_OTHERS)
+        self.others.setFixedHeight(
+            rows * self.others.fontMetrics().lineSpacing() * 3 // 2 + 2 * self.others.frameWidth()
+        )
+
+    def _add_other(self, model: NamedModel, ticked: bool) -> None:
+        item = QListWidgetItem(model.label)
+        item.setToolTip(model.file or model.label)
+        item.setData(Qt.ItemDataRole.UserRole, model)
+        item.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
+        self.others.addItem(item)
+
+    def _series(self) -> SeriesSettings | None:
+        items = [self.others.item(row) for row in range(self.others.count())]
+        ticked = [each.data(Qt.ItemDataRole.UserRole) for each in items if each.checkState() is Qt.CheckState.Checked]
+        first = NamedModel(self._settings.model, self._settings.endpoint)
+        models = tuple(dict.fromkeys([first, *ticked]))
+        return SeriesSettings(models, self.cross.isChecked()) if len(models) > 1 else None
 
     def add_memory(self, form: QFormLayout) -> None:
         """Put what they need at the end of `form`."""
@@ -54,13 +105,15 @@ class ModelOptions:
 
     def settings(self, settings: RunSettings) -> RunSettings:
         """`settings` with the models settled on here."""
-        mine = self._settings
+        mine, series = self._settings, self._series()
+        crossed = series is not None and series.cross  # then every model writes, whichever was chosen to
         return replace(
             settings,
             model=mine.model,
-            backward_model=mine.backward_model,
+            backward_model=None if crossed else mine.backward_model,
             endpoint=mine.endpoint,
-            backward_endpoint=mine.backward_endpoint,
+            backward_endpoint=None if crossed else mine.backward_endpoint,
+            series=series,
         )
 
     def _generation(self) -> ModelSettings:

@@ -112,6 +112,8 @@ class RunDialog(QDialog):
             field.changed.connect(self._tell)
             if path.startswith("oracle."):
                 field.changed.connect(self._rest.start)
+        self.models.others.itemChanged.connect(self._tell)
+        self.models.cross.toggled.connect(self._tell)
 
     def _lay_out(self) -> None:
         self._fields = QWidget()
@@ -295,7 +297,9 @@ class RunDialog(QDialog):
 
     def _tell_cost(self) -> None:
         cost = estimate(self.settings(), self._paces or ())
-        self.cost.setText(cost_words(cost, self.kind, self._paces is not None))
+        runs = series.runs if (series := self.settings().series) is not None else 1
+        each = f"For each of {runs} runs: " if runs > 1 else ""
+        self.cost.setText(each + cost_words(cost, self.kind, self._paces is not None))
         self.measure.setText("Stop measuring" if self._measuring else "Measure again" if cost.trial else "Measure")
         self.measure.setToolTip(f"Try one {self.kind.noun} now, for about a minute at most; nothing of it is kept")
         self.measure.setAccessibleName("Stop measuring" if self._measuring else "Measure how long such a run takes")
