@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 DEAR = (
+    "test_cluster",
+    "test_many_runs",
     "test_models_local",
     "test_oracle_projects",
     "test_command_line",

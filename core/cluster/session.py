@@ -170,7 +170,7 @@ def _start(address: Address, project: Path | None, settings: RunSettings) -> Non
     if address.workers is not None:
         cores = address.workers * (settings.generation.threads or 1)
         options |= {"num_cpus": cores, "labels": {SANDBOX: "yes"}, "include_dashboard": False}
-        options |= {"_node_ip_address": "127.0.0.1"}
+        options |= {"_node_ip_address": "127.0.0.1", "address": "local"}  # a new one, whatever else runs here
     else:
         options["address"] = address.text
     try:

@@ -146,7 +146,7 @@ def test_a_node_that_dies_costs_no_sample(base: Path, plain: list[tuple[object, 
     nodes, database = Nodes(labels=SANDBOX), tmp_path / "runs.sqlite"
     stderr = (tmp_path / "said.txt").open("w")
     try:
-        second = nodes.add(labels=SANDBOX)
+        address, second = nodes.address, nodes.add(labels=SANDBOX)
         process = subprocess.Popen(
             command(base, database, "--cluster", nodes.address, "--json"),
             stdout=subprocess.PIPE,
@@ -167,7 +167,7 @@ def test_a_node_that_dies_costs_no_sample(base: Path, plain: list[tuple[object, 
         stderr.close()
         nodes.shutdown()
     assert json.loads(last)["status"] == "finished"
-    assert "3 files of" in said and f"go to the cluster at {nodes.address}" in said
+    assert "3 files of" in said and f"go to the cluster at {address}" in said
     assert made(database) == plain and len(plain) == 2 * (2 + 2 + 1)
 
 
@@ -179,7 +179,14 @@ def test_hosts_that_have_no_sandbox_do_not_judge(base: Path, tmp_path: Path) -> 
         words = command(base, tmp_path / "runs.sqlite", "--cluster", nodes.address)
         refused = subprocess.run(words, capture_output=True, text=True, timeout=120)
         assert refused.returncode == 2 and "none may judge" in refused.stderr
-        nodes.add(labels=SANDBOX, env_vars={"PATH": str(tmp_path)})
+        bare = tmp_path / "bin"  # a host with all programs but a sandbox
+        bare.mkdir()
+        for folder in reversed(os.environ["PATH"].split(":")):
+            for program in Path(folder).iterdir() if Path(folder).is_dir() else ():
+                if program.name not in ("bwrap", "docker", "dockerd"):
+                    (bare / program.name).unlink(missing_ok=True)
+                    (bare / program.name).symlink_to(program)
+        nodes.add(labels=SANDBOX, env_vars={"PATH": str(bare)})
         refused = subprocess.run(words, capture_output=True, text=True, timeout=180)
         assert refused.returncode == 2 and "sandbox" in refused.stderr.lower()
         other = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(16)}
