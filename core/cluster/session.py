@@ -229,7 +229,7 @@ def _for_hosts(session: Session, hosts: list[Host], project: Path, judged: bool)
     if not able:
         raise UserError(
             f"No host of the cluster at {session.address.text} is labelled to have a sandbox, so none may judge.",
-            f"Install bubblewrap or Docker there, and start Ray with --labels {SANDBOX}=yes.",
+            "Install bubblewrap or Docker there, and start Ray so: `ray start --labels rtc-sandbox=yes`.",
         )
     workers = session.address.workers or able * (oracle.workers or 1)
     python = oracle.python
