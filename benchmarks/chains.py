@@ -11,6 +11,7 @@ runs each program in one fresh process. It writes as many tokens as ours did, so
 from __future__ import annotations
 
 import argparse
+import resource
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import llama_cpp
-from problems import in_process
+from problems import forked
 
 from core.control import Control
 from core.models.discovery import bundled_model
@@ -30,6 +31,12 @@ from core.store.rows import SampleRow
 from core.trips.benchmark import masked_problem
 from core.types import Form
 from resources import path as resource_path
+
+
+def used() -> float:
+    """Seconds of processor of this process and of all that have ended below it."""
+    own, below = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -49,10 +56,10 @@ def main(words: Sequence[str] | None = None) -> None:
     problems = {each.key: each for each in read_benchmark(options.file).problems}
     with tempfile.TemporaryDirectory() as folder:
         database = options.db or Path(folder) / "runs.sqlite"
-        began = time.perf_counter()
+        began, before = time.perf_counter(), used()
         with open_store(database) as store:
             start(settings, Path(folder), store, lambda event: None, Control())
-        ours = time.perf_counter() - began
+        ours, ours_cpu = time.perf_counter() - began, used() - before
         with open_reader(database) as reader:
             items = [item for item in reader.items(1) if item.admitted]
             chains = {item.key: reader.samples(item.id) for item in items}
@@ -60,7 +67,7 @@ def main(words: Sequence[str] | None = None) -> None:
             kept = {item.key: item.measures for item in items}
     made = [row for rows in chains.values() for row in rows if row.author == "model"]
     loop = [row for rows in chains.values() for row in whole(rows, options.steps)]
-    began = time.perf_counter()
+    began, before = time.perf_counter(), used()
     model = llama_cpp.Llama(
         str(bundled_model()), n_ctx=3072, n_threads=options.threads, n_threads_batch=options.threads, verbose=False
     )
@@ -70,8 +77,8 @@ def main(words: Sequence[str] | None = None) -> None:
     for key, rows in chains.items():
         for row in whole(rows, options.steps):
             if row.form == Form.CODE:
-                in_process(problems[key] if row.role == "solve" else masked_problem(problems[key]), row.text)
-    plain = time.perf_counter() - began
+                forked(problems[key] if row.role == "solve" else masked_problem(problems[key]), row.text)
+    plain, plain_cpu = time.perf_counter() - began, used() - before
     count = len(chains)
     print(f"chains={count}")
     print(f"ended_early={sum('fixed_after' in measures for measures in kept.values())}")
@@ -80,6 +87,8 @@ def main(words: Sequence[str] | None = None) -> None:
     print(f"ours_tokens={sum(row.completion_tokens for row in made) / count:.0f}")
     print(f"plain_tokens={sum(row.completion_tokens for row in loop) / count:.0f}")
     print(f"plain_judging_seconds_a_chain={(plain - asked) / count:.2f}")
+    print(f"ours_cpu_seconds_a_chain={ours_cpu / count:.2f}")
+    print(f"plain_cpu_seconds_a_chain={plain_cpu / count:.2f}")
     print(f"ours_seconds_a_chain={ours / count:.2f}")
     print(f"plain_seconds_a_chain={plain / count:.2f}")
     print(f"ratio_vs_plain={plain / ours:.2f}")

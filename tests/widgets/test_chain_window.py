@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chains import PROBLEMS, forgetful, second, settings
+from chains import PROBLEMS, echo, forgetful, second, settings
 from chat_server import chat_server
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
@@ -17,7 +17,7 @@ from waiting import wait_until
 
 from core.analyses.registry import analyse
 from core.control import Control
-from core.figures import Grid, Link
+from core.figures import Grid, Lines, Link
 from core.results import open_reader, open_store
 from core.run.pipeline import start
 from core.settings import EndpointSettings
@@ -34,6 +34,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         file = folder / "own.jsonl"
         file.write_text("".join(json.dumps(problem) + "\n" for problem in PROBLEMS))
+        with chat_server(echo) as server, open_store(folder / "runs.sqlite") as store:
+            start(settings(file, server), folder, store, lambda event: None, Control())
         with chat_server(forgetful) as server, chat_server(second("Told 1 times.", "return 0")) as other:
             crossed = replace(
                 settings(file, server, cross=True), backward_endpoint=EndpointSettings(other.address, attempts=1)
@@ -63,7 +65,7 @@ def window(qapp: QApplication, database: Path, tmp_path_factory: pytest.TempPath
 def link_of(database: Path, row: str, column: str) -> Link:
     """What a cell of the grid of problems and steps leads to."""
     with open_reader(database) as reader:
-        grid = next(figure for figure in analyse(reader, [1]) if figure.name == "tom")
+        grid = next(figure for figure in analyse(reader, [2]) if figure.name == "tom")
     assert isinstance(grid, Grid)
     return next(cell.links[0] for cell in grid.cells if (cell.row, cell.column) == (row, column))
 
@@ -120,3 +122,16 @@ def test_it_stands_side_by_side_and_keys_walk_along_it(window: MainWindow, datab
     wait_until(lambda: parts.roundtrip.selected != link.sample)
     following = next(each for each in chain if each.marked)
     assert chain.index(following) == chain.index(tile) + 1
+
+
+def test_models_are_drawn_over_each_other_where_runs_are_compared(window: MainWindow) -> None:
+    """Last: the page stays open."""
+    window.comparing.compare((1, 2))
+    page = window.comparing.page
+    wait_until(lambda: page.comparisons)
+    page.figures_button.click()
+    wait_until(lambda: any(figure.name == "by-step" for figure in page.figures.figures))
+    drawn = next(figure for figure in page.figures.figures if figure.name == "by-step")
+    assert isinstance(drawn, Lines)
+    assert [series.name for series in drawn.series] == ["SC m, run 1", "SSC m, run 1", "SC m, run 2", "SSC m, run 2"]
+    assert "Who keeps the meaning of more problems" in {figure.title for figure in page.figures.figures}
