@@ -80,7 +80,7 @@ class Kind:
         measures: its figures; `headline` names the one that lists, status line and comparisons show.
         tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
         metrics: pair scores of reconstructions shown beside the headline, each with what it says.
-        samples: by role, how many samples of it one item takes at most.
+        samples: by role, how many samples of it models make of one item at most.
         demo: the file in `resources` that its demonstration runs on; empty for the demo project.
         opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
         checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
@@ -196,12 +196,11 @@ COSMETIC_CHANGES = (IDENTITY, "rename", "logging", "swap", "permute", "document"
 
 
 def _of_versions(settings: RunSettings) -> Mapping[Role, int]:
-    """Of the original and of every variant; a docstring is written once, and of that variant only names are asked."""
+    """Of the original and every variant, which no model makes; of one with a new docstring only names are asked."""
     asked = settings.cosmetic
     variants = (len(COSMETIC_CHANGES) - 1) * asked.draws
     described = (1 + variants) * asked.describe
     return {
-        Role.TRANSFORM: variants + 1,
         Role.COMPLETE: (2 + variants) * asked.positions * asked.identifiers,
         Role.FORWARD: described,
         Role.BACKWARD: described,

@@ -11,11 +11,12 @@ from factories import model_info, suite
 from core.analyses.marginals import bootstrap_p
 from core.analyses.registry import analyse
 from core.figures import Figure, Grid, Sentence, Table
-from core.kinds import COSMETIC_CHANGES
+from core.generation import Role
+from core.kinds import COSMETIC_CHANGES, task
 from core.metrics.rouge import rouge_l, rouge_synonym, words
 from core.models.mask_prompts import MASK, extract_name, mask_prompt
 from core.results import open_store
-from core.settings import RunSettings
+from core.settings import CosmeticSettings, RunSettings
 from core.source.functions import functions
 from core.synonyms import synonyms
 from core.trips.cosmetic import Widths
@@ -228,3 +229,11 @@ def test_a_hidden_name_is_asked_for_in_every_style() -> None:
     assert plain.content.endswith("#     return price\n# The function:\ndef bill(total):\n    price =")
     assert MASK not in plain.content
     assert extract_name(" total * 2").text == "total" and extract_name("(3)").text == ""
+
+
+def test_what_a_run_costs_counts_what_models_make() -> None:
+    kind = task("cosmetic")
+    whole = kind.samples(RunSettings(task="cosmetic"))
+    assert whole == {Role.COMPLETE: 70, Role.FORWARD: 6, Role.BACKWARD: 6}
+    names = RunSettings(task="cosmetic", cosmetic=CosmeticSettings(describe=False, positions=3, draws=2))
+    assert sum(kind.samples(names).values()) == 12 * 3
