@@ -21,7 +21,7 @@ from core.errors import Bug, Cancelled, InspectorError
 DONE, INCOMPLETE, USER_ERROR, INTERRUPTED = 0, 1, 2, 130
 _GROUPS = {
     "windows": ("open",),
-    "running": ("run", "demo", "import-samples"),
+    "running": ("run", "import-samples", "demo"),
     "looking": ("sample", "judge"),
     "again": ("replay", "bundle"),
     "storing": ("runs", "report", "export"),

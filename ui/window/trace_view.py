@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
 from core.events import Event, SampleReady, TextStreamed
-from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel, WidePanel
 from ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
 from ui.reading.inspection import Inspection, Trace
+
+if TYPE_CHECKING:
+    from core.store.reader import Reader
 
 
 class TraceView(QObject):
