@@ -25,7 +25,9 @@ from core.settings import ModelSettings, RegionSettings
 from core.types import Region, SourceFile
 
 CORE = Path(__file__).resolve().parents[1] / "core"
-FILES = [CORE / "models" / name for name in ("textstream.py", "fingerprint.py", "placement.py", "wire.py", "ollama.py")]
+FILES = [
+    CORE / "models" / name for name in ("textstream.py", "fingerprint.py", "extraction.py", "wire.py", "discovery.py")
+]
 EARLY = 5
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from core.errors import ProjectError
-from core.oracle.baseline import Baseline
+from core.oracle.baseline import Baseline, file_of
 from core.oracle.identity import (
     IdentityRun,
     Progress,
@@ -23,12 +25,45 @@ from core.oracle.identity import (
 )
 from core.oracle.identity_runner import IdentityRunner
 from core.oracle.isolation import Apart
+from core.oracle.sandbox.openings import can_be_opened, is_data
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
-from core.oracle.writing import folders_written
 from core.oracle.zygote import Zygote
 from core.settings import OracleSettings
 from core.types import Suite, TestCase
+
+MOST_FOLDERS = 8
+REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")
+DATABASE = re.compile(r"unable to open database file|attempt to write a readonly database")
+"""As SQLite says it, without the name."""
+
+
+def folders_written(run: IdentityRun, root: Path) -> tuple[Path, ...]:
+    """Folders where failing tests were refused to make a file or change data, as far as they can be opened for that.
+
+    A test that changes code which is there stays refused.
+    """
+    found = dict.fromkeys(folder for node_id, text in _said(run) for folder in _folders(node_id, text, root))
+    return tuple(sorted(folder for folder in found if can_be_opened(folder))[:MOST_FOLDERS])
+
+
+def _said(run: IdentityRun) -> Iterator[tuple[str, str]]:
+    for node_id, (outcome, _, message) in run.outcomes.items():
+        if outcome in ("failed", "error"):
+            yield node_id, message
+    yield from run.errors
+
+
+def _folders(node_id: str, text: str, root: Path) -> Iterator[Path]:
+    for name in REFUSED.findall(text):
+        path = Path(os.path.normpath(Path(root, name)))
+        folder = next(parent for parent in path.parents if parent.is_dir())
+        may_be = not path.exists() or is_data(path)
+        if may_be and folder.is_relative_to(root) and not folder.is_symlink():
+            yield folder
+    if DATABASE.search(text):
+        yield from dict.fromkeys((root, Path(root, file_of(node_id)).parent))
+
 
 MOST_FRESH_ONLY = 0.2
 """Share of tests that may need fresh imports before the collected suite is given up."""

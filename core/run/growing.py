@@ -6,6 +6,7 @@ named again. Steps of several items are asked of a model together; while it writ
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,10 +20,15 @@ from core.generation import Extraction, Generation, Model, Prompt, Request, Samp
 from core.kinds import article, role_title, task
 from core.run.judging import Judging
 from core.run.state import Pace, Run
-from core.seeds import sample_seed
 from core.store.rows import SampleRow
 from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree
 from core.types import Form, Item, Outcome, Verdict
+
+
+def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:
+    """A 31-bit seed for one sample of a run; the same on every machine."""
+    text = "\x1f".join([str(run_seed), item_key, role, *map(str, indices)])
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
 @dataclass(eq=False)

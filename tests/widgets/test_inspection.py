@@ -19,8 +19,7 @@ from core.settings import RunSettings
 from core.store.rows import ItemRow
 from core.types import Item, Span
 from ui.background.gateway import Gateway
-from ui.reading.file_rows import by_file
-from ui.reading.inspection import Inspection, Overview, Trace, Wanted
+from ui.reading.inspection import Inspection, Overview, Trace, Wanted, by_file
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from stored_run import StoredRun, shown, stored_run
 from core.kinds import task
 from ui.panels import RoundTripPanel
 from ui.presenters import diff_title, presenter, role_name, sample_name, trace
-from ui.reading.file_rows import by_file
+from ui.reading.inspection import by_file
 from ui.style.theme import LIGHT
 
 

@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 from functools import partial
+from html import escape
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from core.kinds import counted
 from ui.code.blocks import Placed
-from ui.code.path_label import PathLabel
 from ui.style.icons import icon
 from ui.style.theme import SPACE, Theme
+
+
+class PathLabel(QLabel):
+    """Takes the room that its neighbours leave."""
+
+    def __init__(self) -> None:
+        """Empty until `show_path`."""
+        super().__init__()
+        self._path = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+
+    def show_path(self, path: str) -> None:
+        """Show another path."""
+        self._path = path
+        self.setToolTip(path)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another room (called by Qt)."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        bold = QFont(self.font())
+        bold.setBold(True)
+        shown = QFontMetrics(bold).elidedText(self._path, Qt.TextElideMode.ElideLeft, max(self.width() - 4, 1))
+        head, slash, name = shown.rpartition("/")
+        self.setText(f"{escape(head)}{slash}<b>{escape(name)}</b>" if self._path else "")
+
 
 BUTTONS = (
     ("previous", "Previous region or edit", -1, False),

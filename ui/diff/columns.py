@@ -3,19 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSplitter, QStackedWidget, QWidget
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollBar, QSplitter, QStackedWidget, QWidget
 
 from ui.diff.change_map import ChangeMap
 from ui.diff.controls import FOCUS_RING, column, label, row
 from ui.diff.pane import Pane
 from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import TextDiff
-from ui.diff.scrolling import LinkedScrolling
 from ui.diff.spans import Spans
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, Theme
+
+
+class LinkedScrolling(QObject):
+    """Keeps scroll positions and the current row of panes equal."""
+
+    def __init__(self, *panes: Pane) -> None:
+        """Link them for as long as they live; only the last one shows a vertical bar of its own."""
+        super().__init__(panes[0])
+        self._panes = panes
+        for pane in panes[:-1]:
+            pane.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for one in panes:
+            one.horizontalScrollBar().rangeChanged.connect(self._agree_on_bars)
+        self._busy = False
+        for one, other in permutations(panes, 2):
+            self._link(one.verticalScrollBar(), other.verticalScrollBar())
+            self._link(one.horizontalScrollBar(), other.horizontalScrollBar())
+            one.cursorPositionChanged.connect(lambda a=one, b=other: self._follow_row(a, b))
+
+    def _link(self, source: QScrollBar, target: QScrollBar) -> None:
+        """What one does, the other does; a shorter range stops at its end without pulling the other back."""
+
+        def follow(value: int) -> None:
+            if self._busy:
+                return
+            self._busy = True
+            target.setValue(value)
+            self._busy = False
+
+        source.valueChanged.connect(follow)
+
+    def _follow_row(self, source: Pane, target: Pane) -> None:
+        """Put another pane's cursor on the same row."""
+        if source.hasFocus() and source.row() != target.row():
+            target.go_to(source.row())
+
+    def _agree_on_bars(self) -> None:
+        """All show a horizontal bar or none does: else their heights would differ."""
+        policy = Qt.ScrollBarPolicy
+        needed = any(pane.horizontalScrollBar().maximum() > 0 for pane in self._panes)
+        for pane in self._panes:
+            pane.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if needed else policy.ScrollBarAlwaysOff)
+
 
 PAIR = ("Original", "Reconstruction")
 STRIP = 68

@@ -6,7 +6,8 @@ The database may be written to by this window's own run or by another process; b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,11 +18,27 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.store.rows import FileRow, ItemRow, RunRow, SampleRow
 from ui.background.gateway import Gateway
 from ui.background.library import Library
-from ui.reading.file_rows import by_file
 from ui.style.region_state import UNFINISHED
 
 if TYPE_CHECKING:
     from core.store.reader import Reader
+
+
+def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
+    """The same rows as `Reader.files`, by path: counts of admitted and of complete regions, means of what is known."""
+    files: dict[str, list[ItemRow]] = defaultdict(list)
+    for item in items:
+        if not item.extra and item.path:
+            files[item.path].append(item)
+    for path in sorted(files):
+        rows = files[path]
+        values: dict[str, list[float]] = defaultdict(list)
+        for row in rows:
+            for name, value in row.measures.items():
+                values[name].append(value)
+        admitted, done = sum(row.admitted for row in rows), sum(row.state == "done" for row in rows)
+        yield FileRow(path, admitted, done, {name: sum(found) / len(found) for name, found in values.items()})
+
 
 T = TypeVar("T")
 OVERVIEW, TRACE, COMPARISON, FIGURES = LANES = "overview", "trace", "comparison", "figures"

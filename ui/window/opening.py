@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
 from ui.background.ahead import Ahead
 from ui.background.gateway import Gateway
+from ui.diff.rows import compare
+from ui.diff.spans import lexer_for
 from ui.reading.inspection import Inspection, Wanted
 from ui.reading.open_project import OpenProject
-from ui.window.preloading import preload, preload_rest
+
+
+def preload(gateway: Gateway) -> None:
+    """While the store is read: the tables of Python's lexer, and what lines are paired with."""
+    gateway.submit("preload", _load_for_a_region, lambda nothing: None)
+
+
+def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
+    """Once everything is on show: what writes labels, and what draws charts; what fails waits until it is asked for."""
+    gateway.submit("preload rest", _load_rest, lambda nothing: on_done(), lambda error: on_done())
+
+
+def _load_for_a_region() -> None:
+    lexer_for("")
+    compare("a", "b")
+
+
+def _load_rest() -> None:
+    for name in ("core.store.writer", "ui.figures.view", "ui.compare.page"):
+        import_module(name)
+
 
 LONGEST_WAIT = 3000
 """Milliseconds that reading files waits for the run that is to be shown."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 
 from core.errors import SandboxError
 from core.oracle.sandbox.accounts import account_files
@@ -20,12 +22,56 @@ from core.oracle.sandbox.bubblewrap_arguments import (
 )
 from core.oracle.sandbox.claims import ISOLATION, Claim
 from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
-from core.oracle.sandbox.hold import Hold
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import inside_user, readable
 from core.oracle.sandbox.local_process import LocalProcess
 from core.oracle.sandbox.protocol import Launch, Limits, Process
 from core.oracle.sandbox.user_namespace import MappedNamespace
+
+
+class Hold:
+    """A control group and a namespace where there are such, and a handle on PID 1 inside; thread-safe."""
+
+    def __init__(self, group: ControlGroup | None) -> None:
+        """Own `group`."""
+        self._group = group
+        self._namespace: MappedNamespace | None = None
+        self._inside: int | None = None
+        self._lock = Lock()
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """In front of bwrap: join the group, then enter the namespace."""
+        parts = (part for part in (self._group, self._namespace) if part is not None)
+        return tuple(word for part in parts for word in part.command)
+
+    def enter(self, namespace: MappedNamespace) -> None:
+        """Own `namespace` too."""
+        self._namespace = namespace
+
+    def take(self, process: int) -> None:
+        """Take PID 1 inside in hand, by its number outside; one that ended already needs no hand."""
+        with self._lock, suppress(ProcessLookupError):
+            self._inside = os.pidfd_open(process)
+            if self._namespace is not None:
+                self._namespace.watch(process, self._group.folders if self._group else ())
+
+    def end(self) -> None:
+        """Kill PID 1 inside: the kernel ends all others of its namespace before it lets it go."""
+        with self._lock, suppress(ProcessLookupError):
+            if self._inside is not None:
+                signal.pidfd_send_signal(self._inside, signal.SIGKILL)
+
+    def free(self) -> None:
+        """Let everything go; idempotent."""
+        with self._lock:
+            inside, self._inside = self._inside, None
+        if inside is not None:
+            os.close(inside)
+        if self._namespace is not None:
+            self._namespace.close()
+        if self._group is not None:
+            self._group.remove()
 
 
 class BubblewrapSandbox:
