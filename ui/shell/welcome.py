@@ -16,7 +16,7 @@ from ui.style.theme import SPACE
 TITLE = "How well does a local model understand your code?"
 TEXT = (
     "Open a Python project that has tests. RTC Inspector takes regions that the tests can judge, has a model on this "
-    "machine describe each one and write it again from its own description, and runs the tests on the result."
+    "machine describe each one and write it again from that and the code around it, and runs the tests on the result."
 )
 RECENT = 5
 LONGEST = 60

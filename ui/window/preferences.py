@@ -159,8 +159,7 @@ def tour_steps(bar: QWidget, regions: QWidget, code: QWidget, roundtrip: QWidget
         Step(
             roundtrip,
             "Round trip",
-            "What the model said of the region, what it wrote from that alone, and what the tests said."
-            + by_key("go-to", "{} goes anywhere.")
-            + by_key("keys", "{} shows every key."),
+            "What the model said of the region, what it wrote from that and the code around it, and what the tests "
+            "said." + by_key("go-to", "{} goes anywhere.") + by_key("keys", "{} shows every key."),
         ),
     ]
