@@ -117,6 +117,14 @@ def test_a_chosen_folder_is_looked_through_and_not_forgotten(tmp_path: Path) -> 
     assert not choice.usable and "cannot be reached" in choice.tip
 
 
+def test_a_model_s_details_say_how_it_does_when_asked_or_that_nobody_knows(tmp_path: Path) -> None:
+    write_gguf(tmp_path / "unknown.gguf")
+    tips = {choice.label: choice.tip for choice in find_models([tmp_path]).choices}
+    known = next(tip for label, tip in tips.items() if "(bundled)" in label)
+    assert "calibrated: code 7/12, chat 1/12" in known.splitlines()
+    assert any(line.startswith("not calibrated: asked in the style") for line in tips["unknown"].splitlines())
+
+
 def test_a_server_is_asked_for_its_models_when_told_to(qapp: QApplication, gateway: Gateway) -> None:
     with chat_server(lambda n, body: (200, completion("x"), {})) as server:
         server.served = [{"id": "one"}, {"id": "two"}]

@@ -49,8 +49,10 @@ def model_choice(entry: GgufEntry) -> Choice:
         lines.append(f"needs about {gib(needed_together([header], ModelSettings()))} of memory")
         kind = "instruction-tuned" if header.chat_template else "base model"
         lines.append(kind + (", fills in the middle" if header.fills_gaps else ""))
-        calibration = expected_style(header).calibration if not entry.problem else ""
-        lines.append(f"calibrated: {calibration}" if calibration else "")
+        if not entry.problem:
+            asked = expected_style(header)
+            guessed = f"not calibrated: asked in the style {asked.forward} by guess (`models --calibrate` measures)"
+            lines.append(f"calibrated: {asked.calibration}" if asked.calibration else guessed)
     lines.append(entry.problem)
     label = f"{entry.name} (bundled)" if bundled else entry.name
     value = "" if bundled else str(entry.path)
