@@ -16,8 +16,7 @@ from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.trips.ahead import patiently
 from core.trips.judged import learn, open_named
 from core.trips.opening import Notify, opener
-from core.trips.protocol import Report
-from core.types import Candidate, Codebase, Item, Region, SourceFile, Span, Verdict
+from core.types import Candidate, Codebase, Item, Region, Report, SourceFile, Span, Verdict
 
 
 def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -24,10 +24,7 @@ from core.rewrites.names import generic_variables, mask_name
 from core.store.reader import Reader
 from core.store.rows import CandidateRow
 from core.store.writer import Store
-from core.types import SIGNATURE
-
-Report = Callable[[str, int, int], None]
-"""`(stage, done, total)`; raising from it stops, and what is done is kept."""
+from core.types import SIGNATURE, Report
 
 BY_VECTORS = ("token_p", "token_r", "token_f1", "token_f3", "text_f1")
 PERTURBED = ("edit_sim", "chrf", "bleu", "codebleu", CRYSTAL)

@@ -14,6 +14,9 @@ from typing import Protocol
 
 # --------------------------------------------------------------------------- what there is to round-trip
 
+Report = Callable[[str, int, int], None]
+"""Hears how far long work is: its stage, how much is done, of how much; raising from it ends the work."""
+
 
 class Form(StrEnum):
     """What a text is: code, which can be judged, or words."""

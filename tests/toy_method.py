@@ -17,8 +17,8 @@ from core.kinds import Kind, Measure, RoleName
 from core.settings import RunSettings
 from core.store.rows import SampleRow
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Ask, PairScore, Report, Step, Tree
-from core.types import CoverageMap, Item, Span, Suite, Verdict
+from core.trips.protocol import Ask, PairScore, Step, Tree
+from core.types import CoverageMap, Item, Report, Span, Suite, Verdict
 
 LINES = "add the prices\nsort the names\nclose the file\n"
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from core.errors import InspectorError, ModelError
 from core.models.gguf import SPLIT_NAME, read_header
 from core.models.memory import gib
+from core.types import Report
 
 if TYPE_CHECKING:
     from huggingface_hub import HfFileMetadata
@@ -34,9 +35,6 @@ BREAKS, PAUSE = 5, 1.0
 SHA256 = 64
 CHECKSUM = re.compile(r"[0-9a-f]{64}|[0-9a-f]{40}")
 """Of a large file its own SHA-256, of a small one the SHA-1 of git's object."""
-
-Report = Callable[[str, int, int], None]
-"""`(stage, bytes done, bytes in all)`; raising from it breaks off, and what is there is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.source.naming import project_name
 from core.store.writer import Store
 from core.trips.opening import Notify, Opened, check_source, opener
-from core.trips.protocol import Report
+from core.types import Report
 
 
 class Nobody:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 from core.settings import EditSettings
-from core.types import Span
-
-Report = Callable[[str, int, int], None]
-"""`(stage, done, total)`; raising from it cancels."""
+from core.types import Report, Span
 
 
 @dataclass(frozen=True, slots=True)

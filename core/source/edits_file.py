@@ -14,9 +14,9 @@ from typing import Any
 
 from core.errors import ProjectError
 from core.settings import EditSettings
-from core.source.edits import Edit, Report, once, rank
+from core.source.edits import Edit, once, rank
 from core.source.languages import UNKNOWN, language
-from core.types import Span
+from core.types import Report, Span
 
 _SHOWN = 20
 _OPTIONAL = ("comment", "path", "language")

@@ -13,10 +13,11 @@ from pygit2.enums import Option, SortMode
 
 from core.errors import ProjectError
 from core.settings import EditSettings
-from core.source.edits import Edit, Report, once, rank
+from core.source.edits import Edit, once, rank
 from core.source.edits_commit import Hunks, Place
 from core.source.edits_export import export_commit
 from core.source.edits_filter import CommitFilter, FileFilter
+from core.types import Report
 
 _EVERY = 200
 MISSING = "commits with missing objects (a shallow or partial clone)"

@@ -30,9 +30,9 @@ from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Ask, Report, Step, Tree
+from core.trips.protocol import Ask, Step, Tree
 from core.trips.roundtrip import Reference, RoundTrip, round_trip_measures
-from core.types import SIGNATURE, Benchmark, Candidate, Item, Outcome, Problem, Span, Verdict
+from core.types import SIGNATURE, Benchmark, Candidate, Item, Outcome, Problem, Report, Span, Verdict
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."

@@ -38,8 +38,8 @@ from core.trips.benchmark import check_benchmark
 from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
 from core.trips.chained import Chained, body_of, open_functions, open_problems
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Ask, Given, PairScore, Report, Step, Tree
-from core.types import Form, Item, Outcome, Problem, TestResult, Verdict
+from core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from core.types import Form, Item, Outcome, Problem, Report, TestResult, Verdict
 
 DOCSTRING = "docstring"
 REFERENCE = "reference"

@@ -27,8 +27,7 @@ from core.source.codebase import content_fingerprint
 from core.trips.benchmark import benchmark_file, masked_problem, masked_source, unusable
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify
-from core.trips.protocol import Report
-from core.types import Candidate, Item, Problem, Region, SourceFile, Span
+from core.types import Candidate, Item, Problem, Region, Report, SourceFile, Span
 
 INDENT = "    "
 """Of the body of a project's function as models see it."""

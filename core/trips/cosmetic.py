@@ -47,8 +47,8 @@ from core.store.rows import SampleRow
 from core.trips.ahead import in_order
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Ask, Given, PairScore, Report, Step, Tree
-from core.types import Candidate, Change, Item, Outcome, Region, SourceFile, Span, Verdict
+from core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from core.types import Candidate, Change, Item, Outcome, Region, Report, SourceFile, Span, Verdict
 
 DOCUMENT = "document"
 HIDDEN = "hidden_name"

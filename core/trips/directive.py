@@ -34,8 +34,8 @@ from core.trips.benchmark import benchmark_file, unusable
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.programs import COSINE, programs
-from core.trips.protocol import Ask, PairScore, Report, Step, Tree
-from core.types import Candidate, CoverageMap, Form, Item, Problem, Span, Suite, Verdict
+from core.trips.protocol import Ask, PairScore, Step, Tree
+from core.types import Candidate, CoverageMap, Form, Item, Problem, Report, Span, Suite, Verdict
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"

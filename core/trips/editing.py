@@ -24,9 +24,8 @@ from core.source.edits_file import EditFile
 from core.source.edits_history import MISSING, EditHistory
 from core.store.rows import SampleRow
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Report
 from core.trips.roundtrip import Reference, RoundTrip
-from core.types import OLD_LINE, CoverageMap, Item, Outcome, Suite, Verdict
+from core.types import OLD_LINE, CoverageMap, Item, Outcome, Report, Suite, Verdict
 
 if TYPE_CHECKING:
     from core.trips.edit_tests import CommitTests

@@ -25,8 +25,8 @@ from core.store.rows import SampleRow
 from core.trips.benchmark import PASS_AT, signature_line, unusable, written_benchmark
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Given, PairScore, Report, Step, Tree
-from core.types import Benchmark, Candidate, Codebase, CoverageMap, Item, Outcome, Problem, Span, Suite, Verdict
+from core.trips.protocol import Given, PairScore, Step, Tree
+from core.types import Benchmark, Candidate, Codebase, CoverageMap, Item, Outcome, Problem, Report, Span, Suite, Verdict
 
 NOT_ATTEMPTED = "not attempted"
 _NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")

@@ -11,8 +11,7 @@ from core.oracle.factory import open_oracle
 from core.settings import OracleSettings
 from core.source.codebase import open_codebase
 from core.trips.opening import Notify
-from core.trips.protocol import Report
-from core.types import Codebase, Oracle, Suite
+from core.types import Codebase, Oracle, Report, Suite
 
 
 @dataclass(frozen=True)

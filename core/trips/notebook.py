@@ -25,9 +25,9 @@ from core.source.notebook import Cell, read_notebooks
 from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Report, Step, Tree
+from core.trips.protocol import Step, Tree
 from core.trips.roundtrip import Reference, RoundTrip
-from core.types import Candidate, Item, Outcome, Verdict
+from core.types import Candidate, Item, Outcome, Report, Verdict
 
 NOTHING = "pass"
 """A cell that does nothing."""

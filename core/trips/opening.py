@@ -13,8 +13,8 @@ from typing import Protocol
 from core.generation import ModelInfo
 from core.kinds import task
 from core.settings import RunSettings
-from core.trips.protocol import Report, Trip
-from core.types import Suite
+from core.trips.protocol import Trip
+from core.types import Report, Suite
 
 Notify = Callable[[str], None]
 

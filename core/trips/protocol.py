@@ -14,10 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.store.rows import SampleRow, TestRow
-from core.types import Item, Span, Verdict
-
-Report = Callable[[str, int, int], None]
-"""`(stage, done, total)`; raising from it cancels."""
+from core.types import Item, Report, Span, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,9 @@ from core.store.rows import SampleRow
 from core.trips.ahead import in_order
 from core.trips.judged import open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Report
 from core.trips.roundtrip import RoundTrip
 from core.trips.selected import selected_item
-from core.types import Candidate, Codebase, Item, Oracle, Region, Span, Suite, Verdict
+from core.types import Candidate, Codebase, Item, Oracle, Region, Report, Span, Suite, Verdict
 
 SAFE_SHARE = 0.2
 """Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that
