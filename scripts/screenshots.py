@@ -117,8 +117,8 @@ def _choose_failure(window: MainWindow) -> None:
 
 def _telling(items: tuple[ItemRow, ...]) -> ItemRow | None:
     """A region with passes and failures, else one that was judged, else any."""
-    mixed = [item for item in items if item.rtc is not None and 0 < item.rtc < 1]
-    judged = [item for item in items if item.judged]
+    mixed = [item for item in items if item.headline is not None and 0 < item.headline < 1]
+    judged = [item for item in items if item.headline is not None]
     return next(iter(mixed or judged or [item for item in items if item.admitted]), None)
 
 
