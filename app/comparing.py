@@ -192,7 +192,8 @@ def _disagreements(comparison: Comparison) -> Table | None:
         return None
     table = _table("disagreement", *_run_heads(comparison), "difference")
     for pair in pairs[:SHOWN]:
-        place = f"{pair.first.path}:{pair.first.start_line}-{pair.first.end_line}"
+        lines = f":{pair.first.start_line}-{pair.first.end_line}" if pair.first.has_file else ""
+        place = f"{pair.first.file}{lines}"
         table.add_row(place, f"{pair.first.headline:.2f}", f"{pair.second.headline:.2f}", f"{pair.difference:+.2f}")
     table.caption = _rest(len(pairs), "disagreement")
     return table

@@ -28,6 +28,7 @@ class Measure:
         lowest, highest: what an item's value can be.
         higher_is_better: None where neither is better.
         count: a number of things, shown as it is, never averaged.
+        solved: the least value that counts as solved where halfway between worst and best says nothing.
         less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
     """
 
@@ -39,6 +40,11 @@ class Measure:
     higher_is_better: bool | None = True
     count: bool = False
     less: tuple[str, str] | None = None
+    solved: float | None = None
+
+    def solves(self, value: float) -> bool:
+        """Whether an item with this value counts as solved: more than halfway to the best, unless `solved` says."""
+        return self.goodness(value) > 0.5 if self.solved is None else value >= self.solved
 
     def goodness(self, value: float) -> float:
         """Where a value stands between the worst, 0, and the best, 1."""
@@ -69,6 +75,8 @@ class Kind:
         draws_functions: whether a project's own functions are taken where nothing else is named.
         needs_python: whether the project must hold Python files.
         selects_code: whether code that a person selects can be an item.
+        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
+        describable: whether a person may describe an item in the model's place.
         takes_words: where the function stands that takes words a person writes down for an item, `module:name`; it is
             given the words, the head of their function and tests, and raises what is wrong. Empty where none does.
         models: whether models make its samples; without, all are given.
@@ -112,6 +120,8 @@ class Kind:
     tally: tuple[str, str] | None = None
     checks: str = ""
     selects_code: bool = False
+    measured_by: tuple[str, ...] = ()
+    describable: bool = False
     takes_words: str = ""
     draws_functions: bool = False
     chained: bool = False
@@ -246,6 +256,7 @@ _KINDS: dict[str, Kind] = {
             tally=("passes", "judged"),
             samples=_round_trip,
             opens="core.trips.synthesis:open_synthesis",
+            describable=True,
             analyses=("scores",),
             forward_temperature=0.8,
             backward_temperature=0.1,
@@ -274,6 +285,7 @@ _KINDS: dict[str, Kind] = {
             tally=("passes", "judged"),
             samples=_round_trip,
             opens="core.trips.editing:open_editing",
+            describable=True,
             analyses=("scores",),
             forward_temperature=1.0,
             backward_temperature=0.0,
@@ -305,6 +317,7 @@ _KINDS: dict[str, Kind] = {
             tally=("passes", "judged"),
             samples=_solved_round_trip,
             opens="core.trips.benchmark:open_benchmark",
+            describable=True,
             demo=("benchmark", "pocket.jsonl"),
             checks="core.trips.benchmark:check_benchmark",
             analyses=("benchmark", "scores"),
@@ -332,6 +345,7 @@ _KINDS: dict[str, Kind] = {
             tally=("passes", "judged"),
             samples=_without_baseline,
             opens="core.trips.notebook:open_notebook",
+            describable=True,
             demo=("benchmark", "tour.ipynb"),
             checks="core.trips.notebook:check_notebook",
             analyses=("scores",),
@@ -405,7 +419,13 @@ _KINDS: dict[str, Kind] = {
             baseline="",
             roles=MappingProxyType({Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s")}),
             measures=(
-                Measure("cosine", "similarity", "Mean cosine of summaries and directive, equal programs once", -1.0),
+                Measure(
+                    "cosine",
+                    "similarity",
+                    "Mean cosine of summaries and directive, equal programs once",
+                    -1.0,
+                    solved=0.75,
+                ),
                 Measure("similar", "similar", "Share of programs whose summaries reach the threshold"),
                 Measure("passing", "passing", "Share of programs that pass the directive's tests"),
                 Measure("agreement", "agreement", "Share of programs of which tests and similarity say the same"),
@@ -416,6 +436,7 @@ _KINDS: dict[str, Kind] = {
                 Measure("distinct", "distinct", "Programs that differ", count=True),
             ),
             headline="cosine",
+            measured_by=("directive.embedder_name", "directive.embedder_sha256"),
             samples=_programs_and_summaries,
             opens="core.trips.directive:open_directive",
             demo=("directives", "six.jsonl"),

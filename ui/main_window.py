@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
 from core.events import Event
-from core.kinds import task
+from core.kinds import known, task
 from core.oracle.bench.project import source_of
 from core.settings import RunSettings
 from core.store.rows import RunRow
@@ -420,6 +420,9 @@ class MainWindow(QMainWindow):
 
     def _note_overview(self, overview: Overview) -> None:
         self.run_lists.note(overview, self.commands["resume"])
+        if overview.run is not None and not self.labelling.blind:
+            kind = known(overview.run.task)
+            self.commands["describe"].setEnabled(kind is not None and kind.describable)
         self._offer_unfinished(overview)
         self.queueing.note_runs(overview.runs)
 

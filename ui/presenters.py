@@ -15,6 +15,7 @@ from core.kinds import Kind, counted, known, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import OLD_LINE, Form
+from ui.diff.columns import PAIR, Sides
 from ui.diff.edit_view import ShownEdit, shown_edit
 
 COMMIT = "commit"
@@ -38,8 +39,9 @@ class Diff(Protocol):
         *,
         first_line: int = 1,
         description: str = "",
+        sides: Sides = PAIR,
     ) -> None:
-        """Two texts side by side."""
+        """Two texts side by side; `sides`: what each is, for their headings."""
 
     def set_edit(self, edit: ShownEdit) -> None:
         """Old, new and predicted code."""
@@ -54,11 +56,11 @@ class Presenter:
     """
 
     past = False
-    sides = "original", "reconstruction"
+    sides: Sides = PAIR
 
     def heading(self, item: ItemRow) -> str:
-        """`file:first–last`, or the item's key where it stands in no file."""
-        if not item.path:
+        """`file:first–last`, or the item's key where it stands in no file of the user's."""
+        if not item.has_file:
             return item.key
         several = item.end_line != item.start_line
         lines = f"{item.start_line}–{item.end_line}" if several else str(item.start_line)
@@ -116,9 +118,12 @@ class Presenter:
             diff.clear()
         else:
             original = item.text if before is None else before.text
+            sides = self.sides if before is None else (diff_title(item.task, before), diff_title(item.task, code))
+            path = item.key if describes(code) else item.path  # words are not coloured as code
             diff.set_pair(
-                original, code.text, title, item.path, first_line=max(1, item.start_line), description=description
-            )
+                original, code.text, title, path,
+                first_line=max(1, item.start_line), description=description, sides=sides,
+            )  # fmt: skip
 
 
 class EditPresenter(Presenter):
@@ -162,10 +167,6 @@ class WordsPresenter(Presenter):
     """An item whose text is words: code is made from it, and words from that code are held against it."""
 
     sides = "asked", "made"
-
-    def heading(self, item: ItemRow) -> str:
-        """Its key: where its words stand in a file says little."""
-        return item.key
 
     def judged(self, item: ItemRow) -> tuple[str, str]:
         """Tests where it came with some, else nothing but words."""

@@ -167,8 +167,8 @@ def files(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") ->
     kind = task(run.task)
     by_path: dict[str, list[ItemRow]] = {}
     for item in items:
-        by_path.setdefault(item.path, []).append(item)
-    if set(by_path) <= {""}:
+        by_path.setdefault(item.file, []).append(item)
+    if not any(item.path for item in items):
         return
     shown = _worth_columns(kind, {name for item in items for name in item.measures})
     yield Table(

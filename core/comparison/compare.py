@@ -63,10 +63,6 @@ def _object(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-SOLVED = 0.5
-"""An item is solved when its headline is further than this from the worst; for McNemar's test only."""
-
-
 def compare_runs(reader: Reader, run_ids: Sequence[int]) -> list[Comparison]:
     """Each run but the first against the first.
 
@@ -104,6 +100,28 @@ def _check_alike(first: RunRow, second: RunRow) -> None:
             f"Run {first.id} is on {first.project_root}, run {second.id} on {second.project_root}.",
             "Compare runs on one project.",
         )
+    _check_measured_alike(first, second)
+
+
+def _check_measured_alike(first: RunRow, second: RunRow) -> None:
+    """Raises UserError where the headline of one run cannot be held against that of the other."""
+    kind = task(first.task)
+    used = [
+        [_object(run.config_json).get(part, {}).get(name) for part, name in map(_parts, kind.measured_by)]
+        for run in (first, second)
+    ]
+    if used[0] != used[1]:
+        title = kind.measure(kind.headline).title
+        raise UserError(
+            f"The {title} of run {first.id} is measured by {used[0][0]}, that of run {second.id} by {used[1][0]}"
+            f"{', another file' if used[0][0] == used[1][0] else ''}.",
+            f"Compare runs that measure {title} by the same model.",
+        )
+
+
+def _parts(path: str) -> tuple[str, str]:
+    part, _, name = path.partition(".")
+    return part, name
 
 
 def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:
@@ -138,7 +156,8 @@ def _compare(
 
 
 def _solved(kind: Kind, item: ItemRow) -> bool:
-    return kind.measure(kind.headline).goodness(item.headline or 0.0) > SOLVED
+    """For McNemar's test only."""
+    return kind.measure(kind.headline).solves(item.headline or 0.0)
 
 
 def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, runs: int) -> Difference:
@@ -159,10 +178,10 @@ def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, 
 
 
 def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
-    """By path."""
+    """By file."""
     by_path: dict[str, list[Pair]] = {}
     for pair in pairs:
-        by_path.setdefault(pair.first.path, []).append(pair)
+        by_path.setdefault(pair.first.file, []).append(pair)
     for path, group in sorted(by_path.items()):
         first = sum(pair.first.headline or 0.0 for pair in group) / len(group)
         second = sum(pair.second.headline or 0.0 for pair in group) / len(group)

@@ -15,7 +15,7 @@ NOTES = """\
 Differences are the later run less the first, over the items judged in both. Intervals of differences are so wide that
 those of all pairs of the compared runs hold together in 95 of 100 cases. Lift is judged only once RTC is decided, as is
 any second figure. McNemar's test calls an item solved when its headline is more than halfway to the best (for RTC: more
-than half of its reconstructions pass); several runs are adjusted by Holm.
+than half of its reconstructions pass; for similarity: at 0.75 or above); several runs are adjusted by Holm.
 What would decide is meant with a chance of 80 %, for true differences between those that the data allow."""
 
 
@@ -80,17 +80,19 @@ def mcnemar_words(comparison: Comparison) -> str:
 
 def _apart(comparison: Comparison) -> str:
     """Why the interval and the test may seem to contradict each other, where they do; else empty."""
-    noun, small, title = task(comparison.first.task).noun, comparison.p_adjusted < SMALL, comparison.title
+    kind, title, small = task(comparison.first.task), comparison.title, comparison.p_adjusted < SMALL
+    noun, least = kind.noun, kind.measure(kind.headline).solved
+    solved = f"more than halfway to the best {title}" if least is None else f"with a {title} of {least:g} or more"
     if small == comparison.headline.decided:
         return ""
     if small:
         return (
-            f"That is no contradiction to “undecided”: the test counts which {noun}s were solved, more than halfway to "
-            f"the best {title}, while {title} is a mean over all of them."
+            f"That is no contradiction to “undecided”: the test counts which {noun}s were solved, {solved}, "
+            f"while {title} is a mean over all of them."
         )
     return (
         f"That is no contradiction to the difference in {title}, a mean over all {noun}s: the test counts only which "
-        f"of them were solved, more than halfway to the best {title}."
+        f"of them were solved, {solved}."
     )
 
 

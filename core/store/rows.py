@@ -135,6 +135,16 @@ class ItemRow:
     directive: str | None = None
 
     @property
+    def has_file(self) -> bool:
+        """Whether it stands in a file of the user's: those of problems and of words were written for the run."""
+        return bool(self.path) and self.kind != "problem" and self.form != Form.TEXT
+
+    @property
+    def file(self) -> str:
+        """What its file is called in lists: the path, or the item's key where the user has no such file."""
+        return self.path if self.has_file else self.key
+
+    @property
     def headline(self) -> float | None:
         """The figure that stands for the item; None before there is one."""
         return self.measures.get(task(self.task).headline)
@@ -223,12 +233,17 @@ class TestRow:
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """One file's share of a run."""
+    """One file's share of a run.
+
+    Attributes:
+        name: what people call it where it was written for the run; empty where it is called by its path.
+    """
 
     path: str
     items: int
     done: int
     measures: Mapping[str, float] = field(hash=False)
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

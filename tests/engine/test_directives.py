@@ -6,6 +6,7 @@ import gzip
 import json
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from factories import model_info, suite
 from app.cli import build_parser
 from app.options import sampling_settings
 from core.analyses.registry import analyse
+from core.comparison.compare import compare_runs
+from core.comparison.words import verdict
 from core.errors import ModelError, ProjectError, UserError
 from core.figures import Column, Estimate, Figure, Histogram, Lines, Sentence, Table
 from core.generation import Extraction, Prompt, Role, Sample
@@ -339,6 +342,9 @@ def stored(database: Path, made: dict[str, list[tuple[float, bool | None, list[f
         for key, programs in made.items():
             item = Item(key, "directive", "", Span(0, 0), 1, 1, f"Do {key}.", form=Form.TEXT, directive=f"Do {key}.")
             item_id = store.add_item(run_id, item)
+            cosines = [mean(known) for each in programs if (known := [c for c in each[2] if c is not None])]
+            if cosines:
+                store.set_measures(item_id, {"cosine": mean(cosines)}, done=True)
             for index, (heat, passes, cosines) in enumerate(programs):
                 program = store.add_sample(item_id, None, sample(Role.SOLVE, index, f"return {key!r}, {index}", heat))
                 if passes is not None:
@@ -442,3 +448,28 @@ def test_what_says_nothing_is_not_similar_and_counted(tmp_path: Path) -> None:
     table, summary = found["table"], found["summary"]
     assert isinstance(table, Table) and [row.cells[1:] for row in table.rows][:2] == [(1, 1), (1, 0)]
     assert isinstance(summary, Sentence) and "Of 6 summaries 3 said nothing: they have no cosine." in summary.text
+
+
+# --------------------------------------------------------------------------- comparing runs
+
+
+def test_two_runs_are_compared_by_similarity(tmp_path: Path) -> None:
+    """Solved for McNemar's test is what is similar, not what has a cosine above 0."""
+    file = tmp_path / "r.sqlite"
+    first = stored(file, {"a": [(0.0, True, [0.9])], "b": [(0.0, True, [0.3])], "c": [(0.0, True, [0.5])]})
+    second = stored(file, {"a": [(0.0, True, [0.7])], "b": [(0.0, True, [0.8])], "c": [(0.0, True, [0.5])]})
+    with open_reader(file) as reader:
+        (found,) = compare_runs(reader, [first, second])
+    assert found.title == "similarity" and [pair.first.file for pair in found.pairs] == ["b", "a", "c"]
+    assert [pair.difference for pair in found.pairs] == pytest.approx([0.5, -0.2, 0.0])
+    test = found.mcnemar
+    assert (test.both, test.only_first, test.only_second, test.neither) == (0, 1, 1, 1)
+    assert "similarity of run 2 minus that of run 1 is +0.10" in verdict(found)
+    assert [each.path for each in found.files] == ["a", "b", "c"]
+
+
+def test_similarity_by_two_embedding_models_is_not_compared(tmp_path: Path) -> None:
+    file = tmp_path / "r.sqlite"
+    runs = [stored(file, {"a": [(0.0, True, [0.9])]}, embedder_sha256=each) for each in ("1" * 64, "2" * 64)]
+    with open_reader(file) as reader, pytest.raises(UserError, match="by tiny-embedder, another file"):
+        compare_runs(reader, runs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -44,4 +45,7 @@ def test_what_a_kind_names_is_there(name: str) -> None:
     assert kind.headline in {measure.name for measure in kind.averaged}
     if kind.tally:
         assert {kind.measure(each).count for each in kind.tally} == {True}
+    module = import_module(kind.opens.partition(":")[0])
+    trips = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == module.__name__]
+    assert any(hasattr(each, "description") for each in trips) is kind.describable
     assert kind.samples is not None and all(role in kind.roles for role in kind.roles)

@@ -20,6 +20,7 @@ from core.types import Form, Item, Outcome, Span, Verdict
 from resources import path as resource
 from ui.main_window import MainWindow
 from ui.presenters import presenter, trace
+from ui.project.region_model import FILE, LINE
 from ui.shell.remembered import Remembered
 from ui.shell.words_dialog import WordsDialog, Written
 from ui.style.appearance import Appearance
@@ -89,7 +90,8 @@ def stored(database: Path) -> int:
             suite=suite(),
         )  # fmt: skip
         words = "Add the two numbers."
-        item = Item("add", "directive", "", Span(0, 20), 1, 1, words, form=Form.TEXT, directive=words)
+        path = "problems/p_0001.py"
+        item = Item("add", "directive", path, Span(0, 20), 1, 1, words, form=Form.TEXT, directive=words)
         item_id = store.add_item(run_id, item)
         program = store.add_sample(item_id, None, made(Role.SOLVE, "return a + b"))
         store.add_verdict(program, Verdict(Outcome.PASS, 0.1, detail="All 1 tests passed."))
@@ -128,5 +130,35 @@ def test_summaries_are_shown_with_their_similarity_and_beside_what_was_asked(
         "similarity 0.64",
         "no tests",
     )
+    headings = [pane.accessibleName() for pane in view.columns.panes]
+    assert headings == ["Asked", "Made", "Asked and made in one column"]
+    assert [action.text() for action in view.copy.menu().actions()] == ["Asked", "Made", "Difference"]
     samples: list[SampleRow] = [card.sample for card in (program, summary)]
     assert [node.depth for node in trace(item, samples)] == [0, 1]
+
+
+def test_lists_call_it_by_its_name_not_by_a_file_that_was_written_for_the_run(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    item_id = stored(tmp_path / "runs.sqlite")
+    window.open_database(tmp_path / "runs.sqlite")
+    wait_until(lambda: window.inspection.overview is not None and window.inspection.knows(item_id))
+    parts = window.parts
+    wait_until(lambda: parts.tree.files.index_of("problems/p_0001.py").isValid())
+    row = [parts.regions.regions.index(0, column).data() for column in (FILE, LINE)]
+    assert row == ["add", ""]
+    assert parts.tree.files.index_of("problems/p_0001.py").data() == "add"
+    assert [place.title for place in window.searching.places([])("numbers")] == ["add"]
+
+
+def test_nobody_is_asked_to_describe_what_takes_no_description(window: MainWindow, tmp_path: Path) -> None:
+    item_id = stored(tmp_path / "runs.sqlite")
+    window.open_database(tmp_path / "runs.sqlite")
+    wait_until(lambda: window.inspection.overview is not None and window.inspection.knows(item_id))
+    window.browsing.choose(item_id)
+    panel = window.parts.roundtrip
+    wait_until(lambda: len(panel.cards) == 2)
+    assert not panel.describe.isEnabled() and not window.commands["describe"].isEnabled()
+    assert panel.describe.toolTip() == "Nobody can describe directives of this run by hand"
+    panel.write_description()
+    assert panel.own.isHidden()

@@ -87,5 +87,5 @@ class Details(QTabWidget):
         if self._comparison is None or not current.isValid():
             return
         path = str(current.siblingAtColumn(0).data())
-        pairs = tuple(pair for pair in self._comparison.pairs if pair.first.path == path)
+        pairs = tuple(pair for pair in self._comparison.pairs if pair.first.file == path)
         self.opened.emit(pairs, 0)

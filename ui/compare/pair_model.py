@@ -52,8 +52,9 @@ class PairFilter:
 
 
 def place(pair: Pair) -> str:
-    """`file:line`."""
-    return f"{pair.first.path}:{pair.first.start_line}"
+    """`file:line`, or the key of what stands in no file of the user's."""
+    item = pair.first
+    return f"{item.path}:{item.start_line}" if item.has_file else item.key
 
 
 class PairModel(ListedRows):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import permutations
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QScrollBar, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QSplitter, QStackedWidget, QWidget
 
 from ui.diff.change_map import ChangeMap
 from ui.diff.controls import FOCUS_RING, column, label, row
@@ -60,7 +60,9 @@ class LinkedScrolling(QObject):
             pane.setHorizontalScrollBarPolicy(policy.ScrollBarAlwaysOn if needed else policy.ScrollBarAlwaysOff)
 
 
-PAIR = ("Original", "Reconstruction")
+Sides = tuple[str, str]
+PAIR: Sides = "original", "reconstruction"
+"""What is on either side of most comparisons; headings begin with a large letter."""
 STRIP = 68
 """Pixels of height that a description above the panes has at most."""
 REWRAP_AFTER = 40
@@ -84,8 +86,7 @@ class Columns(QWidget):
         self.spans = tuple(Spans(self) for _ in titles)
         self.sides = tuple(Pane(theme, title, self.spans, self) for title in titles)
         self.left, self.right = self.sides[0], self.sides[-1]
-        self._whole = " and ".join([", ".join(titles[:-1]), titles[-1]]).capitalize()
-        self.single = Pane(theme, f"{self._whole} in one column", self.spans, self)
+        self.single = Pane(theme, "", self.spans, self)
         self.description = QPlainTextEdit(self)
         self.description.setReadOnly(True)
         self.description.setFrameShape(QFrame.Shape.NoFrame)
@@ -101,18 +102,29 @@ class Columns(QWidget):
         self._timer.timeout.connect(self._align)
         self._lay_out()
         self._connect()
+        self.name_sides(titles)
+
+    def name_sides(self, titles: Sequence[str]) -> None:
+        """Say what each text is, in the headings and to screen readers."""
+        whole = " and ".join([", ".join(titles[:-1]), titles[-1]])
+        names = *(title[:1].upper() + title[1:] for title in titles), whole.capitalize()
+        for pane, holder, name in zip(self.panes, (*self._titled, self._whole), names, strict=True):
+            pane.setAccessibleName(name)
+            holder.findChildren(QLabel)[0].setText(name)
+        self.single.setAccessibleName(f"{names[-1]} in one column")
 
     def _lay_out(self) -> None:
         self._middle = _titled("Description", self.description)
         self._middle.hide()
         self._titled = [_titled(pane.accessibleName(), pane) for pane in self.sides]
+        self._whole = _titled("", self.single)
         self._sides = QSplitter(Qt.Orientation.Horizontal)
         self._sides.setChildrenCollapsible(False)
         for part in self._titled:
             self._sides.addWidget(part)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._sides)
-        self._stack.addWidget(_titled(self._whole, self.single))
+        self._stack.addWidget(self._whole)
         panes = row(self._stack, self.map, spacing=0)
         panes.setStretch(0, 1)
         if len(self.sides) == len(PAIR):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from ui.diff.columns import PAIR
+from ui.diff.columns import PAIR, Sides
 from ui.diff.controls import switch
 from ui.diff.frame import DiffFrame
 from ui.diff.pane_lines import PairLines
@@ -23,13 +23,20 @@ class DiffView(DiffFrame):
         self._diff: TextDiff | None = None
         self.form = switch("Dim form", "Grey changes that leave the syntax tree as it was", True)
         copies = (
-            ("Original", lambda: self._pair[0]),
-            ("Reconstruction", lambda: self._pair[1]),
+            ("", lambda: self._pair[0]),
+            ("", lambda: self._pair[1]),
             ("Difference", lambda: patch(self._diff) if self._diff else ""),
         )
         super().__init__(theme, PAIR, copies, (self.form,), parent=parent)
         self.form.toggled.connect(self._set_dim)
+        self.name_sides(PAIR)
         self.clear()
+
+    def name_sides(self, titles: Sides) -> None:
+        """Say what each text is, in headings and in what can be copied."""
+        self.columns.name_sides(titles)
+        for action, title in zip(self.copy.menu().actions(), titles, strict=False):
+            action.setText(title[:1].upper() + title[1:])
 
     def clear(self) -> None:
         """Nothing to compare."""

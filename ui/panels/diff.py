@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
+from ui.diff.columns import PAIR, Sides
 from ui.diff.controls import column
 from ui.diff.edit_view import EditView, ShownEdit
 from ui.diff.equivalence import MOST_CHARACTERS
@@ -68,14 +69,16 @@ class DiffPanel(QWidget):
         first_line: int = 1,
         indent: str | None = None,
         description: str = "",
+        sides: Sides = PAIR,
     ) -> None:
         """Compare two texts of one place in a file.
 
         `first_line`: the file's line on which the original starts. `indent`: white space before it on that line;
-        None works it out where that is certain. `description` can be shown between the two.
+        None works it out where that is certain. `description` can be shown between the two. `sides`: what each text is.
         """
         if indent is None:
             indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
+        self.view.name_sides(sides)
         self._show(restored(original, indent), restored(candidate, indent), title, path, first_line, description)
 
     @cached_property

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.generation import Role
-from core.kinds import FIRST_KIND, Kind, article
+from core.kinds import FIRST_KIND, Kind, article, known
 from core.store.rows import ItemRow, SampleRow
 from core.types import Form
 from ui.diff.controls import button, column, label
@@ -23,6 +23,7 @@ from ui.panels.streams import Place, Streams
 from ui.presenters import Node, rebuilt, role_name, trace
 from ui.style.theme import SPACE, Theme
 
+DESCRIBE = "Write a description by hand and run the backward pass on it"
 BLINK = 530
 """Milliseconds."""
 
@@ -51,8 +52,7 @@ class RoundTripPanel(QWidget):
         self._spare: list[SampleCard] = []
         self._writing: dict[Place, WritingCard] = {}
         self._lit, self._any = True, False
-        tip = "Write a description by hand and run the backward pass on it"
-        self.describe = button("✎ Describe", tip, self.write_description, flat=False)
+        self.describe = button("✎ Describe", DESCRIBE, self.write_description, flat=False)
         self.own = DescribeCard()
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
         self.own.written.connect(self._ask_backward)
@@ -93,7 +93,9 @@ class RoundTripPanel(QWidget):
         self._empty.setVisible(item is None)
         self._header.setVisible(item is not None)
         self._scroll.setVisible(item is not None)
-        self.describe.setEnabled(item is not None and item.admitted)
+        self.describe.setEnabled(item is not None and _describable(item))
+        no_words = "" if self._kind.describable else f"Nobody can describe {self._kind.nouns} of this run by hand"
+        self.describe.setToolTip(no_words or DESCRIBE)
         if fresh:
             self._clear()
         if item is None:
@@ -146,7 +148,7 @@ class RoundTripPanel(QWidget):
 
     def write_description(self) -> None:
         """Let the user write a description, beginning from the one that is chosen."""
-        if self._item is not None and self._item.admitted:
+        if self._item is not None and _describable(self._item):
             self.own.start(self._chosen_words())
 
     def set_theme(self, theme: Theme) -> None:
@@ -293,6 +295,12 @@ class RoundTripPanel(QWidget):
         made = [sample for sample in samples if rebuilt(sample)]
         for sample in (made or list(samples))[:1]:
             self.select(sample.id)
+
+
+def _describable(item: ItemRow) -> bool:
+    """Whether a person may describe it in the model's place."""
+    kind = known(item.task)
+    return item.admitted and kind is not None and kind.describable
 
 
 def _waiting_text(item: ItemRow) -> str:

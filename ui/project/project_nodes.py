@@ -25,6 +25,7 @@ class Node:
     """A file or a folder.
 
     Attributes:
+        name: the last part of the path, or what a run calls a file that was written for it.
         path: from the project's root; empty for the root itself.
         row: place among its siblings; `ident`: place in the walk over the whole tree.
         note: as in ListedFile; a folder has none.
@@ -95,6 +96,7 @@ def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
         row = rows.get(node.path)
         node.items, node.done = (row.items, row.done) if row else (0, 0)
         node.measures = row.measures if row else {}
+        node.name = (row.name if row else "") or node.path.rpartition("/")[2]
         return
     for child in node.children:
         fill(child, rows)

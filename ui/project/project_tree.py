@@ -35,6 +35,7 @@ class ProjectTree(QTreeView):
         self._unfold = True
         self._quiet = False
         self._shape()
+        self.files.headerDataChanged.connect(self._widen)
         self.selectionModel().currentChanged.connect(self._choose)
 
     def _shape(self) -> None:
@@ -52,6 +53,13 @@ class ProjectTree(QTreeView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Qt: the file's name takes the room that the figures leave."""
         super().resizeEvent(event)
+        self._fit()
+
+    def _widen(self) -> None:
+        """A method's own names for its figures may be longer than others'."""
+        header = self.header()
+        for column, width in WIDTHS.items():
+            header.resizeSection(column, max(grown(self, width), header.sectionSizeHint(column)))
         self._fit()
 
     def _fit(self) -> None:

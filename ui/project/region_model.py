@@ -97,7 +97,7 @@ class _Texts(dict[int, str]):
 
     def __missing__(self, item_id: int) -> str:
         item = self._items[item_id]
-        self[item_id] = f"{item.path or item.key}:{item.start_line}\n{item.text}".lower()
+        self[item_id] = f"{item.file}:{item.start_line}\n{item.text}".lower()
         return self[item_id]
 
 
@@ -216,9 +216,9 @@ class RegionModel(ListedRows):
 def _text(item: ItemRow, column: int) -> str:
     match column:
         case 1:
-            return item.path or item.key
+            return item.file
         case 2:
-            return str(item.start_line) if item.path else ""
+            return str(item.start_line) if item.has_file else ""
         case 3:
             return "" if item.headline is None else number(item.headline)
         case 4:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
-    """The same rows as `Reader.files`, by path: counts of admitted and of complete regions, means of what is known."""
+    """The rows of `Reader.files`, with names: counts of admitted and complete regions, means of what is known."""
     files: dict[str, list[ItemRow]] = defaultdict(list)
     for item in items:
         if not item.extra and item.path:
@@ -37,7 +37,8 @@ def by_file(items: Iterable[ItemRow]) -> Iterator[FileRow]:
             for name, value in row.measures.items():
                 values[name].append(value)
         admitted, done = sum(row.admitted for row in rows), sum(row.state == "done" for row in rows)
-        yield FileRow(path, admitted, done, {name: sum(found) / len(found) for name, found in values.items()})
+        means = {name: sum(found) / len(found) for name, found in values.items()}
+        yield FileRow(path, admitted, done, means, "" if rows[0].has_file else rows[0].key)
 
 
 T = TypeVar("T")

@@ -31,6 +31,11 @@ class ShownPair:
     left: str
     right: str
 
+    @property
+    def place(self) -> str:
+        """Where its code stands; an item without a file of the user's has its key."""
+        return presenter(self.pair.first).heading(self.pair.first)
+
 
 def write_comparison(reader: Reader, comparisons: Sequence[Comparison], out: Path) -> None:
     """Write the page. Raises StoreError, and UserError when `out` cannot be written."""

@@ -52,7 +52,7 @@ class Places:
 
     def _regions(self, wanted: Sequence[str]) -> Iterator[Target]:
         for item in self.regions:
-            title = f"{item.path}:{item.start_line}"
+            title = f"{item.path}:{item.start_line}" if item.has_file else item.key
             if _holds(f"{title}\n{item.text}", wanted):
                 yield Target(title, item.kind, partial(self.choose, item.id), item.text.partition("\n")[0])
 
