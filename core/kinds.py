@@ -54,10 +54,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class RoleName:
-    """What samples of a role are called in one method: in a sentence, and as the paper's sign."""
+    """What samples of a role are called in one method: in a sentence, and as the paper's sign.
+
+    `judged`: whether tests judge its code; a word that was guessed is scored only.
+    """
 
     title: str
     sign: str
+    judged: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +463,7 @@ _KINDS: dict[str, Kind] = {
             roles=MappingProxyType(
                 {
                     Role.TRANSFORM: RoleName("variant", "v"),
-                    Role.COMPLETE: RoleName("name", "n"),
+                    Role.COMPLETE: RoleName("name", "n", judged=False),
                     Role.FORWARD: RoleName("description", "y"),
                     Role.BACKWARD: RoleName("reconstruction", "x̂"),
                 }

@@ -30,7 +30,9 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 SIZE = (1440, 900)
 MODELS = 3.0
 """Seconds until the models of this machine are named: they are looked for after the first run is shown."""
-TABS = {"window": 0, "tests": 1, "prompt": 2, "labels": 4, "run": 5}
+FIGURES = 3.0
+"""Seconds that figures take to be read in the background and drawn."""
+TABS = {"window": 0, "tests": 1, "trace": 2, "prompt": 3, "labels": 5, "run": 6}
 
 
 def main() -> int:
@@ -49,7 +51,7 @@ def main() -> int:
                 window.parts.tabs.setCurrentIndex(tab)
                 if name == "labels":
                     window.parts.make_room_for_labels()
-                _settle(app)
+                _settle(app, FIGURES if name == "run" else 0.8)
                 _save(window, options.out / f"{name}-{theme}.png")
             _compare(app, window, options.out, theme)
         window.close()

@@ -282,6 +282,13 @@ def sample_name(task: str, sample: SampleRow) -> str:
     return f"{name}, beside the chain" if chained and sample.index else name
 
 
+def judged_by_tests(task: str, sample: SampleRow) -> bool:
+    """Whether a sample has, or is still to get, a verdict."""
+    kind = known(task)
+    named = next((name for each, name in kind.roles.items() if each == sample.role), None) if kind else None
+    return not describes(sample) and (named is None or named.judged or sample.verdict is not None)
+
+
 def role_name(task: str, role: str, number: int = 0) -> str:
     """`Description 2 (y2)`, by the words of the method. `number`: which of several it is, or the step of a chain.
 

@@ -12,7 +12,7 @@ from stored_run import StoredRun, shown, stored_run
 
 from core.kinds import task
 from ui.panels import RoundTripPanel
-from ui.presenters import diff_title, presenter, role_name, sample_name, trace
+from ui.presenters import diff_title, judged_by_tests, presenter, role_name, sample_name, trace
 from ui.reading.inspection import by_file
 from ui.style.theme import LIGHT
 
@@ -32,6 +32,13 @@ def test_samples_are_called_as_their_method_calls_them() -> None:
     assert {role_name("editing", role).rpartition(" (")[2][:-1] for role in ("backward", "baseline")} == {
         name.sign for role, name in task("editing").roles.items() if role != "forward"
     }
+
+
+def test_code_that_no_test_judges_waits_for_no_verdict(stored: StoredRun) -> None:
+    code = next(s for s in stored.samples(stored.admitted()) if s.role == "backward")
+    bare = replace(code, verdict=None)
+    assert judged_by_tests("cosmetic", bare), "a reconstruction is judged"
+    assert not judged_by_tests("cosmetic", replace(bare, role="complete")), "a guessed name is scored only"
 
 
 def test_an_item_without_a_file_is_called_by_its_key(stored: StoredRun) -> None:

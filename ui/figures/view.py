@@ -62,7 +62,9 @@ class FigureView(QWidget):
         self._legend.setLayout(self._flow)
         self._said = ElidedLabel("muted")
         self._choices = QWidget()
-        self._choices_row = row(owner=self._choices)
+        self._choices_row = Flow((), SPACE // 2)
+        self._choices_row.setContentsMargins(SPACE + 4, 0, SPACE, SPACE // 2)
+        self._choices.setLayout(self._choices_row)
         self._plot: Plot | None = None
         self._cells: _Cells | None = None
         self._text = label(wrap=True, selectable=True)
@@ -76,8 +78,7 @@ class FigureView(QWidget):
         head = row(margins=(SPACE + 4, SPACE // 2, SPACE, 0))
         head.addWidget(self._legend, 2)
         head.addWidget(self._said, 3)
-        head.addWidget(self._choices)
-        column(head, self._stack, owner=self)
+        column(head, self._choices, self._stack, owner=self)
 
     @property
     def plot(self) -> Plot:

@@ -15,7 +15,7 @@ from core.types import Form
 from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
 from ui.panels.empty import EmptyState
-from ui.presenters import sample_name
+from ui.presenters import judged_by_tests, sample_name
 from ui.style.outcomes import verdict_colour, verdict_text
 from ui.style.theme import Theme
 
@@ -104,7 +104,8 @@ class MetricsPanel(QWidget):
     def _cells(self, sample: SampleRow, name: str) -> list[Cell]:
         item = self._shown[0]
         going = item is None or item.state == "running"
-        said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going)
+        judged = item is None or judged_by_tests(item.task, sample)
+        said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
         verdict = Cell(said, colour=verdict_colour(self._theme, sample.verdict))
         scores = _scores(sample)
         return [Cell(name), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]

@@ -12,7 +12,7 @@ from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
-from ui.presenters import Node, describes
+from ui.presenters import Node, describes, judged_by_tests
 from ui.style.breaking import breakable
 from ui.style.fonts import write_fixed
 from ui.style.outcomes import verdict_colour, verdict_detail, verdict_text
@@ -120,7 +120,7 @@ class SampleCard(Card):
         verdict = sample.verdict
         covering, going = len(self._item.tests), self._item.state == "running"
         tip = verdict_detail(verdict, covering) if verdict else "Not judged yet."
-        if sample.error:
+        if sample.error or not judged_by_tests(self._item.task, sample):
             self._main.show_text("")
         else:
             self._main.show_text(verdict_text(verdict, covering, going=going), verdict_colour(theme, verdict), tip)

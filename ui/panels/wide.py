@@ -15,7 +15,7 @@ from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek
 from ui.panels.empty import EmptyState
-from ui.presenters import Node, describes, trace
+from ui.presenters import Node, describes, judged_by_tests, trace
 from ui.style.breaking import breakable
 from ui.style.outcomes import verdict_colour, verdict_detail, verdict_text
 from ui.style.theme import SPACE, Theme
@@ -45,6 +45,7 @@ class Tile(Card):
         remark.setVisible(bool(node.remark))
         self._verdict, self._covering = sample.verdict, len(item.tests)
         self._going = item.state == "running"
+        self._judged = judged_by_tests(item.task, sample)
         column(
             label(node.name, "heading", wrap=True),
             self._badge,
@@ -55,7 +56,7 @@ class Tile(Card):
             spacing=SPACE // 2,
             owner=self,
         ).addStretch(1)
-        self._show_badge(words)
+        self._show_badge()
         self.setAccessibleName(
             ", ".join(part for part in (node.name, self._badge.text, *node.against, node.remark) if part)
         )
@@ -63,10 +64,10 @@ class Tile(Card):
     def set_theme(self, theme: Theme) -> None:
         """Draw in other colours."""
         super().set_theme(theme)
-        self._show_badge(describes(self.node.sample))
+        self._show_badge()
 
-    def _show_badge(self, words: bool) -> None:
-        if words:
+    def _show_badge(self) -> None:
+        if not self._judged:
             self._badge.show_text("")
             return
         tip = verdict_detail(self._verdict, self._covering) if self._verdict else "Not judged yet."
