@@ -707,7 +707,9 @@ class RunSettings:
             for each in ("endpoint", "backward_endpoint"):
                 if getattr(settings, each) is not None:
                     settings = with_values(settings, {f"{each}.{name}": value})
-        check(settings)
+        check(
+            dataclasses.replace(settings, regions=settings.regions or 1)
+        )  # a run of what was tried by hand draws none
         return settings
 
     def to_json(self) -> dict[str, Any]:

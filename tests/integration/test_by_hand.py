@@ -103,7 +103,7 @@ def test_a_selection_is_tried_as_an_extra_of_the_run(finished: Finished) -> None
     assert item.tests
     ready = next(event for event in finished.said if isinstance(event, ItemReady))
     row = finished.store.reader.item(ready.item_id)
-    assert (row.extra, row.state, row.judged) == (True, "done", 1)
+    assert (row.extra, row.state, row.measures["judged"]) == (True, "done", 1)
     after = finished.store.reader.run(finished.id)
     assert replace(after, changes=before.changes) == before
     made = len(finished.store.reader.samples(ready.item_id))
