@@ -11,12 +11,11 @@ import json
 import os
 import platform
 import shutil
-import sqlite3
 import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import distributions
 from pathlib import Path
@@ -33,6 +32,7 @@ from core.source.codebase import content_fingerprint, open_codebase
 from core.source.edits_export import export_commit
 from core.source.git import History
 from core.source.walk import every_file
+from core.store.connection import connect
 from core.store.reader import Reader
 from core.store.rows import RunRow
 from core.store.writer import Store
@@ -141,18 +141,15 @@ def write_bundle(reader: Reader, found: Contents, out: Path) -> None:
 
 def _store_of(reader: Reader, run_id: int, database: Path) -> None:
     """A database of that one run, labels and notes included."""
-    with sqlite3.connect(f"file:{reader.path}?mode=ro", uri=True) as source, sqlite3.connect(database) as target:
+    with closing(connect(reader.path, "ro")) as source, closing(connect(database, "rwc")) as target:
         source.backup(target)
-    source.close()
-    target.close()
     with Store.open(database) as store:
         for row in (*store.reader.runs(), *store.reader.runs(hidden=True)):
             if row.id != run_id:
                 store.delete_run(row.id)
-    shrunk = sqlite3.connect(database)
-    shrunk.execute("PRAGMA journal_mode = DELETE")
-    shrunk.execute("VACUUM")  # else the pages of deleted runs would travel along
-    shrunk.close()
+    with closing(connect(database, "rw")) as shrunk:
+        shrunk.execute("PRAGMA journal_mode = DELETE")
+        shrunk.execute("VACUUM")  # else the pages of deleted runs would travel along
 
 
 def _record(found: Contents) -> dict[str, Any]:
