@@ -16,12 +16,12 @@ from app import options as shared
 from app.console import Display
 from app.paths import bundles_folder, default_database
 from app.running import stopping
-from core.control import Control
 from core.errors import UserError
 from core.kinds import counted
-from core.results import open_reader
 from core.run.bundle import contents, is_bundle, unpack, write_bundle
+from core.run.control import Control
 from core.run.replay import Replay, Replayed, replay
+from core.run.results import open_reader
 from core.settings import NamedModel
 from core.store.reader import Reader
 

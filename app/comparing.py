@@ -26,7 +26,7 @@ from core.errors import UserError
 from core.figures.export import to_json
 from core.kinds import counted, task
 from core.models.opening import open_embedder
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.settings import ModelSettings
 from ui.report.comparison_page import write_comparison
 from ui.report.page import write_figures
@@ -99,7 +99,7 @@ def analyse_command(options: argparse.Namespace) -> int:
 
 def _score(options: argparse.Namespace) -> None:
     """Compute the scores that are not stored yet; stopping keeps those that are done."""
-    from core.scoring import score_runs  # a parser, which nothing else here needs
+    from core.run.scoring import score_runs  # a parser, which nothing else here needs
 
     with ExitStack() as stack:
         show = stack.enter_context(Display(options.json))

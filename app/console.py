@@ -11,9 +11,9 @@ from rich.table import Table
 
 from app.events import as_json
 from app.figures import figure_table
-from core.events import Event, Notice, VerdictReady
-from core.events import Progress as Step
 from core.kinds import few, task
+from core.run.events import Event, Notice, VerdictReady
+from core.run.events import Progress as Step
 from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow
 from core.types import Score

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.events import Event, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
+from core.run.events import Event, ItemReady, RunFinished, RunStarted, SampleReady, ScoresReady, VerdictReady
 from core.types import Item, Score
 
 _NAMES = {

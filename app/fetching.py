@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-from core.calibration import calibrate
-from core.control import Control
 from core.errors import UserError
 from core.generation import Model
 from core.models.calibrated import Calibration, keep_calibration
 from core.models.discovery import GgufEntry
 from core.models.download import download, parse_wanted
 from core.models.styles import expected_style
+from core.run.calibration import calibrate
+from core.run.control import Control
 from core.settings import ModelSettings, OracleSettings
 
 WORD = "download"

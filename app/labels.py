@@ -16,16 +16,16 @@ from rich.table import Table
 from app import options as shared
 from app.output import written
 from app.paths import default_database, taxonomy_folder
-from core.agreement import Agreement, PairAgreement, confusion_table, measure
+from core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
 from core.errors import UserError
 from core.kinds import counted
 from core.metrics.agreement import Estimate
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.store.label_import import import_labels
 from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import mode_names, write_labels_csv, write_labels_jsonl
 from core.store.reader import Reader
-from core.taxonomy_file import TaxonomyFile
+from core.taxonomy import TaxonomyFile
 
 FORMATS = ("jsonl", "csv", "label-studio", "label-studio-tasks", "label-studio-interface")
 

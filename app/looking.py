@@ -17,7 +17,7 @@ from app.events import region_values
 from core.errors import UserError
 from core.kinds import task
 from core.oracle.messages import headline
-from core.probe import judge_span, sample_items
+from core.run.probe import judge_span, sample_items
 from core.types import Item, Outcome, Span, Verdict
 
 

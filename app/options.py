@@ -9,14 +9,14 @@ from typing import Any
 
 from core.errors import UserError
 from core.kinds import TASKS, configured
-from core.setting import MOST, Described, check, described, value_of, with_values
 from core.settings import OracleSettings, RunSettings
+from core.settings.setting import MOST, Described, check, described, value_of, with_values
 from core.source.benchmark import is_benchmark
 from core.source.directives import holds_directives
 from core.source.notebook import is_episodes, is_notebook
 
 SETTINGS = described(RunSettings)
-"""Every setting that can be given on the command line, by path; `core/settings.py` describes them."""
+"""Every setting that can be given on the command line, by path; `core/settings/` describes them."""
 
 
 def paths_of(*parts: str) -> list[str]:

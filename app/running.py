@@ -20,16 +20,16 @@ from app.console import Display, print_result
 from app.figures import print_figures
 from app.paths import default_database
 from app.windows import has_screen, show
-from core.control import Control
 from core.errors import Cancelled, UserError
-from core.events import Event, Notice, RunStarted
 from core.figures.export import to_json
 from core.kinds import IMPORTED, TASKS, configured, project_of
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import Event, Notice, RunStarted
 from core.run.many import SeriesFinished, resume, start
+from core.run.results import open_reader, open_store
 from core.run.state import Emit
-from core.setting import check, with_values
 from core.settings import RunSettings, SamplesSettings
+from core.settings.setting import check, with_values
 from core.store.opening import network_caution
 from core.store.reader import Reader
 from core.store.writer import Store

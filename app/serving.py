@@ -13,8 +13,8 @@ from app import options as shared
 from core.errors import UserError
 from core.models.discovery import fitting_models
 from core.models.endpoint import models_at
-from core.setting import described, with_values
 from core.settings import EndpointSettings, NamedModel, RunSettings, SeriesSettings
+from core.settings.setting import described, with_values
 
 BUNDLED = "bundled"
 ENDPOINT = described(EndpointSettings, "endpoint.")

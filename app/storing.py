@@ -17,7 +17,7 @@ from app.events import score_json
 from app.output import written
 from app.paths import default_database
 from core.kinds import task
-from core.results import open_reader
+from core.run.results import open_reader
 from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow

@@ -21,10 +21,10 @@ from pathlib import Path
 import llama_cpp
 from problems import forked
 
-from core.control import Control
 from core.models.discovery import bundled_model
-from core.results import open_reader, open_store
+from core.run.control import Control
 from core.run.pipeline import start
+from core.run.results import open_reader, open_store
 from core.settings import BenchmarkSettings, ChainSettings, ModelSettings, RunSettings
 from core.source.benchmark import read_benchmark
 from core.store.rows import SampleRow

@@ -39,7 +39,7 @@ def meddle():
     # What else a process of ours does with the file while it writes.
     from core.errors import InspectorError
     from core.oracle.fingerprint import _content
-    from core.results import open_reader
+    from core.run.results import open_reader
     from core.store.opening import inspect, refuse_database
     while True:
         for deed in (inspect, refuse_database, _content, lambda path: open_reader(path).close()):
@@ -69,7 +69,7 @@ with Telling.open(path) as store:
     fill_store(store, path.parent / "project", items=100000, seed=1)
 """
 LABELS = """
-from core.results import open_store
+from core.run.results import open_store
 threading.Thread(target=meddle, daemon=True).start()
 with open_store(path) as store:
     samples = [row[0] for row in store._db.execute("SELECT id FROM samples WHERE role = 'backward'")]

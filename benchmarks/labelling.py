@@ -81,7 +81,7 @@ def _decide(app, window, hand: Hand, folder: Path) -> dict[str, float]:  # type:
     """Thirty samples that nobody has labelled yet, on which two annotators now differ."""
     from PySide6.QtCore import Qt
 
-    from core.results import open_store
+    from core.run.results import open_store
 
     with open_store(folder / "runs.sqlite") as store:
         known = {label.sample_id for label in store.reader.current_labels(window.inspection.run.id)}

@@ -22,11 +22,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from core.control import Control
 from core.metrics.output_match import tom
-from core.results import open_reader, open_store
 from core.rewrites.names import mask_name
+from core.run.control import Control
 from core.run.pipeline import start
+from core.run.results import open_reader, open_store
 from core.settings import BenchmarkSettings, ChainSettings, EndpointSettings, RunSettings
 from core.source.benchmark import read_benchmark
 from core.trips.chain import signature

@@ -22,8 +22,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
-from core.fitting import Window
-from core.generation import PLAIN, Generation, Message, Model, Prompt, Request
+from core.generation import PLAIN, Generation, Message, Model, Prompt, Request, Window
 from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.textstream import Ending, TextStream

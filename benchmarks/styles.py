@@ -15,11 +15,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from core.calibration import calibrate
-from core.control import Control
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.models.styles import possible_styles
+from core.run.calibration import calibrate
+from core.run.control import Control
 from core.run.pipeline import start
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.store.writer import Store

@@ -73,7 +73,7 @@ def _prepare(folder: Path, samples: int, files: int) -> float:
     """Make database and project unless they are there; the seconds it took."""
     from factories import fill_store
 
-    from core.results import open_store
+    from core.run.results import open_store
 
     began, database = time.monotonic(), folder / "two_runs.sqlite"
     if database.exists():
@@ -113,7 +113,7 @@ def _write(folder: Path) -> int:
 
     from factories import _fill_item, _module
 
-    from core.results import open_store
+    from core.run.results import open_store
     from core.store.writer import Store
 
     def write(store: Store, number: int) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from core.errors import ModelError
 from core.types import Form
 
 if TYPE_CHECKING:
@@ -196,6 +197,34 @@ class Model(Protocol):
 
     def close(self) -> None:
         """End the worker; idempotent."""
+
+
+class Window:
+    """A model's context window; called, it says whether a prompt leaves `room` tokens for its answer."""
+
+    def __init__(self, model: Model, room: int) -> None:
+        """Ask `model`."""
+        self._model, self._room = model, room
+        self._broken = False
+
+    def __call__(self, prompt: Prompt) -> bool:
+        """Count the prompt's tokens. Raises ModelError when the model cannot."""
+        self._broken = True
+        tokens = self._model.count_tokens(prompt)
+        self._broken = False
+        return tokens + self._room <= self._model.info.context_size
+
+    def prompt(self, ask: Callable[[Fits], Prompt]) -> tuple[Prompt, str]:
+        """What `ask` makes, and why there is no prompt where not even the shortest one fits.
+
+        Raises ModelError when it is the model that fails: that is not about one prompt.
+        """
+        try:
+            return ask(self), ""
+        except ModelError as error:
+            if self._broken:
+                raise
+            return Prompt((), truncated=True), error.problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from histories import Builder
 
 from core.generation import Extraction, Role, Sample
 from core.kinds import configured
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.settings import EditSettings, RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.store.writer import Store

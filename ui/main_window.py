@@ -13,9 +13,9 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
-from core.events import Event
 from core.kinds import known, task
 from core.oracle.bench.project import source_of
+from core.run.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
 from core.types import Item, Span

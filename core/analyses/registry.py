@@ -32,7 +32,7 @@ ANALYSES: Mapping[str, Analysis] = MappingProxyType(
     }
 )
 SCORED = frozenset({"audit"})
-"""Analyses of runs of any kind together, whose code must have been scored (`core.scoring`)."""
+"""Analyses of runs of any kind together, whose code must have been scored (`core.run.scoring`)."""
 
 
 def analyse(

@@ -18,11 +18,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.cores import usable_cores
 from core.errors import UserError
 from core.kinds import task
 from core.oracle.interpreter import find_interpreter
 from core.settings import RunSettings
+from core.settings.cores import usable_cores
 from core.source.walk import every_file
 
 SANDBOX = "rtc-sandbox"

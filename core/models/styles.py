@@ -12,8 +12,8 @@ from core.models.fingerprint import fingerprint, remembered_fingerprint
 from core.models.gguf import GgufHeader
 from core.models.special_tokens import special_tokens
 from core.models.template import Style
-from core.setting import described
 from core.settings import ModelSettings
+from core.settings.setting import described
 
 STYLES = described(ModelSettings)["prompt_style"].about.choices
 SMALL = 256 << 20

@@ -13,8 +13,8 @@ import libcst as cst
 from libcst.metadata import Assignment, Scope
 
 from core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten
-from core.synonyms import synonyms
 from core.types import Span
+from resources.synonyms import synonyms
 
 SHORTEST = 5
 """Letters of a name that is worth renaming: shorter ones say little (the paper's code draws the line here too)."""

@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.control import Control
 from core.errors import UserError
-from core.events import ItemReady, Notice
 from core.kinds import for_selected_code, task
+from core.run.control import Control
+from core.run.events import ItemReady, Notice
 from core.run.growing import Growing, Work, stored_samples
 from core.run.opening import open_run_parts, record, reopen, reporter
 from core.run.state import Emit, Pace, Run

@@ -14,13 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from core.control import Control
-from core.cores import share_cores, usable_cores
 from core.errors import Cancelled
-from core.events import Event, ItemReady, Progress
 from core.generation import Role
 from core.kinds import task
+from core.run.control import Control
+from core.run.events import Event, ItemReady, Progress
 from core.settings import RunSettings
+from core.settings.cores import share_cores, usable_cores
 from core.store.rows import TRIAL, PaceRow
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def try_pace(
     Loading the models and learning the project's tests come first and are not counted; what is learned of the tests
     is kept as ever. Only progress is emitted. Raises UserError, and Cancelled when stopped from outside.
     """
-    from core.results import open_store
     from core.run import pipeline
+    from core.run.results import open_store
 
     late = threading.Event()
 

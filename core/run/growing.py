@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from core.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
-from core.fitting import Window
-from core.generation import Extraction, Generation, Model, Prompt, Request, Sample
+from core.generation import Extraction, Generation, Model, Prompt, Request, Sample, Window
 from core.kinds import article, role_title, task
+from core.run.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
 from core.run.judging import Judging
 from core.run.state import Pace, Run
 from core.store.rows import SampleRow

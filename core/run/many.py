@@ -16,19 +16,19 @@ from typing import Any
 from uuid import uuid4
 
 from core.analyses.ranking import runs_of
-from core.control import Control
-from core.cores import share_cores, usable_cores
 from core.errors import Cancelled, ModelError
-from core.events import Notice, RunFinished
 from core.generation import Extraction, Generation, Model, ModelInfo, Prompt, Request, Role, Sample
 from core.models.gguf import check_generative, read_header
 from core.models.opening import local_files
 from core.models.styles import told_as_before
 from core.run import pipeline
+from core.run.control import Control
+from core.run.events import Notice, RunFinished
 from core.run.opening import enter_cluster, open_models, open_source, record, reporter, require_same
 from core.run.state import Emit, Made, Parts, Run
-from core.setting import check
 from core.settings import NamedModel, RunSettings
+from core.settings.cores import share_cores, usable_cores
+from core.settings.setting import check
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow
 from core.store.writer import Store

@@ -11,17 +11,17 @@ from types import MappingProxyType
 from typing import Any
 
 from core import __version__
-from core.control import Control
-from core.cores import share_cores, usable_cores
 from core.errors import Bug, ProjectError
-from core.events import Notice, Progress
 from core.generation import Generation, Model, ModelInfo, Prompt, Request
 from core.kinds import task
 from core.models.discovery import bundled_model
 from core.models.opening import check_machine, open_model
 from core.models.styles import forward_only, told_as_before
+from core.run.control import Control
+from core.run.events import Notice, Progress
 from core.run.state import Emit, Parts, Run
 from core.settings import EndpointSettings, ModelSettings, RunSettings
+from core.settings.cores import share_cores, usable_cores
 from core.source.naming import project_name
 from core.store.writer import Store
 from core.trips.opening import Notify, Opened, check_source, opener

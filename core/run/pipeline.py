@@ -12,15 +12,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from core.control import Control
 from core.errors import Cancelled, InspectorError, StoreError
-from core.events import ItemReady, Notice, RunFinished, RunStarted
 from core.kinds import task
+from core.run.control import Control
+from core.run.events import ItemReady, Notice, RunFinished, RunStarted
 from core.run.growing import Growing, Work, stored_samples
 from core.run.opening import open_run_parts, record, reopen, reporter
 from core.run.state import Emit, Pace, Run
-from core.setting import check
 from core.settings import RunSettings
+from core.settings.setting import check
 from core.store.writer import Store
 from core.trips.protocol import KnowsHowMany
 

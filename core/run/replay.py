@@ -15,15 +15,14 @@ from functools import partial
 from pathlib import Path
 
 from core import __version__
-from core.control import Control
 from core.errors import ModelError, ProjectError
-from core.events import Notice, Progress
-from core.fitting import Window
-from core.generation import Generation, Model, Request, Role
+from core.generation import Generation, Model, Request, Role, Window
 from core.kinds import role_title
 from core.models.discovery import discover
 from core.models.fingerprint import fingerprint
 from core.models.styles import told_as_before
+from core.run.control import Control
+from core.run.events import Notice, Progress
 from core.run.opening import open_run_parts
 from core.run.state import Emit, Parts
 from core.settings import NamedModel, RunSettings

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from core.control import Control
-from core.events import Event, Progress
 from core.generation import INFILL, Model, ModelInfo, Sample
 from core.kinds import task
+from core.run.control import Control
+from core.run.events import Event, Progress
 from core.settings import RunSettings
 from core.store.writer import Store
 from core.trips.opening import Opened

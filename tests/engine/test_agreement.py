@@ -8,7 +8,7 @@ from itertools import chain, repeat
 
 import pytest
 
-from core.agreement import ALPHA, KAPPA, confusion_table, measure
+from core.analyses.agreement import ALPHA, KAPPA, confusion_table, measure
 from core.metrics.agreement import cohen_kappa, krippendorff_alpha
 from core.store.rows import LabelRow
 from ui.labels.label_queue import disputed_samples

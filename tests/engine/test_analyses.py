@@ -13,7 +13,7 @@ from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Histogram, Table
 from core.kinds import TASKS, Kind, Measure, task
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.store.reader import Reader
 
 

@@ -20,8 +20,8 @@ from core.metrics.pairs import NAMES
 from core.metrics.registry import PERTURBATIONS, metric, stored_name
 from core.metrics.similarity import code_scores
 from core.metrics.syntax import function_of, plain_code
-from core.results import open_reader, open_store
-from core.scoring import score_runs
+from core.run.results import open_reader, open_store
+from core.run.scoring import score_runs
 from core.store.writer import Store
 from core.types import Outcome, Verdict
 

@@ -13,7 +13,7 @@ from core.analyses.registry import analyse
 from core.figures import Histogram, Scatter, Sentence, Table
 from core.metrics.ranking import fisher_interval, resampled, spearman_p
 from core.metrics.statistics import pearson, spearman
-from core.results import open_store
+from core.run.results import open_store
 from core.settings import RunSettings
 from core.types import Item, Score, Span
 

@@ -19,7 +19,7 @@ from core.comparison.values import Comparison
 from core.errors import StoreError, UserError
 from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.writer import Store

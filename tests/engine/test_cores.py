@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from core.cores import MOST_JUDGES, share_cores, with_workers
 from core.settings import ModelSettings, OracleSettings, RunSettings
+from core.settings.cores import MOST_JUDGES, share_cores, with_workers
 from core.trips.ahead import in_order
 
 

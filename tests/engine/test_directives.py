@@ -26,8 +26,8 @@ from core.metrics.statistics import auc
 from core.metrics.two_by_two import TwoByTwo
 from core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
 from core.oracle.bench.project import node_ids
-from core.results import open_reader, open_store
 from core.rewrites.comments import without_comments
+from core.run.results import open_reader, open_store
 from core.settings import BenchmarkSettings, DirectiveSettings, RunSettings
 from core.source.directives import by_hand, holds_directives, read_directives, without_examples
 from core.trips.directive import drawn, file_problem

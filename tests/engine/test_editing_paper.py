@@ -10,10 +10,10 @@ import pytest
 from paper_edits import EXAMPLES, Example
 from replaying import Replay
 
-from core.control import Control
-from core.events import Event, VerdictReady
 from core.kinds import configured
 from core.metrics.statistics import interval
+from core.run.control import Control
+from core.run.events import Event, VerdictReady
 from core.run.growing import Growing, Work
 from core.run.state import Pace, Parts, Run
 from core.settings import EditSettings, RunSettings

@@ -13,9 +13,9 @@ import pytest
 from paper_edits import EXAMPLES
 from replaying import Replay
 
-from core.control import Control
 from core.errors import Cancelled, ProjectError
 from core.kinds import configured
+from core.run.control import Control
 from core.run.growing import Growing, Work
 from core.run.opening import record
 from core.run.state import Pace, Parts, Run

@@ -15,12 +15,12 @@ from core.generation import Role
 from core.kinds import COSMETIC_CHANGES, task
 from core.metrics.rouge import rouge_l, rouge_synonym, words
 from core.models.mask_prompts import MASK, extract_name, mask_prompt
-from core.results import open_store
+from core.run.results import open_store
 from core.settings import CosmeticSettings, RunSettings
 from core.source.functions import functions
-from core.synonyms import synonyms
 from core.trips.cosmetic import Widths
 from core.types import Item, SourceFile, Span
+from resources.synonyms import synonyms
 
 FORMS = ("difference", "relative", "symmetric", "ratio")
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 NAMING = {
     "core/kinds.py": "the registry",
     "core/analyses/registry.py": "an analysis bears the name of its method",
-    "core/settings.py": "a run is SynthesisRTC unless something else is asked for",
+    "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",
     "core/source/directives.py": "a field of its files",
     "core/store/decoding.py": "a column of items",
     "core/store/encoding.py": "likewise",

@@ -15,7 +15,7 @@ from core.errors import UserError
 from core.figures import Link, Sentence, Table
 from core.kinds import task
 from core.metrics.statistics import interval
-from core.results import open_store
+from core.run.results import open_store
 
 RTC = task("synthesis").measure("rtc")
 Rows = dict[str, tuple[dict[str, dict[str, float]], tuple[Link, ...]]]

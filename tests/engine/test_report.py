@@ -18,7 +18,7 @@ from core.errors import StoreError, UserError
 from core.figures import Figure
 from core.figures.reading import marks
 from core.metrics.registry import metric
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.rows import TestRow

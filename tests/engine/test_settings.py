@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from setting_values import another
 
-from core.control import Control
 from core.errors import UserError
 from core.kinds import TASKS
-from core.results import open_store
+from core.run.control import Control
 from core.run.pipeline import start
-from core.setting import check, described, value_of, with_values
+from core.run.results import open_store
 from core.settings import EndpointSettings, RunSettings
+from core.settings.setting import check, described, value_of, with_values
 
 SETTINGS = described(RunSettings)
 

@@ -16,10 +16,10 @@ import pytest
 from chat_server import Answer, chat_server, completion
 from projects import write_shop
 
-from core.control import Control
 from core.models import edit_prompts, prompts
-from core.results import open_reader, open_store
+from core.run.control import Control
 from core.run.pipeline import resume
+from core.run.results import open_reader, open_store
 
 STORED = Path(__file__).parent.parent / "stored"
 ANSWERS = json.loads((STORED / "answers.json").read_text())

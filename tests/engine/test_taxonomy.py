@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import UserError
-from core.taxonomy import ErrorMode, Taxonomy, fresh_id, parse_taxonomy, read_taxonomy, revised
-from core.taxonomy_file import TaxonomyFile
+from core.taxonomy import ErrorMode, Taxonomy, TaxonomyFile, fresh_id, parse_taxonomy, read_taxonomy, revised
 
 
 def test_the_bundled_taxonomy_has_the_papers_modes() -> None:

@@ -15,10 +15,10 @@ from chat_server import ChatServer, chat_server
 from toy_method import LINES, TWICE, answer
 
 from core import kinds
-from core.control import Control
-from core.events import Event, RunFinished, SampleReady
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import Event, RunFinished, SampleReady
 from core.run.pipeline import resume, start
+from core.run.results import open_reader, open_store
 from core.settings import EndpointSettings, RunSettings
 from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader

@@ -13,7 +13,7 @@ from app.cli import main
 from app.figures import print_figures
 from core.figures.reading import marks
 from core.metrics.registry import metric
-from core.results import open_store
+from core.run.results import open_store
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from factories import fill_store
 
 from app import comparing
 from app.cli import main
-from core.results import open_store
+from core.run.results import open_store
 from core.settings import RunSettings
 
 

@@ -9,7 +9,7 @@ import pytest
 from factories import fill_store
 
 from app.cli import main
-from core.results import open_store
+from core.run.results import open_store
 
 
 @pytest.fixture

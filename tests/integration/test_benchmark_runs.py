@@ -12,14 +12,14 @@ import pytest
 from chat_server import Answer, chat_server, completion
 
 from core.analyses.registry import analyse
-from core.control import Control
 from core.errors import ProjectError
-from core.events import Event, ItemReady, RunFinished
 from core.figures import Bars, Table
 from core.generation import Role
-from core.results import open_store
+from core.run.control import Control
+from core.run.events import Event, ItemReady, RunFinished
 from core.run.pipeline import resume, start
-from core.scoring import score_runs
+from core.run.results import open_store
+from core.run.scoring import score_runs
 from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings, SamplesSettings
 from core.source.benchmark import read_benchmark
 from core.store.rows import SampleRow

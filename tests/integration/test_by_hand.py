@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from projects import write_shop
 
-from core.control import Control
 from core.errors import ProjectError, UserError
-from core.events import Event, ItemReady, Progress, TextStreamed
-from core.results import open_store
 from core.run import by_hand, pipeline
+from core.run.control import Control
 from core.run.estimate import estimate, try_pace
+from core.run.events import Event, ItemReady, Progress, TextStreamed
+from core.run.results import open_store
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.store.rows import TRIAL, SampleRow
 from core.store.writer import Store

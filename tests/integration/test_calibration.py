@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from small_model import write_small_model
 
-from core.calibration import calibrate
 from core.errors import Cancelled
 from core.models.fingerprint import fingerprint
+from core.run.calibration import calibrate
 from core.settings import ModelSettings, OracleSettings
 
 QUICK = OracleSettings(sandbox="bubblewrap", identity_runs=1)

@@ -17,13 +17,13 @@ from chains import PROBLEMS, echo, forgetful, said, second, settings
 from chat_server import Answer, ChatServer, chat_server, completion
 
 from core.analyses.registry import analyse
-from core.control import Control
 from core.errors import ProjectError, UserError
-from core.events import RunFinished, SampleReady
 from core.figures import Bars, Estimate, Grid, Lines, Sentence, Table
 from core.metrics.output_match import Lost
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import RunFinished, SampleReady
 from core.run.pipeline import resume, start
+from core.run.results import open_reader, open_store
 from core.settings import ChainSettings, EndpointSettings, RunSettings
 from core.store.reader import Reader
 from core.trips.chain_tree import chain_of, lost_in

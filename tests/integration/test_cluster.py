@@ -21,7 +21,7 @@ from projects import write_shop
 
 from core.cluster.session import Address, read_address, require_token
 from core.errors import UserError
-from core.results import open_reader
+from core.run.results import open_reader
 
 if find_spec("ray") is None:  # imported only once the environment names a token, since it looks for one then
     pytest.skip("Ray is not installed", allow_module_level=True)

@@ -11,11 +11,11 @@ import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
 from core.analyses.registry import analyse
-from core.control import Control
-from core.events import RunFinished, SampleReady
 from core.figures import Grid, Sentence, Table
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import RunFinished, SampleReady
 from core.run.pipeline import resume, start
+from core.run.results import open_reader, open_store
 from core.settings import CosmeticSettings, EndpointSettings, RunSettings
 from core.store.rows import ItemRow, SampleRow
 

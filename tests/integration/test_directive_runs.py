@@ -22,15 +22,15 @@ import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
 from core.analyses.registry import analyse
-from core.control import Control
 from core.errors import InspectorError, ModelError
-from core.events import Event, RunFinished, SampleReady
 from core.figures import Sentence, Table
 from core.models.discovery import bundled_model
 from core.models.minilm import packaged_minilm
-from core.results import open_reader, open_store
 from core.run.bundle import contents, unpack, write_bundle
+from core.run.control import Control
+from core.run.events import Event, RunFinished, SampleReady
 from core.run.pipeline import resume, start
+from core.run.results import open_reader, open_store
 from core.settings import BenchmarkSettings, DirectiveSettings, EndpointSettings, RunSettings
 from core.store.export import write_csv, write_jsonl
 from core.store.rows import ItemRow, SampleRow

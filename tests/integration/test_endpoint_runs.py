@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
-from core.control import Control
 from core.errors import ModelError, ProjectError
-from core.events import Event, RunFinished, RunStarted
-from core.results import open_store
+from core.run.control import Control
+from core.run.events import Event, RunFinished, RunStarted
 from core.run.pipeline import resume, start
+from core.run.results import open_store
 from core.settings import EditSettings, EndpointSettings, ModelSettings, RunSettings
 from core.store.writer import Store
 

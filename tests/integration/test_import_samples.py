@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from app.cli import main
-from core.control import Control
-from core.events import Event, Progress
 from core.generation import Role
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import Event, Progress
 from core.run.pipeline import resume
+from core.run.results import open_reader, open_store
 from core.source.benchmark import read_benchmark
 from resources import path as resource
 

@@ -17,13 +17,13 @@ from chat_server import Answer, ChatServer, chat_server, completion
 from projects import write_shop
 
 from core.analyses.ranking import ranking
-from core.control import Control
 from core.errors import ModelError, UserError
-from core.events import Event, Notice, Progress, RunStarted
 from core.figures import Grid, Sentence, Table
 from core.models.discovery import fitting_models
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import Event, Notice, Progress, RunStarted
 from core.run.many import SeriesFinished, planned, resume, start
+from core.run.results import open_reader, open_store
 from core.settings import (
     EditSettings,
     EndpointSettings,

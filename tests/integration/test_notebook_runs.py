@@ -10,11 +10,11 @@ import pytest
 from chat_server import Answer, chat_server, completion
 from notebooks import notebook
 
-from core.control import Control
-from core.events import Event, ItemReady
 from core.generation import Role
-from core.results import open_store
+from core.run.control import Control
+from core.run.events import Event, ItemReady
 from core.run.pipeline import start
+from core.run.results import open_store
 from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings
 from core.trips.notebook import open_notebook
 from core.trips.opening import Opened

@@ -9,7 +9,7 @@ import pytest
 from oracle_projects import write
 
 from core.errors import Cancelled, UserError
-from core.probe import judge_span, sample_items
+from core.run.probe import judge_span, sample_items
 from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.types import Span
 

@@ -19,12 +19,12 @@ import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 from projects import write_shop
 
-from core.control import Control
 from core.errors import ProjectError, UserError
-from core.results import open_reader, open_store
 from core.run import pipeline
 from core.run.bundle import Contents, contents, is_bundle, unpack, write_bundle
+from core.run.control import Control
 from core.run.replay import Replay, replay
+from core.run.results import open_reader, open_store
 from core.settings import EditSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
 
 EDITS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from factories import fill_store
 
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.source.codebase import open_codebase
 from core.store.rows import FileRow, ItemRow, RunRow
 from core.types import Codebase

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
 from core.figures import Link, Table
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.shell.runs_dialog import RunsDialog

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.considered import Considered, Fate, considered
 from core.regions import kept_coverage
+from core.run.considered import Considered, Fate, considered
 from core.settings import RegionSettings
 from core.source.codebase import content_fingerprint
 from core.types import CoverageMap, Region, SourceFile, Span

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
 from core.analyses.registry import analyse
-from core.control import Control
 from core.figures import Grid, Lines, Link
-from core.results import open_reader, open_store
+from core.run.control import Control
 from core.run.pipeline import start
+from core.run.results import open_reader, open_store
 from core.settings import EndpointSettings
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered

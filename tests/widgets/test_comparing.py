@@ -17,7 +17,7 @@ from waiting import wait_until
 
 from core.comparison import words
 from core.figures.reading import marks
-from core.results import open_store
+from core.run.results import open_store
 from core.settings import RunSettings
 from ui.compare.page import ComparePage
 from ui.main_window import MainWindow

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
 from core.analyses.registry import analyse
-from core.control import Control
 from core.errors import ProjectError
-from core.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
 from core.figures import Sentence
 from core.generation import Role
-from core.results import open_reader, open_store
+from core.run.control import Control
+from core.run.events import Event, Notice, Progress, RunFinished, RunStarted, TextStreamed
+from core.run.results import open_reader, open_store
 from core.settings import EditSettings, EndpointSettings, NamedModel, RunSettings, SeriesSettings
 from core.store.rows import Score
 from ui.background.coordinator import Coordinator, RunState, new_run

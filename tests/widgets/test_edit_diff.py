@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
 
-from core.results import open_reader
+from core.run.results import open_reader
 from ui.diff.edit_view import ShownEdit
 from ui.diff.threeway import EditDiff, compare_edit
 from ui.labels.label_subject import LabelSubject

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QLabel, QWidget
 from waiting import wait_until
 
-from core.results import open_reader
+from core.run.results import open_reader
 from ui.main_window import MainWindow
 from ui.panels.badge import Badge
 from ui.report.page import render

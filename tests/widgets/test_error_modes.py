@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
 
-from core.agreement import measure
+from core.analyses.agreement import measure
 from core.store.rows import LabelRow
 from core.taxonomy import Taxonomy, read_taxonomy
 from ui.labels.labels import LabelsPanel

@@ -18,12 +18,12 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.control import Control
-from core.events import Event, Notice, SampleReady
 from core.generation import Extraction, Role, Sample
 from core.models.download import parse_wanted
 from core.regions.admission import as_item
-from core.results import open_store
+from core.run.control import Control
+from core.run.events import Event, Notice, SampleReady
+from core.run.results import open_store
 from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.rows import TRIAL, PaceRow, SampleRow, VerdictRow

@@ -14,7 +14,7 @@ from waiting import wait_until
 
 from core.errors import StoreError
 from core.generation import Extraction, Role, Sample
-from core.results import open_store
+from core.run.results import open_store
 from core.settings import RunSettings
 from core.store.rows import ItemRow
 from core.types import Item, Span

@@ -21,7 +21,7 @@ from store_cases import Filled, filled
 from waiting import wait_until
 
 from core.errors import SandboxError, StoreError
-from core.results import open_reader, open_store
+from core.run.results import open_reader, open_store
 from core.store.rows import LabelRow, ReconstructionRow
 from core.taxonomy import read_taxonomy
 from ui.labels.label_queue import Asked, Labelled, QueueKind, make_queue

@@ -15,8 +15,8 @@ from store_cases import filled
 from stored_run import shown
 from waiting import wait_until
 
-from core.control import Control
-from core.events import Event
+from core.run.control import Control
+from core.run.events import Event
 from core.settings import RunSettings
 from ui.background.coordinator import RunState
 from ui.main_window import MainWindow

@@ -12,8 +12,8 @@ from setting_values import another
 from app.cli import build_parser
 from app.running import run_settings
 from core.kinds import TASKS, configured
-from core.setting import Described, described, value_of
 from core.settings import EndpointSettings, RunSettings
+from core.settings.setting import Described, described, value_of
 from ui.background.gateway import Gateway
 from ui.shell.endpoint_dialog import EndpointDialog
 from ui.shell.run_dialog import RunDialog

@@ -13,9 +13,9 @@ from toy_method import LINES, TWICE, answer
 from waiting import wait_until
 
 from core import kinds
-from core.control import Control
-from core.results import open_store
+from core.run.control import Control
 from core.run.pipeline import start
+from core.run.results import open_store
 from core.settings import EndpointSettings, RunSettings
 from ui.main_window import MainWindow
 from ui.project.region_model import PASSES, SCORE

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from store_cases import filled
 from waiting import wait_until
 
-from core.events import Progress
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
+from core.run.events import Progress
 from core.settings import NamedModel, OracleSettings, RunSettings, SeriesSettings
 from core.store.rows import TRIAL, PaceRow
 from core.types import Score

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 from store_cases import Filled, filled
 from waiting import wait_until
 
-from core.control import Control
 from core.errors import ModelError
-from core.events import Event, RunFinished
 from core.models.discovery import bundled_model
+from core.run.control import Control
+from core.run.events import Event, RunFinished
 from core.settings import RunSettings
 from core.store.rows import ItemRow
 from ui.background.coordinator import RunState

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from store_cases import filled
 
-from core.results import open_reader
+from core.run.results import open_reader
 
 ROOT = Path(__file__).parents[2]
 OPEN = """

@@ -13,7 +13,7 @@ from waiting import wait_until
 
 from core.generation import Extraction, Role, Sample
 from core.kinds import for_words
-from core.results import open_store
+from core.run.results import open_store
 from core.settings import DirectiveSettings, RunSettings
 from core.store.rows import SampleRow
 from core.types import Form, Item, Outcome, Span, Verdict

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.control import Control
 from core.errors import Cancelled
-from core.events import Event, RunFinished, RunStarted, TextStreamed
+from core.run.control import Control
+from core.run.events import Event, RunFinished, RunStarted, TextStreamed
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from core.types import Item, Span
@@ -46,8 +46,8 @@ def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
     """A run from the start, or one for each model of a series."""
 
     def job(emit: Callable[[Event], None], control: Control) -> SeriesFinished:
-        from core.results import open_store
         from core.run import many
+        from core.run.results import open_store
 
         with open_store(database) as store:
             return many.start(settings, project, store, emit, control)
@@ -70,8 +70,8 @@ def resumed_run(run_id: int, database: Path) -> Job:
     """A stored run taken up again, with the series that it belongs to."""
 
     def job(emit: Callable[[Event], None], control: Control) -> SeriesFinished:
-        from core.results import open_store
         from core.run import many
+        from core.run.results import open_store
 
         with open_store(database) as store:
             return many.resume(run_id, store, emit, control)
@@ -83,8 +83,8 @@ def described(run_id: int, item_id: int, text: str, author: str, database: Path)
     """The backward pass on a person's words."""
 
     def job(emit: Callable[[Event], None], control: Control) -> None:
-        from core.results import open_store
         from core.run import by_hand
+        from core.run.results import open_store
 
         with open_store(database) as store:
             by_hand.describe(run_id, item_id, text, author, store, emit, control)
@@ -107,8 +107,8 @@ def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
     """The round trip on selected code, beside a stored run's regions; the answer is an Item."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core.results import open_store
         from core.run import by_hand
+        from core.run.results import open_store
 
         with open_store(database) as store:
             return by_hand.probe(run_id, path, span, store, emit, control)
@@ -120,8 +120,8 @@ def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, da
     """The same in a run of its own."""
 
     def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core.results import open_store
         from core.run import by_hand
+        from core.run.results import open_store
 
         with open_store(database) as store:
             return by_hand.probe_alone(settings, project, path, span, store, emit, control)

@@ -23,7 +23,7 @@ class Library:
 
     def ask(self, question: Callable[[Reader], T]) -> T:
         """Answer with this thread's connection. Raises StoreError."""
-        from core.results import open_reader  # in the background: the window stands sooner
+        from core.run.results import open_reader  # in the background: the window stands sooner
 
         thread = threading.get_ident()
         if thread not in self._readers:

@@ -54,7 +54,7 @@ class Scribe:
     def _open(self, database: Path) -> Store:
         """In the lane: the store of this file."""
         if self._store is None or self._store.path != database.resolve():
-            from core.results import open_store  # in the lane: the window opens sooner
+            from core.run.results import open_store  # in the lane: the window opens sooner
 
             self._close()
             self._store = open_store(database)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.considered import Considered, Fate
 from core.kinds import counted
+from core.run.considered import Considered, Fate
 from ui.code.block_painter import Canvas
 from ui.code.blocks import TAB
 from ui.code.source_text import SourceText

@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 
 from PySide6.QtCore import QObject
 
-from core.considered import Considered
 from core.errors import ProjectError
 from core.kinds import counted
+from core.run.considered import Considered
 from core.settings import RegionSettings
 from core.store.rows import ItemRow
 from core.types import Codebase, CoverageMap, SourceFile
@@ -81,7 +81,7 @@ def _consider(
     file: SourceFile, sampling: Sampling, codebase: Codebase, items: Sequence[ItemRow]
 ) -> Sequence[Considered] | str:
     """In the background, where the parser is imported too; a text says why there is nothing."""
-    from core.considered import considered
+    from core.run.considered import considered
 
     if file.is_test:
         return "tests are never sampled"

@@ -9,8 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from core.errors import ProjectError, UserError
-from core.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.kinds import TASKS, configured, project_of
+from core.run.events import Event, Notice, Progress, RunFinished, RunStarted
 from core.settings import RunSettings
 from core.source.directives import holds_directives
 from core.source.notebook import is_episodes, is_notebook

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from core.errors import InspectorError
-from core.events import Progress
 from core.kinds import for_words, project_of
+from core.run.events import Progress
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from ui.background.gateway import Gateway

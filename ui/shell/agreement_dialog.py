@@ -18,14 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.agreement import confusion_table
+from core.analyses.agreement import confusion_table
 from ui.diff.controls import row, to_clipboard
 from ui.figures.tables import ROW
 from ui.style.text_size import TextSize, open_at
 from ui.style.theme import SPACE
 
 if TYPE_CHECKING:
-    from core.agreement import Agreement, PairAgreement
+    from core.analyses.agreement import Agreement, PairAgreement
     from core.metrics.agreement import Estimate
 
 SCALE = (

@@ -20,8 +20,8 @@ from core.errors import Cancelled, InspectorError
 from core.kinds import counted
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
-from core.setting import described, value_of
 from core.settings import EndpointSettings
+from core.settings.setting import described, value_of
 from ui.background.gateway import Gateway
 from ui.shell.fields import level_labels, pair, say
 from ui.shell.setting_fields import field_of

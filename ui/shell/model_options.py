@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.setting import with_values
 from core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
+from core.settings.setting import with_values
 from ui.shell.chosen_models import BUNDLED, backward_value, forward_value
 from ui.shell.fields import pair, say
 from ui.shell.setting_fields import SettingField

@@ -28,8 +28,8 @@ from core.errors import UserError
 from core.generation import Role
 from core.kinds import TASKS, Kind, configured, counted, task
 from core.run.estimate import Estimate, estimate
-from core.setting import check, described, value_of, with_values
 from core.settings import RunSettings
+from core.settings.setting import check, described, value_of, with_values
 from core.store.rows import TRIAL, PaceRow
 from ui.shell.fields import form, heading, level_labels, say
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions

@@ -1,4 +1,4 @@
-"""Fields and rows of a dialog, made from what is said of each setting in `core/settings.py`."""
+"""Fields and rows of a dialog, made from what is said of each setting in `core/settings/`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.setting import Described
+from core.settings.setting import Described
 from ui.shell.fields import FIELD, indent, pair
 from ui.style.theme import SPACE
 

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.setting import described
 from core.settings import RunSettings
+from core.settings.setting import described
 from ui.diff.controls import push, row
 from ui.shell.fields import count, form, heading, level_labels
 from ui.shell.remembered import SCALES, Remembered

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
 
-from core.events import Progress
 from core.kinds import noun, task
+from core.run.events import Progress
 from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
 from ui.background.coordinator import RunState

@@ -43,8 +43,8 @@ class Scoring(threading.Thread):
 
     def run(self) -> None:
         """Until all is scored, or `stop`."""
-        from core.results import open_store
-        from core.scoring import score_runs
+        from core.run.results import open_store
+        from core.run.scoring import score_runs
 
         try:
             with open_store(self._database) as store:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.events import Event, ItemReady, TextStreamed
 from core.figures import Link
 from core.kinds import known, task
+from core.run.events import Event, ItemReady, TextStreamed
 from core.settings import RunSettings
 from core.store.rows import ItemRow, RunRow
 from core.types import Codebase

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.errors import UserError
 from core.store.labels import mode_names
-from core.taxonomy import Taxonomy
-from core.taxonomy_file import TaxonomyFile
+from core.taxonomy import Taxonomy, TaxonomyFile
 from ui.labels.label_files import LabelFiles
 from ui.labels.label_queue import QueueKind
 from ui.labels.labelling import Labelling
@@ -22,7 +21,7 @@ from ui.shell.notices import NoticeText
 from ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
-    from core.agreement import Agreement
+    from core.analyses.agreement import Agreement
     from core.store.reader import Reader
     from ui.shell.taxonomy_dialog import TaxonomyDialog
 
@@ -114,7 +113,7 @@ class LabelDesk(QObject):
             dialog.show_agreement(found[0], {**found[1], **own})
 
         if not runs:
-            from core.agreement import measure
+            from core.analyses.agreement import measure
 
             dialog.show_agreement(measure([]), {})
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
@@ -146,7 +145,7 @@ class LabelDesk(QObject):
 
 
 def _read_agreement(runs: Sequence[int], reader: Reader) -> tuple[Agreement, Mapping[str, str]]:
-    from core.agreement import measure  # in the background
+    from core.analyses.agreement import measure  # in the background
 
     labels = [label for run_id in runs for label in reader.current_labels(run_id)]
     return measure(labels), mode_names(reader)

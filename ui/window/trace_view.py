@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.events import Event, SampleReady, TextStreamed
+from core.run.events import Event, SampleReady, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel, WidePanel

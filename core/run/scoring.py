@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from core.cores import usable_cores
 from core.generation import Embedder, TokenVectors
 from core.metrics.codebleu import Gram, shared_ngrams
 from core.metrics.greedy_match import matched
@@ -21,6 +20,7 @@ from core.metrics.pairs import CRYSTAL, NAMES, all_scores
 from core.metrics.registry import PERTURBATIONS, stored_name
 from core.metrics.syntax import heads, plain_code
 from core.rewrites.names import generic_variables, mask_name
+from core.settings.cores import usable_cores
 from core.store.reader import Reader
 from core.store.rows import CandidateRow
 from core.store.writer import Store

@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from core.cores import usable_cores, with_workers
 from core.errors import UserError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
+from core.settings.cores import usable_cores, with_workers
 from core.trips.ahead import patiently
 from core.trips.judged import learn, open_named
 from core.trips.opening import Notify, opener

@@ -8,8 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.fitting import Window
-from core.generation import Generation, Model, Prompt, Request
+from core.generation import Generation, Model, Prompt, Request, Window
 from core.models.calibrated import Calibration, StyleScore, calibration_key
 from core.models.client import LocalModel
 from core.models.extraction import extract_code, extract_description
