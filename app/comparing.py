@@ -28,8 +28,6 @@ from core.kinds import counted, task
 from core.models.opening import open_embedder
 from core.run.results import open_reader, open_store
 from core.settings import ModelSettings
-from ui.report.comparison_page import write_comparison
-from ui.report.page import write_figures
 
 SHOWN = 20
 """Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
@@ -88,6 +86,8 @@ def analyse_command(options: argparse.Namespace) -> int:
     with open_reader(options.db or default_database()) as reader:
         figures = analyse(reader, options.runs, options.kind, chosen)
         if options.html is not None:
+            from ui.report.page import write_figures  # Qt, which nothing else here needs
+
             write_figures(reader, options.runs, figures, options.html)
     if options.json:
         for figure in figures:
@@ -129,6 +129,8 @@ def compare_command(options: argparse.Namespace) -> int:
     with open_reader(options.db or default_database()) as reader:
         comparisons = compare_runs(reader, options.runs)
         if options.html is not None:
+            from ui.report.comparison_page import write_comparison  # Qt, which nothing else here needs
+
             write_comparison(reader, comparisons, options.html)
     if options.csv is not None:
         with written(options.csv) as stream:

@@ -14,7 +14,6 @@ from core.models.calibrated import Calibration, keep_calibration
 from core.models.discovery import GgufEntry
 from core.models.download import download, parse_wanted
 from core.models.styles import expected_style
-from core.run.calibration import calibrate
 from core.run.control import Control
 from core.settings import ModelSettings, OracleSettings
 
@@ -70,6 +69,8 @@ def calibrate_models(entries: Sequence[GgufEntry], oracle: OracleSettings, threa
 
 def _calibrated(entry: GgufEntry, oracle: OracleSettings, model: ModelSettings, console: Console) -> Calibration:
     """Calibrate one model, telling how far it is; Ctrl-C ends it."""
+    from core.run.calibration import calibrate  # a parser, which nothing else here needs
+
     control = Control()
     with Progress(
         TextColumn("{task.description}"), BarColumn(), console=console, disable=not console.is_terminal

@@ -22,7 +22,6 @@ from core.store.export import write_csv, write_jsonl
 from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow
 from core.types import Score
-from ui.report.page import write_report
 
 
 def add_commands(commands: Any) -> None:
@@ -104,6 +103,8 @@ def _text(score: Score) -> str:
 
 def report_command(options: argparse.Namespace) -> int:
     """Write the HTML page."""
+    from ui.report.page import write_report  # Qt and the analyses, which nothing else here needs
+
     with _reader(options) as reader:
         write_report(reader, options.run, options.out)
     print(f"Written: {options.out}")

@@ -3,6 +3,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PWD/.venv/bin:$PATH
+# The tests start hundreds of processes: with this set, as some containers have it, each would compile the program anew.
+unset PYTHONDONTWRITEBYTECODE
 ruff check .
 ruff format --check .
 lint-imports --no-cache

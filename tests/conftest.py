@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 DEAR = (
@@ -28,3 +30,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put dear files first; the others stay in their order."""
     rank = {name: place for place, name in enumerate(DEAR)}
     items.sort(key=lambda item: rank.get(item.path.stem, len(DEAR)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_garbage_yet() -> None:
+    """What is there before a file's first test is no garbage: its tests need not look through all of it again."""
+    gc.collect()
+    gc.freeze()

@@ -126,3 +126,10 @@ def test_text_that_does_not_compile_changes_nothing(module: types.ModuleType) ->
     with pytest.raises(SyntaxError):
         swapped(module, "y = x + BASE", "y = (")
     assert module.plain(5) == 6
+
+
+def test_the_links_of_a_file_are_followed_once_for_all_its_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(os.path, "realpath", lambda path: asked.append(path) or path)
+    Functions()
+    assert asked and len(asked) == len(set(asked))

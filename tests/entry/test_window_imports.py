@@ -6,6 +6,8 @@ import argparse
 import subprocess
 import sys
 
+import pytest
+
 from app.cli import _GROUPS, build_parser
 
 LATER = {
@@ -13,7 +15,12 @@ LATER = {
     *("pyqtgraph", "rapidfuzz", "rich", "sacrebleu", "sqlite_utils", "core.run.pipeline", "core.store.reader"),
 }
 
-NOT_TO_JUDGE = {"docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "scipy", "PySide6"}
+NOT_NEEDED = {
+    "judge": {"docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "scipy", "PySide6"},
+    "runs": {"docker", "jinja2", "libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "sacrebleu", "PySide6"},
+    "models": {"libcst", "llama_cpp", "huggingface_hub", "numpy", "pygit2", "sacrebleu", "PySide6"},
+    "compare": {"docker", "libcst", "llama_cpp", "huggingface_hub", "pygit2", "PySide6"},
+}
 
 
 def test_the_window_stands_without_what_it_does_not_need_yet() -> None:
@@ -42,7 +49,8 @@ def commands_of(parser: argparse.ArgumentParser) -> list[str]:
     return list(subparsers.choices)
 
 
-def test_judging_loads_nothing_that_it_does_not_need() -> None:
-    code = "import sys\nfrom app import cli\ncli.build_parser('judge')\nprint(*sys.modules)"
+@pytest.mark.parametrize("command", NOT_NEEDED)
+def test_a_command_loads_nothing_that_it_does_not_need(command: str) -> None:
+    code = f"import sys\nfrom app import cli\ncli.build_parser({command!r})\nprint(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert "app.looking" in loaded and NOT_TO_JUDGE.isdisjoint(loaded), NOT_TO_JUDGE & set(loaded)
+    assert "rich" in loaded and NOT_NEEDED[command].isdisjoint(loaded), NOT_NEEDED[command] & set(loaded)

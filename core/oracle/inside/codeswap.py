@@ -34,8 +34,10 @@ class Functions:
         for function in gc.get_objects():
             if type(function) is FunctionType:
                 code = function.__code__
-                path = real.setdefault(code.co_filename, os.path.realpath(code.co_filename))
-                self._found.setdefault((path, code.co_firstlineno, code.co_name), []).append(function)
+                if code.co_filename not in real:
+                    real[code.co_filename] = os.path.realpath(code.co_filename)
+                place = real[code.co_filename], code.co_firstlineno, code.co_name
+                self._found.setdefault(place, []).append(function)
 
     def of(self, path: str, line: int, name: str) -> list[FunctionType]:
         """Those made from the definition at `line`."""
