@@ -181,10 +181,10 @@ def _settings(comparison: Comparison) -> Table | None:
 
 def _files(comparison: Comparison) -> Table:
     files = sorted(comparison.files, key=lambda file: (-abs(file.difference), file.path))
-    table = _table("file", *_run_heads(comparison), "difference", f"{task(comparison.first.task).noun}s")
+    table = _table(comparison.place, *_run_heads(comparison), "difference", f"{task(comparison.first.task).noun}s")
     for file in files[:SHOWN]:
         table.add_row(file.path, f"{file.first:.2f}", f"{file.second:.2f}", f"{file.difference:+.2f}", str(file.items))
-    table.caption = _rest(len(files), "file")
+    table.caption = _rest(len(files), comparison.place)
     return table
 
 

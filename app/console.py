@@ -118,7 +118,7 @@ def _scores_table(run: RunRow) -> Table:
             table.add_row(measure.title, *_cells(score, signed=measure.lowest < 0), str(score.n))
     table.add_row(f"{kind.noun}s completed", str(run.items_complete), f"{run.items_dropped} dropped", "")
     table.add_row("samples", str(run.samples), f"{run.sandbox}", "")
-    table.caption = few(run.headline.n, f"{kind.noun}s") or None
+    table.caption = few(run.headline.n, kind.noun) or None
     return table
 
 

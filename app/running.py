@@ -33,6 +33,7 @@ from core.settings.setting import check, with_values
 from core.store.opening import network_caution
 from core.store.reader import Reader
 from core.store.writer import Store
+from core.trips.opening import check_source
 from resources import path as resource
 
 SHOWN = 10
@@ -138,8 +139,10 @@ def _require_run(options: argparse.Namespace) -> None:
 
 def _project(options: argparse.Namespace) -> Path:
     """The folder that was named; a file of edits stands for its own folder. Raises UserError."""
-    project = project_of(shared.sampling_settings(options), options.project)
+    settings = shared.sampling_settings(options)
+    project = project_of(settings, options.project)
     if project is None:
+        check_source(settings)  # says what file it would be
         raise UserError("No project was named.", "Say `rtc-inspector run PROJECT`, or `--resume RUN --db FILE`.")
     return project
 

@@ -559,9 +559,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
-def few(number: int, what: str) -> str:
-    """`Only 8 regions: few to judge by.` below FEW; `what` is in the plural. Empty from FEW on, and for none at all."""
-    return f"Only {number} {what}: few to judge by." if 0 < number < FEW else ""
+def few(number: int, noun: str, more: str = "") -> str:
+    """`Only 8 regions: few to judge by.` below FEW; `more` follows the noun. Empty from FEW on, and for none at all."""
+    return f"Only {counted(number, noun)}{more}: few to judge by." if 0 < number < FEW else ""
 
 
 def configured(settings: RunSettings, name: str) -> RunSettings:

@@ -148,7 +148,14 @@ class Item:
     form: str = Form.CODE
     directive: str | None = None
 
+    @property
+    def has_file(self) -> bool:
+        """Whether it stands in a file of the user's."""
+        return bool(self.path) and self.kind not in WRITTEN and self.form != Form.TEXT
 
+
+WRITTEN = frozenset({"problem", "cell"})
+"""Kinds of items whose files were written for the run, for nobody to read: people know such an item by its key."""
 SIGNATURE = "signature"
 """In `Item.origin`: what stands above the item's text so that both are a whole function; empty where it is one."""
 OLD_LINE = "old line"

@@ -137,7 +137,7 @@ def _ranked(
         return
     places = standing(measure, rows, common, decide=not note)
     over = f"Over the {counted(len(common), kind.noun)} that all have judged"
-    scarce = few(len(common), kind.nouns)
+    scarce = few(len(common), kind.noun)
     yield Sentence(
         name=f"{name}-verdict",
         title=title,

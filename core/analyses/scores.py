@@ -96,7 +96,7 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]]) -> Lines:
             series.append(Series(measure.title + of, tuple(dots), dashed=dashed, form=form_of(measure)))
     shown = " and ".join(dict.fromkeys(measure.title for measure in kind.averaged if measure.name in names))
     seen = max((points[-1].items for points in by_run.values() if points), default=0)
-    scarce = few(seen, kind.nouns)
+    scarce = few(seen, kind.noun)
     return Lines(
         name="running",
         title=f"{shown or kind.measure(kind.headline).title} as {kind.nouns} are completed",
@@ -163,25 +163,31 @@ def scores(run: RunRow, end: str = "", of: str = "") -> Table:
 
 
 def files(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") -> Iterator[Table]:
-    """Measures by file; a row leads to the file's items, the worst first. Nothing where items have no file."""
+    """Measures by file; a row leads to the file's items, the worst first. Nothing where items have no file.
+
+    Items whose files were written for the run stand in it by themselves.
+    """
     kind = task(run.task)
+    filed = any(item.has_file for item in items)
+    place = "file" if filed else kind.noun
+    counts = [Column(kind.nouns.capitalize(), "count", tip="Completed"), Column("Admitted", "count")] if filed else []
     by_path: dict[str, list[ItemRow]] = {}
     for item in items:
         by_path.setdefault(item.file, []).append(item)
     if not any(item.path for item in items):
         return
     shown = _worth_columns(kind, {name for item in items for name in item.measures})
+    places = sorted(by_path, key=lambda place: (by_path[place][0].path, place))  # problems as in their benchmark
     yield Table(
         name=f"files{end}",
-        title=f"By file{of}",
-        short="Files",
+        title=f"By {place}{of}",
+        short=f"{place.capitalize()}s",
         columns=(
-            Column("File", tip=f"Opens the {kind.nouns} of a file one after the other"),
-            Column(kind.nouns.capitalize(), "count", tip="Completed"),
-            Column("Admitted", "count"),
+            Column(place.capitalize(), tip=f"Opens the {kind.nouns} of a file one after the other"),
+            *counts,
             *_columns(kind, shown),
         ),
-        rows=tuple(_file_row(kind, path, by_path[path], shown) for path in sorted(by_path)),
+        rows=tuple(_file_row(kind, path, by_path[path], shown, filed) for path in places),
     )
 
 
@@ -207,13 +213,13 @@ def _columns(kind: Kind, shown: Sequence[Measure]) -> list[Column]:
     ]
 
 
-def _file_row(kind: Kind, path: str, items: Sequence[ItemRow], shown: Sequence[Measure]) -> Row:
+def _file_row(kind: Kind, path: str, items: Sequence[ItemRow], shown: Sequence[Measure], counts_too: bool) -> Row:
     """What can lie on both sides of 0 comes with its interval: of few items its sign alone tells nothing."""
-    done, admitted = sum(item.state == "done" for item in items), sum(item.admitted for item in items)
+    counts = (sum(item.state == "done" for item in items), sum(item.admitted for item in items)) if counts_too else ()
     bounds = Bounds(interval)
     means = [bounds.measure(measure, [item.measures for item in items]) for measure in shown]
     cells = [estimate(mean) if each.lowest < 0 else mean.value for each, mean in zip(shown, means, strict=True)]
-    return Row((path, done, admitted, *cells), links=worst_first(kind, items))
+    return Row((path, *counts, *cells), links=worst_first(kind, items))
 
 
 def worst_first(kind: Kind, items: Sequence[ItemRow]) -> tuple[Link, ...]:

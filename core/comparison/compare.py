@@ -182,7 +182,7 @@ def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
     by_path: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_path.setdefault(pair.first.file, []).append(pair)
-    for path, group in sorted(by_path.items()):
+    for path, group in sorted(by_path.items(), key=lambda each: (each[1][0].first.path, each[0])):
         first = sum(pair.first.headline or 0.0 for pair in group) / len(group)
         second = sum(pair.second.headline or 0.0 for pair in group) / len(group)
         yield FilePair(path, len(group), first, second)

@@ -159,6 +159,11 @@ class Comparison:
         return self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property
+    def place(self) -> str:
+        """What items are listed by: their file, or themselves where they stand in none of the user's."""
+        return "file" if any(pair.first.has_file for pair in self.pairs) else task(self.first.task).noun
+
+    @property
     def left(self) -> int | None:
         """About how many more items both runs could have; None where one of them cannot say."""
         lefts = [run.left for run in (self.first, self.second)]

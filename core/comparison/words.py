@@ -173,9 +173,9 @@ def cautions(comparison: Comparison) -> str:
     first, second = comparison.first, comparison.second
     kind = task(first.task).noun
     said = [
-        f"Run {run.id} ({run.status}) has {run.items_complete} of {run.items_admitted} {kind}s complete."
+        f"Run {run.id} ({run.status}) has {run.items_complete} of {run.items_expected} {kind}s complete."
         for run in (first, second)
-        if run.status != "finished" or run.items_complete < run.items_admitted
+        if run.status != "finished" or run.items_complete < run.items_expected
     ]
     if first.fingerprint != second.fingerprint:
         said.append("The project's files differ between the runs.")
@@ -184,7 +184,7 @@ def cautions(comparison: Comparison) -> str:
         if any(shares):
             title = task(first.task).measure(name).title.capitalize()
             said.append(f"{title}: {shares[0]:.0%} in run {first.id}, {shares[1]:.0%} in run {second.id}.")
-    said.append(few(comparison.headline.items, f"{kind}s in common"))
+    said.append(few(comparison.headline.items, kind, " in common"))
     return " ".join(filter(None, said))
 
 

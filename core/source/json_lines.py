@@ -114,7 +114,8 @@ def _value(data: bytes) -> Any:
     except UnicodeDecodeError:
         return BadLine("is not UTF-8")
     except json.JSONDecodeError as error:
-        return BadLine(f"is not JSON ({error.msg} at character {error.pos + 1})")
+        said = error.msg.removesuffix(" at")  # as "Unterminated string starting at" ends
+        return BadLine(f"is not JSON ({said} at character {error.pos + 1})")
     except (RecursionError, ValueError):
         return BadLine("is not JSON that can be read")
 

@@ -19,6 +19,8 @@ from core.errors import ProjectError
 
 ENDING = ".ipynb"
 LARGEST = 64 << 20
+SHOWN = 20
+"""Faults that are named."""
 EPISODES = ".json"
 CONTEXT = "context"
 """Kind of what stands before an episode: it is run and shown, and never an item."""
@@ -89,9 +91,10 @@ def read_notebooks(path: Path) -> Notebooks:
             else:
                 cells += _cells(file.name, _sources(data))
         except ValueError as error:
-            bad.append(f"{file.name} {error}.")
+            bad += [f"{file.name} {fault}." for fault in error.args]
     if bad:
-        raise ProjectError("\n".join(bad[:20]), _REMEDY)
+        more = [f"And {len(bad) - SHOWN} more."] if len(bad) > SHOWN else []
+        raise ProjectError("\n".join([*bad[:SHOWN], *more]), _REMEDY)
     if not cells:
         raise ProjectError(f"{path} holds no code cell.", _REMEDY)
     return Notebooks(digest.hexdigest(), tuple(cells))
@@ -107,7 +110,9 @@ def _read(file: Path) -> bytes:
 
 
 def _sources(data: bytes) -> list[tuple[str, str]]:
-    """Kind and text of each cell. Raises ValueError that says what is wrong."""
+    """Kind and text of each cell. Raises ValueError of everything that is wrong."""
+    if not data.strip():
+        raise ValueError("is empty")
     try:
         values: Any = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -117,34 +122,44 @@ def _sources(data: bytes) -> list[tuple[str, str]]:
     spec = (values.get("metadata") or {}).get("kernelspec") or {}
     if str(spec.get("language") or "python").lower() != "python":
         raise ValueError(f"is a notebook of {spec['language']}, not of Python")
-    found = []
+    found, bad = [], []
     for number, cell in enumerate(values["cells"], start=1):
         source = cell.get("source") if isinstance(cell, dict) else None
         lines = source if isinstance(source, list) else [source]
         texts = [line for line in lines if isinstance(line, str)]
         if len(texts) < len(lines):
-            raise ValueError(f"has no text in cell {number}")
-        found.append((str(cell.get("cell_type")), "".join(texts).replace("\r\n", "\n")))
+            bad.append(f"has no text in cell {number}")
+        else:
+            found.append((str(cell.get("cell_type")), "".join(texts).replace("\r\n", "\n")))
+    if bad:
+        raise ValueError(*bad)
     return found
 
 
-def _episodes(data: bytes) -> Iterator[list[tuple[str, str]]]:
-    """The cells of each episode: what came before, then each turn's question and code. Raises ValueError."""
+def _episodes(data: bytes) -> list[list[tuple[str, str]]]:
+    """The cells of each episode: what came before, then each turn's question and code. Raises ValueError, as above."""
+    episodes: list[list[tuple[str, str]]] = []
+    bad: list[str] = []
     for number, episode in enumerate(json.loads(data), start=1):
         turns = episode.get("turns") if isinstance(episode, dict) else None
         if not isinstance(turns, list) or not turns:
-            raise ValueError(f"has no `turns` in episode {number}")
+            bad.append(f"has no `turns` in episode {number}")
+            continue
         found: list[tuple[str, str]] = []
         for at, each in enumerate(turns, start=1):
             turn = each.get("turn") if isinstance(each, dict) else None
             code = _within(turn, "code", "value")
             if code is None:
-                raise ValueError(f"has no `turn.code.value` in turn {at} of episode {number}")
+                bad.append(f"has no `turn.code.value` in turn {at} of episode {number}")
+                continue
             if not found:
                 found.append((CONTEXT, _within(turn, "code_context") or ""))
             asked = _within(turn, "metadata", "utterance_without_output_spec") or _within(turn, "intent", "value")
             found += [("markdown", asked or ""), ("code", code)]
-        yield [(kind, source.replace("\r\n", "\n")) for kind, source in found]
+        episodes.append([(kind, source.replace("\r\n", "\n")) for kind, source in found])
+    if bad:
+        raise ValueError(*bad)
+    return episodes
 
 
 def _within(value: object, *names: str) -> str | None:

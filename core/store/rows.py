@@ -8,7 +8,7 @@ from typing import Protocol
 
 from core.kinds import task
 from core.settings import RunSettings
-from core.types import Form, Item, Score
+from core.types import WRITTEN, Form, Item, Score
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
@@ -88,6 +88,15 @@ class RunRow:
         return max(0, self.available - drawn) * self.items_admitted // drawn
 
     @property
+    def items_expected(self) -> int:
+        """How many items it will have as far as is known: while it may still admit some, those that were asked for."""
+        if self.status not in GROWING and self.items_admitted:
+            return self.items_admitted
+        drawn = self.items_admitted + self.items_dropped
+        most = self.regions_wanted if self.available is None else self.available - drawn + self.items_admitted
+        return max(self.items_admitted, min(self.regions_wanted, most))
+
+    @property
     def headline(self) -> Score:
         """The figure that stands for the run."""
         return self.scores.get(task(self.task).headline, NOTHING)
@@ -136,8 +145,8 @@ class ItemRow:
 
     @property
     def has_file(self) -> bool:
-        """Whether it stands in a file of the user's: those of problems and of words were written for the run."""
-        return bool(self.path) and self.kind != "problem" and self.form != Form.TEXT
+        """Whether it stands in a file of the user's."""
+        return bool(self.path) and self.kind not in WRITTEN and self.form != Form.TEXT
 
     @property
     def file(self) -> str:

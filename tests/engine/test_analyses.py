@@ -79,6 +79,19 @@ def test_the_run_and_its_figures_say_the_same(reader: Reader) -> None:
     ]
 
 
+def test_problems_are_listed_by_their_keys_in_the_order_of_their_benchmark(reader: Reader) -> None:
+    items = [
+        replace(
+            item, kind="problem", key=f"HumanEval/{number}", path=f"problems/p_{number:04}.py", measures={"rtc": 1.0}
+        )
+        for item, number in zip(reader.items(1), (10, 2, 1), strict=False)
+    ]
+    (table,) = scores.files(items, reader.run(1))
+    assert (table.title, table.short, table.columns[0].label) == ("By region", "Regions", "Region")
+    assert [row.cells[0] for row in table.rows] == ["HumanEval/1", "HumanEval/2", "HumanEval/10"]
+    assert table.columns[1].label == "RTC", "each stands alone: nothing is counted"
+
+
 def test_items_without_a_file_have_no_table_of_files(reader: Reader) -> None:
     items = [replace(item, path="") for item in reader.items(1)]
     assert list(scores.files(items, reader.run(1))) == []

@@ -129,6 +129,12 @@ def test_what_cannot_be_paired_is_counted(store: Store) -> None:
     assert len(found.pairs) == 4
 
 
+def test_one_item_in_common_is_said_in_the_singular(store: Store) -> None:
+    one = {"a.py:1": Outcomes(4)}
+    (found,) = compared(store, store_run(store, one), store_run(store, one))
+    assert "Only 1 region in common: few to judge by." in words.cautions(found)
+
+
 def test_files_have_the_mean_of_their_common_items(store: Store) -> None:
     (found,) = compared(store, store_run(store, FIRST), store_run(store, SECOND))
     assert [(file.path, file.items) for file in found.files] == [("a.py", 3), ("b.py", 1)]

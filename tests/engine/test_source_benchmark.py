@@ -145,6 +145,7 @@ def test_inputs_without_outputs_are_kept_as_source(tmp_path: Path) -> None:
     ("row", "said"),
     [
         ("nonsense", "is not JSON"),
+        ('{"task_id": "a', "is not JSON (Unterminated string starting at character 13)"),
         ("[1]", "is not a JSON object"),
         ({"task_id": "a"}, "has no `prompt`"),
         ({**HUMANEVAL, "entry_point": 3}, "`entry_point` is not a text"),

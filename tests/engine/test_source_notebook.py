@@ -52,6 +52,7 @@ def test_a_folder_and_the_bundled_notebook(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("", "is empty"),
         ("{", "is not JSON"),
         ("{}", "no notebook of format 4"),
         ('{"nbformat": 3, "cells": []}', "no notebook of format 4"),
@@ -87,6 +88,24 @@ def test_episodes_of_arcade_are_notebooks_of_turns(tmp_path: Path) -> None:
     assert [cell.key for cell in (first, second, alone)] == [
         "annotated.json#1:3", "annotated.json#1:5", "annotated.json#2:3"
     ]  # fmt: skip
+
+
+def test_every_fault_of_a_file_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "annotated.json"
+    file.write_text(json.dumps([{"turns": [{"turn": {"code": {"value": 5}}}, {}]}, {"turns": []}, 3]))
+    with pytest.raises(ProjectError) as refused:
+        read_notebooks(file)
+    assert refused.value.problem.split("\n") == [
+        "annotated.json has no `turn.code.value` in turn 1 of episode 1.",
+        "annotated.json has no `turn.code.value` in turn 2 of episode 1.",
+        "annotated.json has no `turns` in episode 2.",
+        "annotated.json has no `turns` in episode 3.",
+    ]
+    cells = notebook(tmp_path / "a.ipynb", *[("code", 5)] * 23)
+    with pytest.raises(ProjectError) as refused:
+        read_notebooks(cells)
+    lines = refused.value.problem.split("\n")
+    assert lines[19:] == ["a.ipynb has no text in cell 20.", "And 3 more."]
 
 
 def test_no_notebook_at_all(tmp_path: Path) -> None:

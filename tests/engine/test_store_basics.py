@@ -181,6 +181,28 @@ def test_text_that_utf8_cannot_hold_stays_readable(store: Store, run_id: int) ->
     assert store.reader.item(item_id).text == "x = '\\udc80'"
 
 
+@pytest.mark.parametrize(
+    ("status", "admitted", "dropped", "available", "expected"),
+    [
+        ("running", 0, 0, None, 4),
+        ("running", 1, 2, None, 4),
+        ("interrupted", 1, 2, 5, 3),
+        ("running", 6, 0, 6, 6),
+        ("finished", 3, 2, 90, 3),
+        ("failed", 0, 0, None, 4),
+    ],
+)
+def test_a_run_is_expected_to_have_what_was_asked_for_until_it_ends(
+    store: Store, run_id: int, status: str, admitted: int, dropped: int, available: int | None, expected: int
+) -> None:
+    """`1/1 regions` of a run that asked for four would say that it is nearly done."""
+    run = replace(
+        store.reader.run(run_id),
+        regions_wanted=4, status=status, items_admitted=admitted, items_dropped=dropped, available=available,
+    )  # fmt: skip
+    assert run.items_expected == expected
+
+
 def test_an_unknown_run_names_those_there_are(store: Store, run_id: int) -> None:
     for ask in (
         lambda: store.reader.run(99),

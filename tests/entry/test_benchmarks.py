@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.cli import build_parser, main
+from app.looking import _print_items
 from app.options import sampling_settings
 from core.errors import UserError
 from core.settings import BenchmarkSettings, RunSettings
+from core.types import Item, Span
 
 
 def settings(*words: str) -> RunSettings:
@@ -67,6 +70,21 @@ def test_a_bad_file_costs_no_loading_of_a_model(
     words = ["run", str(file), "--task", task, "--model", str(tmp_path / "none.gguf"), "--db", str(tmp_path / "r")]
     assert main(words) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("task", "said"), [("benchmark", "No benchmark was named"), ("notebook", "No notebook was")])
+def test_a_method_that_needs_a_file_asks_for_that(task: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--task", task]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_drawn_problems_are_listed_by_their_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    """Their files were written for the run: nobody has seen them."""
+    problem = Item("HumanEval/7", "problem", "problems/p_0008.py", Span(30, 40), 3, 4, "return 1\n")
+    _print_items([problem, replace(problem, kind="region", path="shop/cart.py")], "problem")
+    said = capsys.readouterr().out
+    assert "HumanEval/7" in said and "p_0008" not in said
+    assert "shop/cart.py:3-4" in said
 
 
 def test_a_folder_stands_for_its_own_functions_where_a_method_takes_them(tmp_path: Path) -> None:

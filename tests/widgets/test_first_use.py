@@ -31,6 +31,7 @@ from core.types import Span
 from ui.background.coordinator import RunState
 from ui.main_window import MainWindow
 from ui.report.page import write_report
+from ui.run.control import A_CHECK
 from ui.shell.notices import NoticeText
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import PRESET, RunDialog
@@ -360,7 +361,7 @@ def job_that_says(*texts: str) -> Callable[[Callable[[Event], None], Control], N
 def test_the_same_is_not_said_at_every_probe(window: MainWindow) -> None:
     notices = window.parts.notices
     for expected in (1, 0):
-        window.control._besides(job_that_says("The project has no virtual environment of its own."))
+        window.control._besides(job_that_says("The project has no virtual environment of its own."), A_CHECK)
         wait_until(lambda: not window.control.busy)
         assert len(notices.notices) == expected
         for _ in range(len(notices.notices)):
@@ -379,9 +380,9 @@ def test_notices_that_hold_no_longer_are_taken_back(window: MainWindow, case: Fi
     window.open_project(case.root)
     wait_until(lambda: [each.problem for each in notices.notices] == ["Something else."])
     release = threading.Event()
-    window.control.coordinator.begin(lambda emit, control: release.wait(5))
+    window.control._besides(lambda emit, control: release.wait(5), A_CHECK)
     window.control.check(case.root, "shop/module_000.py", Span(0, 1))
-    assert notices.problem.text() == "A run is at work."
+    assert notices.problem.text() == "A check of selected code is at work.", "it is no run that has to be waited for"
     release.set()
     wait_until(lambda: not window.control.busy)
     assert [each.problem for each in notices.notices] == ["Something else."]

@@ -55,8 +55,14 @@ class Details(QTabWidget):
         self._comparison = comparison
         runs = [Head(f"Run {run.id}", run_words(run)) for run in (comparison.first, comparison.second)]
         self.files.name_columns(
-            [Head("File"), Head(f"{noun(comparison.first.task)}s".capitalize()), *runs, Head("Difference")]
+            [
+                Head(comparison.place.capitalize()),
+                Head(f"{noun(comparison.first.task)}s".capitalize()),
+                *runs,
+                Head("Difference"),
+            ]
         )
+        self.setTabText(0, f"{comparison.place.capitalize()}s")
         self.settings.name_columns([Head("Setting"), *runs])
         self._fill()
         told = comparison.settings or (("nothing", "the same settings", "the same settings"),)

@@ -64,7 +64,7 @@ def _absent(name: str, value: Any) -> bool:
 
 
 def _run(run: RunRow) -> tuple[tuple[str, str], ...]:
-    counts = f"{run.items_complete} of {run.items_admitted}, {run.items_dropped} dropped"
+    counts = f"{run.items_complete} of {run.items_expected}, {run.items_dropped} dropped"
     pairs = [
         ("number", str(run.id)),
         ("name", run.name),

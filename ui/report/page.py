@@ -127,7 +127,7 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
             noun=kind.noun,
             kind=kind,
             scores=[(measure, score) for measure, score in scores if score.n or measure.name == kind.headline],
-            few=few(run.headline.n, kind.nouns),
+            few=few(run.headline.n, kind.noun),
             growing=run.status in GROWING,
             files=len(set(paths)),
             headline=headline,

@@ -38,6 +38,9 @@ NO_NOTEBOOK = "This project is no notebook: open a notebook (.ipynb)."
 NO_HISTORY = "This project has no git history to take edits from."
 NO_PROJECT, NO_PLACE, BUSY = "no project", "no database", "busy"
 """Topics of notices that are withdrawn when they hold no longer."""
+A_RUN, A_TRIAL = "A run", "A trial that tells how long runs take"
+OWN_WORDS, A_CHECK, A_PROBE = "The answer to a description by hand", "A check of selected code", "A round trip by hand"
+"""What can be at work in this window, one at a time."""
 
 
 class RunControl(QObject):
@@ -58,6 +61,7 @@ class RunControl(QObject):
         self._remembered, self._notices = remembered, notices
         self._heard: set[str] = set()
         self._beside = False
+        self._at_work = A_RUN
         self.settings = remembered.run_settings()
         self.database: Path | None = None
         self.coordinator = Coordinator(gateway, self)
@@ -127,7 +131,7 @@ class RunControl(QObject):
         if place is None:
             return False
         self.database = place[1]
-        return self.coordinator.begin(new_run(settings, *place))
+        return self._begin(new_run(settings, *place), A_RUN)
 
     def place(
         self, project: Path | None, database: Path | None, settings: RunSettings | None = None
@@ -146,34 +150,46 @@ class RunControl(QObject):
     def resume(self, run_id: int, database: Path) -> bool:
         """Take a stored run up again."""
         self.database = database
-        return self.coordinator.begin(resumed_run(run_id, database))
+        return self._begin(resumed_run(run_id, database), A_RUN)
 
     def measure(self, project: Path, settings: RunSettings) -> bool:
         """Try how fast such a run would go; False while something else is at work."""
-        return self.coordinator.begin(tried_run(settings, project))
+        return self._begin(tried_run(settings, project), A_TRIAL)
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
         """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""
-        return self._besides(described(run_id, item_id, text, self._remembered.annotator, database))
+        return self._besides(described(run_id, item_id, text, self._remembered.annotator, database), OWN_WORDS)
 
     def check(self, project: Path, path: str, span: Span) -> bool:
         """Ask the tests about selected code; False, and a notice, while something else is at work."""
-        return self._besides(checked(project, path, span, self.settings.oracle))
+        return self._besides(checked(project, path, span, self.settings.oracle), A_CHECK)
 
     def probe(self, run_id: int | None, project: Path, path: str, span: Span, database: Path) -> bool:
         """Try the round trip on selected code, beside a run's regions or alone; False as above."""
         if run_id is None:
-            return self._besides(probed_alone(self.settings, project, path, span, database))
-        return self._besides(probed(run_id, path, span, database))
+            return self._besides(probed_alone(self.settings, project, path, span, database), A_PROBE)
+        return self._besides(probed(run_id, path, span, database), A_PROBE)
 
     def _end(self) -> None:
         self._beside = False
         self._notices.withdraw(BUSY)
         self.ended.emit()
 
-    def _besides(self, job: Job) -> bool:
-        if not self.coordinator.begin(job):
-            self._notices.report(UserError("A run is at work.", "Stop it, or wait for its end, then try again."), BUSY)
+    @property
+    def what_is_at_work(self) -> str:
+        """What keeps other work waiting, as a sentence without its end; only while `busy`."""
+        return f"{self._at_work} is at work"
+
+    def _begin(self, job: Job, name: str) -> bool:
+        begun = self.coordinator.begin(job)
+        if begun:
+            self._at_work = name
+        return begun
+
+    def _besides(self, job: Job, name: str) -> bool:
+        if not self._begin(job, name):
+            remedy = "Stop it, or wait for its end, then try again."
+            self._notices.report(UserError(f"{self.what_is_at_work}.", remedy), BUSY)
             return False
         self._beside = True
         return True

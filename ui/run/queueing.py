@@ -179,7 +179,7 @@ class Queueing(QObject):
 
 def _unfinished(runs: Sequence[RunRow]) -> str:
     run = runs[0]
-    wanted = run.items_admitted or run.regions_wanted
+    wanted = run.items_expected
     done = f"{run.items_complete} of {wanted} done"
     text = f"Run {run.id} on {run.project_name} with {run.model_name} did not finish: {done}"
     return f"{text}." if len(runs) == 1 else f"{text}; {counted(len(runs) - 1, 'earlier run')} did not either."

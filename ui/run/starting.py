@@ -117,7 +117,7 @@ class Starting(QObject):
             self._measuring = True
             dialog.show_measuring("Measuring…")
         else:
-            dialog.end_measuring("A run is at work: stop it, or wait for its end, then measure.")
+            dialog.end_measuring(f"{self._control.what_is_at_work}: stop it, or wait for its end, then measure.")
 
     def _tell_progress(self, progress: Progress) -> None:
         if self._measuring and self._dialog is not None:

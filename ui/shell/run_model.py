@@ -29,7 +29,7 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     models = run.model_name
     if run.backward_model_name and run.backward_model_name != models:
         models = f"{models} → {run.backward_model_name}"
-    regions = f"{run.items_complete}/{run.items_admitted or run.regions_wanted}"
+    regions = f"{run.items_complete}/{run.items_expected}"
     started = run.started_at[:16].replace("T", " ")
     few = " few" if run.headline.few else ""
     kind = task(run.task)

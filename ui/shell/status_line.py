@@ -25,7 +25,7 @@ def run_summary(run: RunRow | None) -> str:
         return "No run yet"
     parts = [
         f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
-        f"{run.items_complete}/{run.items_admitted or run.regions_wanted} {noun(run.task)}s",
+        f"{run.items_complete}/{run.items_expected} {noun(run.task)}s",
         model_words(run),
     ]
     kind = task(run.task)
