@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
 from core.kinds import known, task
-from core.oracle.bench.project import source_of
+from core.oracle.bench.project import origin_of
 from core.run.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
@@ -315,7 +315,7 @@ class MainWindow(QMainWindow):
         self.inspection.open(database, Wanted(root=str(root) if root else None))
 
     def open_project(self, root: Path) -> None:
-        """Open a project folder, with its newest run if the database has one."""
+        """Open a project folder, or a file of problems or cells, with its newest run if the database has one."""
         self.opening.open_project(root)
 
     # ---- this window's run
@@ -444,11 +444,13 @@ class MainWindow(QMainWindow):
             return
         self.parts.notices.withdraw(NO_PROJECT)
         self._fit_task()
-        self.remembered.add_project(root)
+        file = Path(origin_of(root).file)
+        known = file if file.is_file() else root  # who opened a benchmark knows nothing of the folder made from it
+        self.remembered.add_project(known)
         projects = self.remembered.projects()
         choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
-        self.parts.bar.project.set_choices(choices, str(root))
-        self.setWindowTitle(f"{root.name} – RTC Inspector")
+        self.parts.bar.project.set_choices(choices, str(known))
+        self.setWindowTitle(f"{known.name} – RTC Inspector")
 
     def _warn_of_model(self, problem: str) -> None:
         self.parts.notices.say(NoticeText(problem, "Choose another model.", bad=True, topic=MODEL))
@@ -456,7 +458,7 @@ class MainWindow(QMainWindow):
     def _fit_task(self) -> None:
         codebase = self.project.codebase
         code = codebase is not None and any(not file.is_test for file in codebase.files)
-        benchmark = source_of(codebase.root) if codebase is not None else ""
+        benchmark = origin_of(codebase.root).file if codebase is not None else ""
         unfit = self.control.fit_task(code=code, history=self.project.has_history, benchmark=benchmark)
         self.parts.bar.offer_tasks(unfit, self.control.settings.task)
 

@@ -18,7 +18,7 @@ from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
 from core.models.extraction import extract_code, extract_description
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
-from core.oracle.bench.project import VERSION, CellFiles, cell_files, project_folder, write_files
+from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
 from core.settings import RunSettings
 from core.source.edits import rank
 from core.source.notebook import Cell, read_notebooks
@@ -60,7 +60,8 @@ def written_notebook(file: str) -> Written:
             "Name another notebook.",
         )
     try:
-        return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), file))
+        origin = Origin(file, {files.path: cell.key for cell, files in cells if files is not None})
+        return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
     except OSError as error:
         raise ProjectError(
             f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",

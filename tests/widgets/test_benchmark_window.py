@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
@@ -45,3 +45,36 @@ def test_a_benchmark_brings_its_task_and_another_project_leaves_it(
     window.open_project(other)
     wait_until(lambda: window.project.codebase is not None and window.project.codebase.root == other)
     wait_until(lambda: window.control.settings.task == "synthesis")
+
+
+def test_a_file_is_opened_by_its_name_and_lists_its_problems(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows the folder that is generated from it, nor the files that judging needs there."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = resource("benchmark", "pocket.jsonl")
+    window.open_project(file)
+    files = window.parts.tree.files
+    wait_until(lambda: files.rowCount() == 16)
+    assert files.index(0, 0).data() == "Pocket/0" and files.index(10, 0).data() == "Pocket/10"
+    assert files.headerData(0, Qt.Orientation.Horizontal) == "Problem"
+    assert window.windowTitle() == "pocket.jsonl – RTC Inspector"
+    assert window.remembered.projects() == [file], "it is opened by this name the next time"
+    wait_until(lambda: window.parts.code.path == "problems/p_0001.py")
+    tour = resource("benchmark", "tour.ipynb")
+    window.open_project(tour)
+    wait_until(lambda: files.rowCount() == 8)
+    assert files.index(0, 0).data().startswith("tour.ipynb:")
+    assert window.remembered.projects() == [tour, file]
+
+
+def test_a_bad_file_is_told_and_what_is_open_stays(window: MainWindow, tmp_path: Path) -> None:
+    for name, text, said in (
+        ("bad.jsonl", "{}\n[]", "line 2: is not a JSON object"),
+        ("a.ipynb", "", "a.ipynb is empty"),
+        ("a.csv", "", "stands for a project"),
+    ):
+        (tmp_path / name).write_text(text)
+        window.open_project(tmp_path / name)
+        wait_until(lambda said=said: said in window.parts.notices.problem.text())
+    assert window.project.root is None

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
 from waiting import wait_until
 
+from core.kinds import task
 from ui.project.project_model import HEAT_ROLE
 from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
 from ui.project.region_table import STATES, RegionTable
@@ -66,6 +67,20 @@ def test_cells_say_what_the_store_says(table: RegionTable) -> None:
     assert cell(PASSES) == item.tally
     assert table.regions.index(row, SCORE).data(HEAT_ROLE) == item.headline
     assert table.regions.index(row, STATE).data(Qt.ItemDataRole.AccessibleTextRole) == state_words(item)
+
+
+def test_items_without_a_file_of_the_users_are_listed_as_what_they_are(table: RegionTable, run: Filled) -> None:
+    def heads() -> tuple[object, object]:
+        across = Qt.Orientation.Horizontal
+        return table.regions.headerData(FILE, across), table.regions.headerData(LINE, across)
+
+    assert heads() == ("File", "Line")
+    table.set_kind(task("benchmark"))
+    table.set_items([replace(item, kind="problem") for item in run.items()])
+    assert heads() == ("Problem", "")
+    table.set_kind(task("synthesis"))
+    table.set_items(run.items())
+    assert heads() == ("File", "Line")
 
 
 @pytest.mark.parametrize("column", range(8))

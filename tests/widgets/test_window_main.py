@@ -25,6 +25,7 @@ from core.run.control import Control
 from core.run.events import Event, RunFinished
 from core.settings import RunSettings
 from core.store.rows import ItemRow
+from resources import path as resource
 from ui.background.coordinator import RunState
 from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
@@ -328,6 +329,14 @@ def test_dropping_a_folder_opens_it(empty: MainWindow, case: Filled) -> None:
     wait_until(lambda: empty.project.codebase is not None)
     assert empty.project.root == case.root
     assert empty.parts.tree.isVisible()
+
+
+def test_dropping_a_benchmark_opens_it(empty: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(resource("benchmark", "pocket.jsonl")))])
+    drop(empty, data)
+    wait_until(lambda: empty.control.settings.task == "benchmark")
 
 
 def test_dropping_a_model_file_uses_it_and_says_so(empty: MainWindow) -> None:

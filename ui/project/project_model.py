@@ -75,7 +75,7 @@ class ProjectModel(QAbstractItemModel):
 
     def _rebuild(self) -> None:
         self.beginResetModel()
-        missing = [ListedFile(path) for path in self._rows if path not in self._listed]
+        missing = [ListedFile(row.path, name=row.name) for row in self._rows.values() if row.path not in self._listed]
         self._root = build([*self._listed.values(), *missing])
         self._numbered = list(self._root.walk())
         self._nodes = {node.path: node for node in self._numbered if node.path}
@@ -127,7 +127,8 @@ class ProjectModel(QAbstractItemModel):
         """Qt: the headings."""
         if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
             kind = self._kind
-            return ("File", kind.measure(kind.headline).title, kind.nouns.capitalize())[section]
+            place = kind.noun.capitalize() if any(each.name for each in self._listed.values()) else "File"
+            return (place, kind.measure(kind.headline).title, kind.nouns.capitalize())[section]
         if role == Qt.ItemDataRole.TextAlignmentRole and section != NAME:
             return _ALIGN
         return None
@@ -162,11 +163,12 @@ def _text(node: Node, column: int, kind: Kind) -> str:
 
 
 def _tip(node: Node, kind: Kind) -> str:
+    place = node.path if node.path.endswith(node.name) else node.name
     if node.note:
-        return f"{node.path}\n{node.note}"
+        return f"{place}\n{node.note}"
     if not node.items:
-        return node.path
+        return place
     figures = [f"{kind.measure(kind.headline).title} {number(node.measures.get(kind.headline))}"]
     if kind.difference:
         figures.append(f"{kind.difference.title} {number(node.measures.get(kind.secondary), sign=True)}")
-    return f"{node.path}\n{', '.join(figures)}, {node.done} of {node.items} {kind.nouns} complete"
+    return f"{place}\n{', '.join(figures)}, {node.done} of {node.items} {kind.nouns} complete"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from core.oracle.bench.project import origin_of
 from core.store.rows import FileRow
 from core.types import Codebase
 
@@ -14,10 +15,14 @@ SHORT = 400
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """One line of the tree. `note` says why it is never sampled; empty for code."""
+    """One line of the tree. `note` says why it is never sampled; empty for code.
+
+    `name`: of a file that was written for a run, which stands in no folder that anybody knows.
+    """
 
     path: str
     note: str = ""
+    name: str = ""
 
 
 @dataclass(slots=True)
@@ -54,12 +59,16 @@ class Node:
 
 def first_code(codebase: Codebase) -> str:
     """The file to begin with where nothing is chosen: the first with some code in it; empty where there is none."""
-    code = [each for each in codebase.files if not each.is_test]
+    keys = origin_of(codebase.root).keys
+    code = [each for each in codebase.files if (each.path in keys if keys else not each.is_test)]
     return next((each.path for each in code if len(each.text) > SHORT), code[0].path if code else "")
 
 
 def listed_files(codebase: Codebase) -> list[ListedFile]:
-    """What the tree shows of a codebase: code, tests and what was left out."""
+    """What the tree shows of a codebase: code, tests and what was left out; of a generated one its problems alone."""
+    keys = origin_of(codebase.root).keys
+    if keys:
+        return [ListedFile(path, name=key) for path, key in keys.items()]
     files = [ListedFile(each.path, "test file" if each.is_test else "") for each in codebase.files]
     return files + [ListedFile(each.path, f"left out: {each.reason}") for each in codebase.skipped]
 
@@ -70,11 +79,11 @@ def build(files: Iterable[ListedFile]) -> Node:
     folders: dict[str, Node] = {"": root}
     for listed in files:
         head, _, name = listed.path.rpartition("/")
-        parent = _folder(head, folders)
-        parent.children.append(Node(name, listed.path, parent, note=listed.note))
+        parent = root if listed.name else _folder(head, folders)
+        parent.children.append(Node(listed.name or name, listed.path, parent, note=listed.note))
     for ident, node in enumerate(root.walk()):
         node.ident = ident
-        node.children.sort(key=lambda child: (not child.folder, child.name.lower()))
+        node.children.sort(key=lambda child: (not child.folder, child.path.lower()))
         for row, child in enumerate(node.children):
             child.row = row
     return root
@@ -96,7 +105,6 @@ def fill(node: Node, rows: Mapping[str, FileRow]) -> None:
         row = rows.get(node.path)
         node.items, node.done = (row.items, row.done) if row else (0, 0)
         node.measures = row.measures if row else {}
-        node.name = (row.name if row else "") or node.path.rpartition("/")[2]
         return
     for child in node.children:
         fill(child, rows)

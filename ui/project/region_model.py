@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QIcon
 
-from core.kinds import Kind, task
+from core.kinds import FIRST_KIND, Kind, task
 from core.store.rows import ItemRow
 from ui.presenters import presenter
 from ui.project.listed_rows import RIGHT, Index, ListedRows
@@ -121,6 +121,7 @@ class RegionModel(ListedRows):
         self._filter = RegionFilter()
         self._flags: Mapping[int, Sequence[str]] = {}
         self._column, self._descending = FILE, False
+        self._noun = FIRST_KIND.noun
         self.set_theme(theme)
 
     @property
@@ -136,8 +137,18 @@ class RegionModel(ListedRows):
             heads[column] = measure.title[:1].upper() + measure.title[1:] if measure is not None else ""
             tips[column] = measure.tip if measure is not None else ""
         heads[PASSES] = kind.measure(kind.tally[0]).title.capitalize() if kind.tally else ""
+        self._noun = kind.noun
         self.heads, self.tips = tuple(heads), tuple(tips)
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
+        self._name_places()
+
+    def _name_places(self) -> None:
+        """Items stand in files and lines of the user's, or are known by themselves."""
+        filed = not self._items or any(item.has_file for item in self._items)
+        place = (HEADINGS[FILE], HEADINGS[LINE]) if filed else (self._noun.capitalize(), "")
+        tips = (TIPS[FILE], TIPS[LINE]) if filed else place
+        self.heads = (*self.heads[:FILE], *place, *self.heads[LINE + 1 :])
+        self.tips = (*self.tips[:FILE], *tips, *self.tips[LINE + 1 :])
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
 
     def set_theme(self, theme: Theme) -> None:
         """Draw marks and muted cells in this theme."""
@@ -151,6 +162,7 @@ class RegionModel(ListedRows):
             self._texts = _Texts(items)
         self._items = list(items)
         self._by_place = sorted(items, key=_PLACE)
+        self._name_places()
         self._sort()
 
     def set_flags(self, flags: Mapping[int, Sequence[str]]) -> None:

@@ -84,8 +84,8 @@ class Remembered:
         self._settings.setValue("annotator", name)
 
     def projects(self) -> list[Path]:
-        """Recent project folders that still exist, the last one first."""
-        return [path for path in self._paths("projects") if path.is_dir()]
+        """Recent project folders, and files that stand for one, that still exist; the last one first."""
+        return [path for path in self._paths("projects") if path.exists()]
 
     def add_project(self, root: Path) -> None:
         """Put a project first."""

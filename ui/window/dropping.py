@@ -1,4 +1,4 @@
-"""What may be dropped on the window: a folder, a model file, a database; and what it says while that is over it."""
+"""What may be dropped on the window: a project, a model file, a database; and what it says while that is over it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 from ui.style.theme import SPACE
 
 DATABASE_ENDINGS = frozenset({".sqlite", ".sqlite3", ".db"})
+PROJECT_ENDINGS = frozenset({".jsonl", ".json", ".gz", ".ipynb"})
+"""Of files of problems or cells, which stand for a project."""
 
 
 class Dropping(QObject):
@@ -58,7 +60,7 @@ class Dropping(QObject):
 
     def _open(self, paths: Sequence[Path]) -> None:
         for path in paths:
-            if path.is_dir():
+            if _is_project(path):
                 self.project_dropped.emit(path)
             elif path.suffix == ".gguf":
                 self.model_dropped.emit(path)
@@ -69,11 +71,15 @@ class Dropping(QObject):
 def _paths(data: QMimeData) -> list[Path]:
     """What of it the window can open."""
     paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return [path for path in paths if path.is_dir() or path.suffix in {".gguf", *DATABASE_ENDINGS}]
+    return [path for path in paths if _is_project(path) or path.suffix in {".gguf", *DATABASE_ENDINGS}]
+
+
+def _is_project(path: Path) -> bool:
+    return path.is_dir() or path.suffix in PROJECT_ENDINGS
 
 
 def _promise(path: Path) -> str:
-    if path.is_dir():
+    if _is_project(path):
         return f"Drop to open {path.name}"
     if path.suffix == ".gguf":
         return f"Drop to use {path.name} as the forward model"

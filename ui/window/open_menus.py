@@ -26,13 +26,20 @@ class OpenMenus(QObject):
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
-        return {"open-project": self.ask_project, "open-database": self.ask_database}
+        return {"open-project": self.ask_project, "open-file": self.ask_file, "open-database": self.ask_database}
 
     def ask_project(self) -> None:
         """Let the user name a project folder."""
         folder = QFileDialog.getExistingDirectory(self._window, "Open the folder of a Python project")
         if folder:
             self.project_chosen.emit(Path(folder))
+
+    def ask_file(self) -> None:
+        """Let the user name a file of problems, directives or cells."""
+        kinds = "Benchmarks, directives, notebooks (*.jsonl *.json *.gz *.ipynb);;All files (*)"
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open a benchmark or notebook", "", kinds)
+        if path:
+            self.project_chosen.emit(Path(path))
 
     def ask_database(self) -> None:
         """Let the user name a database."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer
 
+from core.errors import ProjectError
 from ui.background.ahead import Ahead
 from ui.background.gateway import Gateway
 from ui.diff.rows import compare
@@ -62,8 +64,14 @@ class Opening(QObject):
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def open_project(self, root: Path) -> None:
-        """Open a project folder, with its newest run if the database has one."""
+        """Open a project folder, with its newest run if the database has one.
+
+        A file of problems or cells stands for the folder that is generated from it.
+        """
         root = root.expanduser().absolute()
+        if root.is_file():
+            self._gateway.submit("generated", partial(_generated, root), self.open_project)
+            return
         if self._inspection.database is None or not root.is_dir():
             self._project.open(root)
             return
@@ -90,3 +98,13 @@ class Opening(QObject):
             self._searched = True
             self._search_models()
             preload_rest(self._gateway, self.ahead.begin)
+
+
+def _generated(file: Path) -> Path:
+    """Loaded when it is first asked: it reads and writes whole benchmarks. Raises ProjectError."""
+    from core.trips.files import project_for
+
+    if (root := project_for(file)) is None:
+        remedy = "Open a folder, a benchmark (.jsonl, .json, .gz) or a notebook (.ipynb)."
+        raise ProjectError(f"{file.name} is no file that stands for a project.", remedy)
+    return root

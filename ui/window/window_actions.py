@@ -15,6 +15,7 @@ Entry = tuple[str, str, str]
 GROUPS: Mapping[str, Sequence[Entry]] = {
     "Project": (
         ("open-project", "Open &folder…", "Ctrl+O"),
+        ("open-file", "Open &benchmark or notebook…", "Ctrl+Alt+O"),
         ("open-database", "Open &database…", "Ctrl+Shift+O"),
         ("reload", "&Read files again", "F5"),
     ),

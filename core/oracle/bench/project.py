@@ -18,7 +18,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -34,7 +34,7 @@ _INSIDE = Path(__file__).parent / "inside"
 _RECORDING = _INSIDE / "rtc_recording.py"
 _CELLS = _INSIDE / "rtc_cells.py"
 _DONE = "complete"
-_SOURCE = "rtc-benchmark-file"
+_SOURCE = "rtc-origin.json"
 _PYTEST = """\
 [pytest]
 testpaths = tests
@@ -102,18 +102,27 @@ def project_folder() -> Path:
 def write_project(problems: Sequence[Problem], name: str, folder: Path | None = None, source: str = "") -> Path:
     """The generated project of these problems; written when it is not there. Raises OSError.
 
-    `name`: for people. `source`: the benchmark's file, for `source_of`.
+    `name`: for people. `source`: the benchmark's file, for `origin_of`.
     """
     files = {f"tests/test_{module_name(problem)}.py": file_of_tests(problem) for problem in problems}
     files |= {program_path(problem): program_file(problem, problem.program) for problem in problems}
-    return write_files(files, name, folder or project_folder(), source)
+    keys = {program_path(problem): problem.key for problem in problems}
+    return write_files(files, name, folder or project_folder(), Origin(source, keys))
 
 
-def write_files(files: Mapping[str, str], name: str, folder: Path, source: str) -> Path:
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What people know a generated project by: the benchmark's file, and the key of each problem by its program."""
+
+    file: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_files(files: Mapping[str, str], name: str, folder: Path, origin: Origin) -> Path:
     """A generated project of these files, by path; written when it is not there. Raises OSError."""
     project = _written({**files, "pytest.ini": _PYTEST, "problems/__init__.py": ""}, name, folder)
-    if source_of(project) != source:
-        (project / _SOURCE).write_text(source, encoding="utf-8")
+    if origin_of(project) != origin:
+        (project / _SOURCE).write_text(json.dumps(asdict(origin)), encoding="utf-8")
     return project
 
 
@@ -131,12 +140,12 @@ def _cells(project: Path) -> bool:
     return any(project.glob("problems/c_*.py"))
 
 
-def source_of(project: Path) -> str:
-    """The benchmark file that a project was generated from; empty for any other project."""
+def origin_of(project: Path) -> Origin:
+    """What a project was generated from; empty for any other project."""
     try:
-        return (project / _SOURCE).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return ""
+        return Origin(**json.loads((project / _SOURCE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):  # earlier versions wrote the path alone
+        return Origin()
 
 
 def _written(files: Mapping[str, str], name: str, folder: Path) -> Path:
