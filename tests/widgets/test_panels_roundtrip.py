@@ -16,6 +16,7 @@ from waiting import wait_until
 from ui.panels import RoundTripPanel
 from ui.panels.badge import Badge
 from ui.panels.code_peek import level
+from ui.panels.roundtrip import AT_ONCE
 from ui.panels.sample_cards import CARET, SampleCard, WritingCard
 from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
@@ -60,6 +61,31 @@ def test_cards_stand_in_the_order_of_the_samples(panel: RoundTripPanel, stored: 
     tops = [card.y() for card in panel.cards]
     assert tops == sorted(tops) and len(set(tops)) == 7
     assert [card.sample.role for card in panel.cards][:2] == ["forward", "backward"]
+
+
+def test_many_cards_are_made_a_few_at_a_time_and_stand_in_order(panel: RoundTripPanel, stored: StoredRun) -> None:
+    item, first = stored.admitted(), stored.samples(stored.admitted())[0]
+    samples = [replace(first, id=1000 + index, index=index) for index in range(5 * AT_ONCE)]
+    chosen: list[int] = []
+    panel.sample_selected.connect(chosen.append)
+    panel.set_trace(item, samples)
+    assert len(panel.cards) == AT_ONCE, "more at once would keep keys and clicks waiting"
+    panel.select(samples[-1].id)
+    assert panel.selected == samples[0].id
+    wait_until(lambda: panel.selected == samples[-1].id)
+    assert [card.sample for card in panel.cards] == samples
+    QApplication.processEvents()
+    tops = [card.y() for card in panel.cards]
+    assert tops == sorted(tops) and len(set(tops)) == len(tops)
+    newest = [*samples[:3], replace(first, id=2000), *samples[3:]]
+    panel.set_trace(item, newest)
+    assert [card.sample for card in panel.cards] == newest, "what is shown already costs no turn"
+    panel.set_trace(item, [replace(each, error="again") for each in newest])
+    panel.set_trace(None, [])
+    panel.set_trace(replace(item, id=item.id + 1), samples[:1])
+    QApplication.processEvents()
+    assert [card.sample for card in panel.cards] == samples[:1], "nothing is left of the item before"
+    assert chosen == [samples[0].id, samples[-1].id, samples[0].id]
 
 
 def test_verdicts_have_sign_word_and_count(panel: RoundTripPanel, stored: StoredRun) -> None:

@@ -18,6 +18,7 @@ class Flow(QLayout):
         """Holds `parts` in order."""
         super().__init__()
         self._items: list[QLayoutItem] = []
+        self._sizes: list[tuple[QLayoutItem, QSize, QSize]] | None = None
         self._gap = spacing
         self.setContentsMargins(0, 0, 0, 0)
         for part in parts:
@@ -26,6 +27,7 @@ class Flow(QLayout):
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
         """Take one more (called by Qt)."""
         self._items.append(item)
+        self._sizes = None
 
     def count(self) -> int:
         """How many it holds (called by Qt)."""
@@ -37,6 +39,7 @@ class Flow(QLayout):
 
     def takeAt(self, index: int) -> QLayoutItem:  # noqa: N802
         """Give one away (called by Qt)."""
+        self._sizes = None
         return self._items.pop(index) if 0 <= index < len(self._items) else None  # type: ignore[return-value]
 
     def expandingDirections(self) -> Qt.Orientation:  # noqa: N802
@@ -47,6 +50,21 @@ class Flow(QLayout):
         """Narrower is higher (called by Qt)."""
         return True
 
+    def invalidate(self) -> None:
+        """Something in it has another size (called by Qt)."""
+        self._sizes = None
+        super().invalidate()
+
+    def _measured(self) -> list[tuple[QLayoutItem, QSize, QSize]]:
+        """What is not hidden, each with its size hint and its smallest size.
+
+        Kept until `invalidate`: Qt asks for heights several times a layout, and each question to an item from Python
+        costs more than all the arithmetic here.
+        """
+        if self._sizes is None:
+            self._sizes = [(each, each.sizeHint(), each.minimumSize()) for each in self._items if not each.isEmpty()]
+        return self._sizes
+
     def heightForWidth(self, width: int) -> int:  # noqa: N802
         """How high at a width (called by Qt)."""
         around = self.contentsMargins()
@@ -55,15 +73,15 @@ class Flow(QLayout):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """All in one line (called by Qt)."""
-        sizes = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        sizes = [size for _, size, _ in self._measured()]
         width = sum(size.width() for size in sizes) + self._gap * max(0, len(sizes) - 1)
         return QSize(width, max((size.height() for size in sizes), default=0)).grownBy(self.contentsMargins())
 
     def minimumSize(self) -> QSize:  # noqa: N802
         """The widest and the highest (called by Qt)."""
         made = QSize()
-        for item in self._items:
-            made = made.expandedTo(item.minimumSize())
+        for _, _, least in self._measured():
+            made = made.expandedTo(least)
         return made.grownBy(self.contentsMargins())
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802
@@ -74,11 +92,9 @@ class Flow(QLayout):
     def _place(self, rect: QRect, *, move: bool) -> int:
         """Walk along the lines, centring each widget in its line; the height of all lines comes back."""
         x, y, height = rect.x(), rect.y(), 0
-        line = max((item.sizeHint().height() for item in self._items if not item.isEmpty()), default=0)
-        for item in self._items:
-            if item.isEmpty():
-                continue
-            size = item.sizeHint().boundedTo(QSize(max(rect.width(), item.minimumSize().width()), QWIDGETSIZE_MAX))
+        line = max((hint.height() for _, hint, _ in self._measured()), default=0)
+        for item, hint, least in self._measured():
+            size = hint.boundedTo(QSize(max(rect.width(), least.width()), QWIDGETSIZE_MAX))
             if x > rect.x() and x + size.width() > rect.right() + 1:
                 x, y = rect.x(), y + line + self._gap
             if move:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
@@ -26,6 +27,9 @@ from ui.style.theme import SPACE, Theme
 DESCRIBE = "Write a description by hand and run the backward pass on it"
 BLINK = 530
 """Milliseconds."""
+AT_ONCE = 12
+"""Cards that are made or changed in one turn of the event loop. A function asked for its names six times over has 80
+samples, and cards for all of them at once kept the window from answering for half a second."""
 
 
 class RoundTripPanel(QWidget):
@@ -47,9 +51,13 @@ class RoundTripPanel(QWidget):
         self._theme = theme
         self._item: ItemRow | None = None
         self._selected: int | None = None
+        self._wanted: int | None = None
         self._streams = Streams()
         self._cards: dict[int, SampleCard] = {}
         self._spare: list[SampleCard] = []
+        self._left: deque[tuple[int, Node]] = deque()
+        self._filling = QTimer(self, singleShot=True, interval=0)
+        self._filling.timeout.connect(self._fill)
         self._writing: dict[Place, WritingCard] = {}
         self._lit, self._any = True, False
         self.describe = button("✎ Describe", DESCRIBE, self.write_description, flat=False)
@@ -87,7 +95,10 @@ class RoundTripPanel(QWidget):
         return tuple(self._cards.values())
 
     def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
-        """Show an item with its samples; cards that stay are kept, with scroll position and focus."""
+        """Show an item with its samples; cards that stay are kept, with scroll position and focus.
+
+        The first `AT_ONCE` cards are there at once, more of them in the next turns of the event loop.
+        """
         fresh = item is None or self._item is None or item.id != self._item.id
         self._item = item
         self._empty.setVisible(item is None)
@@ -105,7 +116,7 @@ class RoundTripPanel(QWidget):
         self._show_samples(samples, item)
         self._show_writing()
         self._show_state(item, samples)
-        if self._selected not in self._cards:
+        if self._selected not in self._cards and not self._is_left(self._wanted):
             self._choose_first(samples)
 
     def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
@@ -125,9 +136,11 @@ class RoundTripPanel(QWidget):
         self._show_writing()
 
     def select(self, sample_id: int) -> None:
-        """Make a sample current; nothing happens for one that is not shown."""
+        """Make a sample current, as soon as it has its card; nothing happens for one that is not shown."""
         if sample_id not in self._cards:
+            self._wanted = sample_id if self._is_left(sample_id) else self._wanted
             return
+        self._wanted = None
         for number, card in self._cards.items():
             card.mark(number == sample_id)
         changed, self._selected = sample_id != self._selected, sample_id
@@ -194,7 +207,8 @@ class RoundTripPanel(QWidget):
             self._put_away(card)
         for writing in self._writing.values():
             _remove(self._layout, writing)
-        self._cards, self._writing, self._selected = {}, {}, None
+        self._left.clear()
+        self._cards, self._writing, self._selected, self._wanted = {}, {}, None, None
         self.own.hide()
         self.own.text.clear()
         self._scroll.verticalScrollBar().setValue(0)
@@ -204,15 +218,29 @@ class RoundTripPanel(QWidget):
         gone = set(self._cards) - {sample.id for sample in samples}
         for number in gone:
             self._put_away(self._cards.pop(number))
-        ordered = {}
-        for place, node in enumerate(trace(item, samples), 1):
-            card = self._cards.get(node.sample.id)
+        self._left = deque(enumerate(trace(item, samples), 1))
+        self._fill()
+
+    def _fill(self) -> None:
+        """Make or change some of the cards that are left, and the others in turn."""
+        item, changed = self._item, 0
+        while item is not None and self._left and changed < AT_ONCE:
+            place, node = self._left.popleft()
+            card = self._cards.pop(node.sample.id, None)  # taken out and put in again: the last one now
+            changed += card is None or not card.shows(node, item)
             if card is None:
                 card = self._new_card(node, item, place)
             else:
                 card.show_node(node, item)
-            ordered[node.sample.id] = card
-        self._cards = ordered
+            self._cards[node.sample.id] = card
+        if self._left:
+            self._filling.start()
+        if self._wanted in self._cards:
+            self.select(self._wanted)
+
+    def _is_left(self, sample_id: int | None) -> bool:
+        """Whether a sample gets its card in a later turn."""
+        return any(node.sample.id == sample_id for _, node in self._left)
 
     def _new_card(self, node: Node, item: ItemRow, place: int) -> SampleCard:
         """A card put away before, else a new one: making one takes ten times as long."""

@@ -75,9 +75,14 @@ class SampleCard(Card):
         """Whether this card can show a sample at that depth."""
         return inset_of(node.inset) == self.inset
 
+    def shows(self, node: Node, item: ItemRow) -> bool:
+        """Whether it shows the sample as it stands now."""
+        same = (node, item.id, item.state) == (self.node, self._item.id, self._item.state)
+        return same and bool(self._name.text())
+
     def show_node(self, node: Node, item: ItemRow) -> None:
         """Show a sample as it stands now; what is shown of it already is left alone."""
-        if (node, item.id, item.state) == (self.node, self._item.id, self._item.state) and self._name.text():
+        if self.shows(node, item):
             return
         self.node, self._item, sample = node, item, node.sample
         self._name.setText(node.name)

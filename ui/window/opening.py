@@ -24,7 +24,7 @@ def preload(gateway: Gateway) -> None:
 
 
 def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
-    """Once everything is on show: what writes labels, and what draws charts; what fails waits until it is asked for."""
+    """Once everything is on show: what labels and figures are made with; what fails waits until it is asked for."""
     gateway.submit("preload rest", _load_rest, lambda nothing: on_done(), lambda error: on_done())
 
 
@@ -34,7 +34,7 @@ def _load_for_a_region() -> None:
 
 
 def _load_rest() -> None:
-    for name in ("core.store.writer", "ui.figures.view", "ui.compare.page"):
+    for name in ("core.store.writer", "ui.figures.view", "ui.compare.page", "core.analyses.registry", "scipy.special"):
         import_module(name)
 
 
