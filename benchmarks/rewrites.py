@@ -3,7 +3,8 @@
     python benchmarks/rewrites.py PROJECT... [--kinds rename swap ...] [--seeds 3] [--most 200] [--failures FILE]
 
 Every function that the tests run is rewritten, by several seeds; each distinct text is judged by the project's tests.
-One line a project and kind: refused, kept, changed the meaning. `--failures` keeps the differences of the latter.
+One line a project and kind: refused (then the commonest reasons), kept, changed the meaning; `same` texts equal their
+original, `undone` swaps were restored by a second one. `--failures` keeps the differences of what changed the meaning.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from pathlib import Path
 from core.regions.candidates import as_region
 from core.regions.coverage import cover
 from core.regions.lines import Lines
-from core.rewrites.program import Program, Refused
+from core.rewrites.document import document
+from core.rewrites.program import Program, Refused, Rewritten
 from core.rewrites.registry import TRANSFORMATIONS
 from core.settings import OracleSettings, RegionSettings
 from core.source.functions import functions
@@ -27,20 +29,35 @@ from core.trips.cosmetic import candidate_of
 from core.trips.judged import Judged, open_judged
 from core.types import Outcome, Verdict
 
+WORDS = (
+    "Return what is asked for.",
+    'Say "why" it fails, e.g. on C:\\new, and go on\nwith the next line; `"""` ends nothing here "',
+    "It goes through the values one by one, keeps those that are wanted, and gives them back in the order they came.",
+)
+"""What a model might write into a docstring: with quotes and backslashes, and longer than a line."""
+
+
+def rewritten(kind: str, program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
+    """By a transformation, `document` included, which alone needs words."""
+    if kind == "document":
+        return document(program, path, start, WORDS[seed % len(WORDS)])
+    return TRANSFORMATIONS[kind](program, path, start, seed)
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("projects", type=Path, nargs="+")
-    parser.add_argument("--kinds", nargs="*", default=["rename", "swap", "logging", "permute"])
+    parser.add_argument("--kinds", nargs="*", default=["rename", "swap", "logging", "permute", "document"])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--most", type=int, default=200, help="texts judged of each kind and project")
     parser.add_argument("--failures", type=Path)
+    parser.add_argument("--python", help="interpreter with the projects' requirements")
     options = parser.parse_args()
     for project in options.projects:
         began = time.monotonic()
         try:
             with ExitStack() as stack:
-                judged = open_judged(stack, project, OracleSettings(), quiet, quiet)
+                judged = open_judged(stack, project, OracleSettings(python=options.python), quiet, quiet)
                 tests = len(judged.suite.tests)
                 print(f"{project.name}: {tests} tests, {time.monotonic() - began:.0f} s to learn", flush=True)
                 for kind in options.kinds:
@@ -56,7 +73,7 @@ def quiet(*_: object) -> None:
 def on_project(name: str, judged: Judged, kind: str, seeds: int, most: int, failures: Path | None) -> None:
     files = {file.path: file for file in judged.codebase.files}
     program = Program({path: file.text for path, file in files.items()})
-    counts: Counter[str] = Counter()
+    counts, reasons = Counter[str](), Counter[str]()
     places = []
     for file in files.values():
         if not file.is_test:
@@ -73,25 +90,38 @@ def on_project(name: str, judged: Judged, kind: str, seeds: int, most: int, fail
             break
         seen = set[str]()
         for seed in range(seeds):
-            found = TRANSFORMATIONS[kind](program, path, start, seed)
+            found = rewritten(kind, program, path, start, seed)
             if isinstance(found, Refused):
                 counts["refused"] += 1
+                reasons[found.reason] += 1
                 break
             text = found.text(path, files[path].text)
             if text in seen:
                 continue
             seen.add(text)
+            counts["same"] += text == files[path].text
+            counts["undone"] += kind == "swap" and undone(program, path, start, seed, text)
             verdict = judged.oracle.judge(candidate_of(files, path, found), tests)
             counts["judged"] += 1
             counts["passed" if verdict.outcome is Outcome.PASS else "failed"] += 1
             if verdict.outcome is not Outcome.PASS and failures is not None:
                 tell(failures, f"{name} {kind} {seed} {path}", files[path].text, text, verdict)
+    undone_swaps = f" undone={counts['undone']}" if kind == "swap" else ""
     share = counts["passed"] / counts["judged"] if counts["judged"] else float("nan")
     print(
         f"  {kind}: functions={len(places)} refused={counts['refused']} judged={counts['judged']} "
-        f"passed={counts['passed']} failed={counts['failed']} share={share:.4f} seconds={time.monotonic() - began:.0f}",
+        f"passed={counts['passed']} failed={counts['failed']} share={share:.4f} same={counts['same']}"
+        f"{undone_swaps} seconds={time.monotonic() - began:.0f}",
         flush=True,
     )
+    for reason, count in reasons.most_common(4):
+        print(f"    refused {count}: {reason}", flush=True)
+
+
+def undone(program: Program, path: str, start: int, seed: int, text: str) -> bool:
+    """Whether the same swap of what came out gives back the original."""
+    again = TRANSFORMATIONS["swap"](Program({path: text}), path, start, seed)
+    return not isinstance(again, Refused) and again.text(path, text) == program.files[path]
 
 
 def tell(failures: Path, where: str, before: str, after: str, verdict: Verdict) -> None:
