@@ -14,6 +14,7 @@ import difflib
 import random
 import time
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -25,9 +26,9 @@ from core.rewrites.program import Program, Refused, Rewritten
 from core.rewrites.registry import TRANSFORMATIONS
 from core.settings import OracleSettings, RegionSettings
 from core.source.functions import functions
-from core.trips.cosmetic import candidate_of
 from core.trips.judged import Judged, open_judged
-from core.types import Outcome, Verdict
+from core.trips.versions import changed
+from core.types import Candidate, Outcome, SourceFile, Verdict
 
 WORDS = (
     "Return what is asked for.",
@@ -116,6 +117,13 @@ def on_project(name: str, judged: Judged, kind: str, seeds: int, most: int, fail
     )
     for reason, count in reasons.most_common(4):
         print(f"    refused {count}: {reason}", flush=True)
+
+
+def candidate_of(files: Mapping[str, SourceFile], path: str, rewritten: Rewritten) -> Candidate:
+    """A rewrite as something to judge: the file at `path`, and those that had to follow."""
+    changes = {each: changed(files[each], rewritten.text(each, files[each].text)) for each in {path, *rewritten.edits}}
+    home = changes.pop(path)
+    return Candidate(home.file, home.span, home.replacement, tuple(changes.values()))
 
 
 def undone(program: Program, path: str, start: int, seed: int, text: str) -> bool:

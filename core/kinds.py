@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 
 from core.errors import UserError
 from core.generation import Role
-from core.settings import RunSettings
+from core.settings import CosmeticSettings, RunSettings
 from core.types import FEW
 
 
@@ -207,12 +208,20 @@ def _programs_and_summaries(settings: RunSettings) -> Mapping[Role, int]:
 IDENTITY = "identity"
 COSMETIC_CHANGES = (IDENTITY, "rename", "logging", "swap", "permute", "document")
 """How functions are written otherwise, in the order of their numbers; `core/rewrites` has one file for each."""
+TOGETHER = " + "
+COSMETIC_PAIRS = tuple(TOGETHER.join(pair) for pair in combinations(("rename", "logging", "swap", "permute"), 2))
+"""Two of them, the second of what the first has made."""
+
+
+def cosmetic_changes(settings: CosmeticSettings) -> tuple[str, ...]:
+    """All that a run tries, in the order of their numbers."""
+    return COSMETIC_CHANGES + COSMETIC_PAIRS * settings.together
 
 
 def _of_versions(settings: RunSettings) -> Mapping[Role, int]:
     """Of the original and every variant, which no model makes; of one with a new docstring only names are asked."""
     asked = settings.cosmetic
-    variants = (len(COSMETIC_CHANGES) - 1) * asked.draws
+    variants = (len(cosmetic_changes(asked)) - 1) * asked.draws
     described = (1 + variants) * asked.describe
     return {
         Role.COMPLETE: (2 + variants) * asked.positions * asked.identifiers,

@@ -30,7 +30,7 @@ from core.figures import (
     Sentence,
     Table,
 )
-from core.kinds import COSMETIC_CHANGES, IDENTITY, counted
+from core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, counted
 from core.metrics.paired import fair_coin, holm
 from core.metrics.statistics import interval
 from core.store.reader import Reader
@@ -52,6 +52,7 @@ FORMS = {
     "ratio": "relative to the variant (the paper's document tables)",
 }
 """Forms of change; a score that falls is a positive number in all but the first."""
+VARIANTS = COSMETIC_CHANGES + COSMETIC_PAIRS
 ALL = "all"
 ALPHA = 0.05
 RESAMPLED = 4000
@@ -183,7 +184,7 @@ class View:
         known = set(values)
         if axis == "facet":
             return sorted(known, key=lambda bucket: (int(bucket.partition("-")[0] or 0), bucket))
-        order = {"variant": COSMETIC_CHANGES, "measure": tuple(TASKS), "run": tuple(self.models)}[axis]
+        order = {"variant": VARIANTS, "measure": tuple(TASKS), "run": tuple(self.models)}[axis]
         return [value for value in order if value in known]
 
     def title(self, axis: str, value: str) -> str:
@@ -309,7 +310,7 @@ def meanings(reader: Reader, run_id: int, end: str = "", of: str = "") -> Table:
     for name, reason, count in reader.reasons(run_id):
         refused.setdefault(name.removeprefix("no "), []).append((reason, count))
     rows = []
-    for change in COSMETIC_CHANGES:
+    for change in VARIANTS:
         tried, kept = (int(totals.get(f"{name}:{change}", 0)) for name in ("tried", "kept"))
         why = refused.get(change, [])
         if tried or why:

@@ -318,6 +318,9 @@ class CosmeticSettings:
         most=100,
         rare=True,
     )
+    together: bool = setting(
+        False, "also variants by two transformations, one after the other", label="Two transformations together"
+    )
     positions: int = setting(10, "hidden names in each version of a function", label="Hidden names", most=1000)
     identifiers: bool = setting(
         True, "hide no names", label="Guess hidden names", option="--no-identifiers", beside="guess hidden names"

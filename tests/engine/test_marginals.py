@@ -18,7 +18,7 @@ from core.models.mask_prompts import MASK, extract_name, mask_prompt
 from core.run.results import open_store
 from core.settings import CosmeticSettings, RunSettings
 from core.source.functions import functions
-from core.trips.cosmetic import Widths
+from core.trips.functions import Widths
 from core.types import Item, SourceFile, Span
 from resources.synonyms import synonyms
 
@@ -175,6 +175,15 @@ def test_the_widest_interval_is_narrowed_next() -> None:
     assert widths.widest([small, large, unseen]) == 2
     refused = {f"no {change}": "why" for change in COSMETIC_CHANGES}
     assert widths.widest([function("d", "20-30", **refused), small]) == 1, "it has no part in any cell"
+
+
+def test_a_cell_that_nothing_comes_to_is_not_the_widest_for_ever() -> None:
+    widths = Widths()
+    for number in range(3):
+        widths.learn(function(f"s{number}", "0-10"), {"rename": [0.1], "identity": [0.1]})
+        widths.learn(function(f"l{number}", "10-20"), {"rename": [0.4 * number], "identity": [0.1]})
+    assert widths.of("0-10", "document") == 0, "no docstring was written of any"
+    assert widths.widest([function("a", "0-10"), function("b", "10-20")]) == 1
 
 
 # --------------------------------------------------------------------------- what the figures are made of

@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from core.kinds import COSMETIC_PAIRS
 from core.rewrites.document import document, undocumented
 from core.rewrites.program import Program, Refused, Rewritten
 from core.rewrites.registry import TRANSFORMATIONS
+from core.source.functions import functions
+from core.trips.versions import IN_PLACE, Rewriting, Version, Versions, Wanted
+from core.types import SourceFile
 
 HERE = "pocket/here.py"
 SEEDS = range(100)
@@ -148,6 +152,61 @@ def test_a_swap_on_a_swap_restores_the_function() -> None:
             swapped += 1
             assert done("swap", found.text(HERE, text), seed, "work") == text
     assert swapped >= 20
+
+
+def source(text: str) -> dict[str, SourceFile]:
+    return {HERE: SourceFile(HERE, text, "utf-8", False)}
+
+
+def wanted(text: str, change: str, seed: int, name: str) -> Wanted:
+    function = next(each for each in functions(source(text)[HERE]) if each.name == name)
+    return Wanted(HERE, function.span, change, seed, 10, "drawn")
+
+
+@pytest.mark.parametrize("pair", COSMETIC_PAIRS)
+def test_two_transformations_together_do_the_same_and_names_are_found_again(pair: str) -> None:
+    kept = 0
+    for seed in SEEDS:
+        text = Writer(seed).program()
+        name = "helper" if "permute" in pair else "work"
+        made = Rewriting(source(text)).version(wanted(text, pair, seed, name))
+        if not isinstance(made, Version):
+            continue
+        kept += 1
+        alone = [Rewriting(source(text)).version(wanted(text, each, seed, name)) for each in pair.split(" + ")]
+        assert all(made.text != each.text for each in alone[:1] if isinstance(each, Version))
+        after = made.file.text
+        assert behaviour(after) == behaviour(text), f"seed {seed}:\n{after}"
+        assert made.places and all(after.startswith(called, place) for place, called in made.places)
+    assert kept >= 5 or name == "helper", "too few to tell"
+
+
+def test_versions_of_large_files_are_made_by_another_process() -> None:
+    text = Writer(3).program() + "\n\nFILLING = [\n" + '    "filling",\n' * (IN_PLACE // 10) + "]\n"
+    files, asked = source(text), wanted(text, "rename", 3, "work")
+    versions = Versions(files)
+    try:
+        assert versions.version(asked) == Rewriting(files).version(asked)
+        assert versions.refusals(HERE, asked.span.start, 3) == Rewriting(files).refusals(HERE, asked.span.start, 3)
+        process = versions._process
+        assert process.is_alive()
+        with pytest.raises(KeyError):
+            versions.functions("absent.py")
+        process.kill()
+        process.join()
+        assert versions.functions(HERE) == functions(files[HERE]), "without it they are made here"
+    finally:
+        versions.close()
+
+
+def test_nothing_is_made_once_versions_are_closed_and_no_process_is_left() -> None:
+    text = "FILLING = '" + "x" * IN_PLACE + "'\n\n\ndef work(value):\n    total = value\n    return total\n"
+    versions = Versions(source(text))
+    assert [each.name for each in versions.functions(HERE)] == ["work"]
+    versions.close()
+    assert not versions._process.is_alive()
+    with pytest.raises(EOFError):
+        versions.refusals(HERE, first_def(text), 1)
 
 
 def test_the_same_seed_writes_the_same_and_others_may_not() -> None:

@@ -1,0 +1,267 @@
+"""Versions of a function: the original and what rewrites make of it, each as models are shown it.
+
+Parsing a file with libcst holds Python's interpreter lock all the while, 0.1 to 0.3 s for one of 60 to 100 kB: in a run
+of the window nothing could be clicked meanwhile. So versions of large files are made in a process of their own.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import multiprocessing
+import random
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from threading import RLock
+from typing import Any
+
+from core.generation import Fits, ModelInfo, Prompt
+from core.kinds import TOGETHER
+from core.models.mask_prompts import mask_prompt
+from core.models.prompts import backward_prompt, forward_prompt
+from core.rewrites.document import document, undocumented
+from core.rewrites.program import Program, Refused, Rewritten
+from core.rewrites.registry import TRANSFORMATIONS
+from core.source.functions import Function, functions
+from core.types import Change, SourceFile, Span
+
+DOCUMENT = "document"
+IN_PLACE = 20_000
+"""Characters of a project's largest file up to which versions are made in this process: 50 ms of parsing."""
+VERSIONS_KEPT = 64
+
+
+@dataclass(frozen=True)
+class Version:
+    """A function as models see it: the original, or a variant.
+
+    Attributes:
+        change: the transformation; empty for the original.
+        file: the whole file it stands in.
+        function: where it stands there, whole, in parts.
+        places: of the original's hidden names, where each stands now, by its position; and the name that stands there.
+        others: other files that had to follow.
+    """
+
+    change: str
+    file: SourceFile
+    function: Function
+    places: tuple[tuple[int, str], ...] = ()
+    others: tuple[Change, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The function alone."""
+        return self.file.text[self.function.span.start : self.function.span.end]
+
+    def undescribed(self) -> tuple[str, Span]:
+        """The file without the function's docstring, and where its other statements stand then."""
+        shown, body = self.function.docstring, self.function.body
+        if shown is None:
+            return self.file.text, body
+        gap = body.start - shown.start
+        return self.file.text[: shown.start] + self.file.text[body.start :], Span(body.start - gap, body.end - gap)
+
+    def ask_name(self, place: int, model: ModelInfo, fits: Fits) -> Prompt:
+        """Ask for the hidden name at one of the places; the rest of the function is shown."""
+        start = self.function.span.start
+        line = self.file.text.rfind("\n", 0, start) + 1
+        shown = self.file.text[line : self.function.span.end]
+        at, name = self.places[place]
+        return mask_prompt(shown, at - line, len(name), fits, model.backward_style or model.prompt_style)
+
+    def ask_description(self, model: ModelInfo, fits: Fits) -> Prompt:
+        """Ask what the function does, without its docstring."""
+        text, body = self.undescribed()
+        return forward_prompt(text, body, fits, model.prompt_style)
+
+    def ask_code(self, words: str, model: ModelInfo, fits: Fits) -> Prompt:
+        """Ask for the function's statements, from a description."""
+        text, body = self.undescribed()
+        return backward_prompt(text, body, words, fits, model.backward_style, model.prompt_layout)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What says which version of a function is meant; the same gives the same version again.
+
+    Attributes:
+        path, span: where the original stands.
+        change: transformations, with `TOGETHER` between them; empty for the original.
+        seed: of the transformations.
+        names: how many names are hidden, at most.
+        drawn_by: a seed for those names.
+        words: of a model, for a docstring.
+    """
+
+    path: str
+    span: Span
+    change: str
+    seed: int
+    names: int
+    drawn_by: str
+    words: str = ""
+
+
+class Rewriting:
+    """Makes versions of a project's functions, in whichever process it is."""
+
+    def __init__(self, files: Mapping[str, SourceFile]) -> None:
+        """Nothing is parsed yet."""
+        self._files = files
+        self._program = Program({path: file.text for path, file in files.items()})
+
+    def functions(self, path: str) -> list[Function]:
+        """Those of a file that do something."""
+        return functions(self._files[path])
+
+    def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
+        """Why transformations leave the function at `start` as it is, by name."""
+        found: dict[str, str] = {}
+        for change, transformation in TRANSFORMATIONS.items():
+            made = transformation(self._program, path, start, seed)
+            if isinstance(made, Refused):
+                found[change] = made.reason
+        refused = undocumented(self._program, path, start)
+        return found | ({DOCUMENT: refused.reason} if refused else {})
+
+    def version(self, wanted: Wanted) -> Version | Refused:
+        """Make one. Each of several transformations works on what the one before it has made."""
+        program, at = self._program, wanted.span.start
+        texts: dict[str, str] = {}
+        places: list[tuple[int | None, str]] = [*self._hidden(wanted)]
+        for change in filter(None, wanted.change.split(TOGETHER)):
+            if texts:
+                program = Program({path: texts.get(path, file.text) for path, file in self._files.items()})
+            made = _made(program, wanted, change, at)
+            if isinstance(made, Refused):
+                return made
+            texts |= {path: made.text(path, program.files[path]) for path in made.edits}
+            places = [
+                (place if place is None else made.place(wanted.path, place), made.renamed.get(name, name))
+                for place, name in places
+            ]
+            moved = made.place(wanted.path, at)
+            at = -1 if moved is None else moved
+        files = {path: replace(self._files[path], text=text) for path, text in texts.items()}
+        home = files.get(wanted.path, self._files[wanted.path])
+        function = next((each for each in functions(home) if each.span.start == at), None)
+        if function is None:
+            return Refused("it cannot be found again in its file")
+        others = tuple(changed(self._files[path], text) for path, text in texts.items() if path != wanted.path)
+        known = tuple((place, name) for place, name in places if place is not None)
+        return Version(wanted.change, home, function, known, others)
+
+    def _hidden(self, wanted: Wanted) -> list[tuple[int, str]]:
+        """Where names are hidden in the original: of those that stand there twice, so that others tell of one."""
+        parsed = self._program.parsed(wanted.path)
+        if parsed is None:
+            return []
+        found = []
+        for name, nodes in parsed.names.items():
+            if len(name) < 2 or keyword.iskeyword(name) or hasattr(builtins, name):
+                continue
+            starts = (parsed.span(node).start for node in nodes)
+            inside = [at for at in starts if wanted.span.start <= at < wanted.span.end]
+            found += [(at, name) for at in inside] if len(inside) > 1 else []
+        drawn = random.Random(wanted.drawn_by)
+        return sorted(drawn.sample(sorted(found), min(wanted.names, len(found))))
+
+
+def _made(program: Program, wanted: Wanted, change: str, start: int) -> Rewritten | Refused:
+    if change == DOCUMENT:
+        return document(program, wanted.path, start, wanted.words)
+    return TRANSFORMATIONS[change](program, wanted.path, start, wanted.seed)
+
+
+class Versions:
+    """`Rewriting` for several threads, in a process of its own where files are large; what it made is remembered."""
+
+    def __init__(self, files: Mapping[str, SourceFile]) -> None:
+        """Nothing is started yet. Close it in the end."""
+        self._here = Rewriting(files)
+        self._files = files
+        self._elsewhere = max((len(file.text) for file in files.values()), default=0) > IN_PLACE
+        self._process: Any = None
+        self._pipe: Connection[Any, Any] | None = None
+        self._made: dict[Wanted, Version | Refused] = {}
+        self._turn = RLock()
+        self._closed = False
+
+    def functions(self, path: str) -> list[Function]:
+        """As `Rewriting.functions`."""
+        found: list[Function] = self._ask("functions", path)
+        return found
+
+    def refusals(self, path: str, start: int, seed: int) -> dict[str, str]:
+        """As `Rewriting.refusals`."""
+        found: dict[str, str] = self._ask("refusals", path, start, seed)
+        return found
+
+    def version(self, wanted: Wanted) -> Version | Refused:
+        """As `Rewriting.version`."""
+        with self._turn:
+            if wanted not in self._made:
+                while len(self._made) >= VERSIONS_KEPT:
+                    del self._made[next(iter(self._made))]
+                self._made[wanted] = self._ask("version", wanted)
+            return self._made[wanted]
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        self._closed = True  # without the turn: somebody may wait for an answer, which does not come any more
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+
+    def _ask(self, method: str, *given: object) -> Any:
+        with self._turn:
+            if self._elsewhere:
+                with suppress(EOFError, OSError):
+                    return self._answer(method, given)
+                if self._closed:
+                    raise EOFError("the run has ended")
+                self._elsewhere = False  # it was ended from outside, e.g. for its memory: go on slowly
+            return getattr(self._here, method)(*given)
+
+    def _answer(self, method: str, given: tuple[object, ...]) -> Any:
+        if self._pipe is None:
+            context = multiprocessing.get_context("spawn")  # a fork of a program with threads may hang
+            self._pipe, theirs = context.Pipe()
+            self._process = context.Process(target=_serve, args=(theirs, self._files), daemon=True)
+            self._process.start()
+            theirs.close()
+        self._pipe.send((method, given))
+        done, answer = self._pipe.recv()
+        if not done:
+            raise answer
+        return answer
+
+
+def _serve(pipe: Connection[Any, Any], files: Mapping[str, SourceFile]) -> None:
+    """Answer until the other end is closed, be it because its process was killed."""
+    rewriting = Rewriting(files)
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        while True:
+            method, given = pipe.recv()
+            try:
+                answer = True, getattr(rewriting, method)(*given)
+            except Exception as error:  # raised where the question came from
+                answer = False, error
+            pipe.send(answer)
+
+
+def changed(file: SourceFile, text: str) -> Change:
+    """The least stretch of whole lines in which a file differs from its new text."""
+    old = file.text
+    most = min(len(old), len(text))
+    first = next((at for at in range(most) if old[at] != text[at]), most)
+    first = old.rfind("\n", 0, first) + 1
+    last = 0
+    while last < most - first and old[-1 - last] == text[-1 - last]:
+        last += 1
+    end = old.find("\n", len(old) - last)
+    last = len(old) - end if end >= 0 else 0
+    return Change(file, Span(first, len(old) - last), text[first : len(text) - last])
