@@ -79,7 +79,7 @@ def _print_runs(rows: list[RunRow]) -> None:
     for row in rows:
         done = f"{row.items_complete}/{row.items_expected}"
         cells = (str(row.id), row.project_name, row.task, row.model_name, row.status, done, _figures(row))
-        table.add_row(*cells, row.started_at)
+        table.add_row(*cells, row.started_at[:16].replace("T", " "))
     Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
 
 

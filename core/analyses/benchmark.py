@@ -33,6 +33,11 @@ BENCHMARK = "benchmark"
 """The facet that says which benchmark a problem is of."""
 SHOWN = (SOLVED, "rtc")
 TITLES = {"rtc": "RTC", "lift": "lift"}
+HEADS = {"rtc": "RTC", "lift": "Lift"}
+NAMES = {"pearson": "r", "spearman": "rho"}
+SO_FEW = 8
+"""Models up to which a reader is told how little as few as the paper's prove."""
+PAPER = "As few prove little: the paper's r = 0.947, over five models, has an interval of 0.40 to 0.997."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +88,8 @@ def ranking(systems: Sequence[System], measure: str) -> Scatter:
     title = TITLES[measure]
     return Scatter(
         name="ranking" if measure == "rtc" else f"ranking-{measure}",
-        title=f"{title} against pass@1",
-        short=title,
+        title=f"{HEADS[measure]} against pass@1",
+        short=HEADS[measure],
         note="One point a run; bars are 95 % intervals over its problems.",
         x=Axis(SOLVED, 0, 1, "up"),
         y=Axis(title, 0 if measure == "rtc" else None, 1 if measure == "rtc" else None, "up"),
@@ -109,7 +114,7 @@ def agreement(systems: Sequence[System], measure: str) -> Sentence:
     pairs = [(x, y, system) for x, y, system in known if x is not None and y is not None]
     if len(pairs) < FEWEST:
         text = f"{len(pairs)} {'model is' if len(pairs) == 1 else 'models are'} too few: nothing follows. "
-        text += "Even the paper's r = 0.947 over five has an interval of 0.40 to 0.997."
+        text += "Even the paper's r = 0.947, over five, has an interval of 0.40 to 0.997."
         return Sentence(name=name, title=title, text=text, tone="muted")
     first, second = [x for x, _, _ in pairs], [y for _, y, _ in pairs]
     r, rho = pearson(first, second), spearman(first, second)
@@ -124,9 +129,11 @@ def agreement(systems: Sequence[System], measure: str) -> Sentence:
             for _, _, system in pairs
         ]
     )
-    over = ", ".join(f"{name} {low:.2f} to {high:.2f}" for name, (low, high) in drawn.items())
-    text = f"Over {len(pairs)} models: {'; '.join(parts)}."
-    return Sentence(name=name, title=title, text=text + (f" Other problems, these models: {over}." if over else ""))
+    over = " and ".join(f"{NAMES[name]} from {low:.2f} to {high:.2f}" for name, (low, high) in drawn.items())
+    said = [f"Over {len(pairs)} models: {'; '.join(parts)}."]
+    said += [f"Had other problems been drawn for these models: {over}."] if over else []
+    said += [PAPER] if len(pairs) <= SO_FEW else []
+    return Sentence(name=name, title=title, text=" ".join(said))
 
 
 def _range(bounds: tuple[float, float] | None) -> str:
@@ -139,8 +146,8 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> Bars:
     names = tuple(dict.fromkeys(row.value for _, row in rows))
     return Bars(
         name=f"benchmarks-{measure}",
-        title=f"{TITLES[measure]} by benchmark",
-        short=f"{TITLES[measure]} by benchmark",
+        title=f"{HEADS[measure]} by benchmark",
+        short=f"{HEADS[measure]} by benchmark",
         categories=Categories("benchmark", names),
         y=Axis(TITLES[measure], better="up"),
         bars=tuple(

@@ -16,6 +16,7 @@ from typing import Any
 
 import resources
 from core.errors import TargetError
+from core.oracle.bench.project import is_generated
 
 VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
 OLDEST = (3, 8)
@@ -66,7 +67,9 @@ def find_interpreter(root: Path, chosen: str | None, notice: Callable[[str], Non
         executable = root / name / "bin" / "python"
         if executable.exists():
             return describe(executable)
-    if root.resolve() != resources.path("demo").resolve():  # the bundled project needs nothing but pytest
+    if is_generated(root):
+        notice(f"Its code runs with {sys.executable}; --python names another interpreter.")
+    elif root.resolve() != resources.path("demo").resolve():  # the bundled project needs nothing but pytest
         notice(f"The project has no virtual environment of its own: its tests run with {sys.executable}.")
     return describe(Path(sys.executable))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,12 +56,24 @@ def systems(**figures: tuple[float, ...]) -> list[System]:
 def test_the_sentence_names_its_uncertainty() -> None:
     said = agreement(systems(**HUMANEVAL), "rtc").text
     assert said.startswith("Over 5 models: Pearson r = 0.95 (95 % interval 0.40 to 0.997); Spearman rho = 0.90 ")
-    assert said.endswith("(two-sided p = 0.083 by all orders).")
+    assert "(two-sided p = 0.083 by all orders)." in said
+    assert said.endswith("the paper's r = 0.947, over five models, has an interval of 0.40 to 0.997.")
     few = {name: values[:3] for name, values in HUMANEVAL.items()}
     assert agreement(systems(**few), "rtc").text.startswith("3 models are too few: nothing follows.")
     same = {**HUMANEVAL, "rtc": (5.0,) * 5}
     assert "no correlation" in agreement(systems(**same), "rtc").text
     assert [point.name for point in ranking(systems(**HUMANEVAL), "lift").points] == ["m0", "m1", "m2", "m3", "m4"]
+
+
+def test_what_other_problems_would_do_is_said_for_both_figures() -> None:
+    made = systems(**HUMANEVAL)
+    drawn = [
+        replace(each, problems={str(n): {"pass@1": float(n < 3 * at), "rtc": float(n < 2 * at)} for n in range(20)})
+        for at, each in enumerate(made, start=1)
+    ]
+    assert re.search(
+        r"Had other problems been drawn for these models: r from \d.* and rho from", agreement(drawn, "rtc").text
+    )
 
 
 def test_other_problems_widen_what_the_same_problems_pin_down() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import TargetError
+from core.oracle.bench.project import Origin, write_files
 from core.oracle.interpreter import describe, find_interpreter
 
 
@@ -33,6 +34,11 @@ def test_without_one_ours_is_used_and_said(tmp_path: Path) -> None:
     notices: list[str] = []
     assert find_interpreter(tmp_path, None, notices.append).executable == Path(sys.executable)
     assert sys.executable in notices[0]
+    generated = write_files(
+        {"problems/p_0001.py": ""}, "own", tmp_path, Origin("own.jsonl", {"problems/p_0001.py": "a"})
+    )
+    find_interpreter(generated, None, notices.append)
+    assert "project" not in notices[1], "who named a benchmark knows of no project"
 
 
 def test_a_chosen_folder_is_an_environment(environment: Path, tmp_path: Path) -> None:

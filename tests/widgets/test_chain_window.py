@@ -22,6 +22,7 @@ from core.run.pipeline import start
 from core.run.results import open_reader, open_store
 from core.settings import EndpointSettings
 from ui.main_window import MainWindow
+from ui.report.page import render
 from ui.shell.remembered import Remembered
 from ui.style.appearance import Appearance
 
@@ -135,3 +136,11 @@ def test_models_are_drawn_over_each_other_where_runs_are_compared(window: MainWi
     assert isinstance(drawn, Lines)
     assert [series.name for series in drawn.series] == ["SC m, run 1", "SSC m, run 1", "SC m, run 2", "SSC m, run 2"]
     assert "Who keeps the meaning of more problems" in {figure.title for figure in page.figures.figures}
+
+
+def test_the_report_holds_each_program_against_the_one_before_as_the_window_does(database: Path) -> None:
+    with open_reader(database) as reader:
+        page = render(reader, 1)
+    for left, right in (("original", "first program"), ("first program", "program 1"), ("program 1", "program 2")):
+        assert f'<th>{left}</th><th class="sign"></th><th>{right}</th>' in page
+    assert "<th>reconstruction<" not in page, "a chain has no such thing"

@@ -253,8 +253,9 @@ class CodeView(QWidget):
         placed = self._shown()
         self.editor.set_blocks(placed.blocks)
         self.candidates.refresh()
-        dropped = sum(not item.admitted for item in self._by_path.get(self._path, ()))
-        self.header.show_file(self._path, placed, dropped, self._missing())
+        items = self._by_path.get(self._path, ())
+        known = next((item.key for item in items if not item.has_file), self._path)
+        self.header.show_file(known, placed, sum(not item.admitted for item in items), self._missing())
 
 
 def _order(name: str) -> tuple[str, str]:

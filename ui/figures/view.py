@@ -31,6 +31,8 @@ from ui.style.theme import SPACE, Theme
 
 MOST_NAMED, MOST_VALUED = 8, 3
 """Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""
+NARROWEST_LIST = 120
+"""Pixels of the list of figures where there is no room for their whole titles."""
 MOST_SWITCHES = 4
 """Figures up to which each has a switch; more are chosen from a list."""
 HIGHEST = 8_000
@@ -426,6 +428,8 @@ class FiguresView(QWidget):
         self._switches.idToggled.connect(lambda place, on: self.choose(place) if on else None)
         self._list = QComboBox()
         self._list.setAccessibleName("Figure")
+        self._list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)  # it is filled after it was shown
+        self._list.setMinimumWidth(NARROWEST_LIST)
         self._list.activated.connect(self.choose)
         self._export = ExportButton("figure", self.view.picture, self.view.csv)
         self._export.failed.connect(self.export_failed)

@@ -22,14 +22,12 @@ from ui.report.traces import Trip, edit_rows, trips
 
 @dataclass(frozen=True)
 class ShownPair:
-    """One item with its traces in both runs. `edit`: rows of what people changed; `left`, `right`: heads of diffs."""
+    """One item with its traces in both runs. `edit`: rows of what people changed."""
 
     pair: Pair
     first: list[Trip]
     second: list[Trip]
     edit: list[dict[str, Any]]
-    left: str
-    right: str
 
     @property
     def place(self) -> str:
@@ -65,4 +63,4 @@ def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> st
 
 def _shown(reader: Reader, pair: Pair) -> ShownPair:
     edit = edit_rows(pair.first)
-    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit, *presenter(pair.first).sides)
+    return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit)

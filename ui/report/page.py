@@ -46,11 +46,6 @@ class Shown:
         """Where its code stands; an item without a file has its key."""
         return presenter(self.item).heading(self.item)
 
-    @property
-    def sides(self) -> tuple[str, str]:
-        """What is compared."""
-        return presenter(self.item).sides
-
 
 @dataclass(frozen=True)
 class Group:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup, escape
 
+from core.generation import Role
 from core.kinds import role_title
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
-from ui.presenters import presenter
+from ui.presenters import diff_title, presenter, scored_against
 from ui.style.outcomes import sign
 
 MOST_TESTS = 3
@@ -29,6 +31,7 @@ UNCOUNTED = frozenset({"infrastructure"})
 class Code:
     """One reconstruction: its verdict and the rows of its diff. `more`: failing tests that are not shown.
 
+    `sides`: what is compared.
     `tone` is `pass`, `notpass`, or `muted` for what says nothing about the model; `said` the outcome with its sign.
     """
 
@@ -39,6 +42,7 @@ class Code:
     rows: list[dict[str, Any]]
     failed: list[TestRow]
     more: int
+    sides: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,13 @@ class Trip:
 def trips(reader: Reader, item: ItemRow) -> list[Trip]:
     """An item's trace: each description with the code made from it, and code that came from none of them."""
     samples = reader.samples(item.id)
+    by_id = {sample.id: sample for sample in samples}
     words = {sample.id for sample in samples if sample.form == Form.TEXT}
     made: list[Trip] = []
     alone: dict[str, list[Code]] = {}
     for sample in samples:
         if sample.id in words:
-            codes = [_code(reader, item, code) for code in samples if code.parent_id == sample.id]
+            codes = [_code(reader, item, code, by_id) for code in samples if code.parent_id == sample.id]
             recited = sample.recitation or 0.0
             by = "" if sample.author == "model" else f" (by {sample.author})"
             recites = f"{recited:.0%}" if recited >= RECITES_FROM else ""
@@ -73,7 +78,7 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
             if title not in alone:
                 alone[title] = []
                 made.append(Trip(title, "", alone[title]))
-            alone[title].append(_code(reader, item, sample))
+            alone[title].append(_code(reader, item, sample, by_id))
     return made
 
 
@@ -84,18 +89,23 @@ def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
     return [_row(row) for row in compare(item.old_text or "", item.text, python=False).rows]
 
 
-def _code(reader: Reader, item: ItemRow, sample: SampleRow) -> Code:
-    verdict = sample.verdict
+def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int, SampleRow]) -> Code:
+    """Beside the item, or beside the code that it was held against, as the window shows it."""
+    verdict, before = sample.verdict, scored_against(sample, samples)
+    sides = presenter(item).sides
+    if before is not None or sample.role != Role.BACKWARD:
+        sides = (sides[0] if before is None else diff_title(item.task, before), diff_title(item.task, sample))
+    original = item.text if before is None else before.text
     indent = lost_indentation(item.text)
-    rows = [_row(row) for row in compare(restored(item.text, indent), restored(sample.text, indent)).rows]
+    rows = [_row(row) for row in compare(restored(original, indent), restored(sample.text, indent)).rows]
     if verdict is None:
-        return Code("", "muted", "○ Not judged", sample.error, rows, [], 0)
+        return Code("", "muted", "○ Not judged", sample.error, rows, [], 0, sides)
     failed = [_short(test) for test in reader.tests(verdict.id) if test.outcome != "passed"]
     tone = "pass" if verdict.outcome == "pass" else "muted" if verdict.outcome in UNCOUNTED else "notpass"
     detail = verdict.detail.removeprefix(verdict.outcome).strip()  # it may begin with what the sign says already
     shown = sign(verdict.outcome)
     said = f"{shown.symbol} {shown.word.capitalize()}"
-    return Code(verdict.outcome, tone, said, detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]))
+    return Code(verdict.outcome, tone, said, detail, rows, failed[:MOST_TESTS], len(failed[MOST_TESTS:]), sides)
 
 
 def _short(test: TestRow) -> TestRow:

@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
+from core.comparison.words import bounded
 from core.kinds import CONDITIONS, task
 from core.store.rows import NOTHING, RunRow
 from ui.project.listed_rows import Index, ListedRows
-from ui.shell.status_line import score
 from ui.style.region_state import number
 
 HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "Score", "Beside it", "Started")
@@ -33,8 +33,8 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     started = run.started_at[:16].replace("T", " ")
     few = " few" if run.headline.few else ""
     kind = task(run.task)
-    scores = [f"{kind.measure(kind.headline).title} {score(run.headline)}{few}"]
-    scores.append(f"{kind.difference.title} {score(run.secondary, sign=True)}" if kind.difference else "")
+    scores = [f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{few}"]
+    scores.append(f"{kind.difference.title} {bounded(run.secondary)}" if kind.difference else "")
     return (str(run.id), run.name, run.project_name, models, run.status, regions, *scores, started)
 
 

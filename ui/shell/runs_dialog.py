@@ -75,7 +75,7 @@ class RunNotes(QWidget):
             self.noted.emit(run.id, notes)
 
 
-WIDTHS = (44, 0, 120, 0, 88, 64, 132, 60, 128)
+WIDTHS = (44, 0, 96, 0, 80, 60, 160, 184, 124)
 """Pixels of the columns; those of 0 share what room is left."""
 
 

@@ -126,6 +126,11 @@ def write_files(files: Mapping[str, str], name: str, folder: Path, origin: Origi
     return project
 
 
+def is_generated(project: Path) -> bool:
+    """Whether it was written here from a file of problems or cells."""
+    return (project / _SOURCE).is_file()
+
+
 def needs_no_pytest(project: Path) -> bool:
     """Whether it is a generated project of problems: their tests are functions that any program can call."""
     try:
