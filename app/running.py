@@ -34,6 +34,7 @@ from core.store.opening import network_caution
 from core.store.reader import Reader
 from core.store.writer import Store
 from core.trips.opening import check_source
+from resources import DEMO_REGIONS
 from resources import path as resource
 
 SHOWN = 10
@@ -61,7 +62,7 @@ def add_commands(commands: Any) -> None:
     samples.set_defaults(command=import_command, left=INTERRUPTED)
     demo = commands.add_parser("demo", help="the bundled project and model: see it work with no further set-up")
     demo.add_argument("--headless", action="store_true", help="in the terminal, without a window")
-    _add_options(demo, RunSettings(regions=12))
+    _add_options(demo, RunSettings(regions=DEMO_REGIONS))
     demo.set_defaults(command=demo_command, project=None, resume=None, left=INTERRUPTED)
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+# A fifth of the demo's regions that do not overlap: a run that draws more is warned that its interval is too narrow.
+DEMO_REGIONS = 10
+
 
 def path(*parts: str) -> Path:
     """The file or folder `parts` inside resources/. Raises FileNotFoundError."""

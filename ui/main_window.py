@@ -65,7 +65,6 @@ CHECK = 50
 """Milliseconds between two looks whether it has."""
 WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
 """What the window still does while an annotator is blind."""
-DEMO_REGIONS = 6
 DEMO = (
     "The bundled model has 135 million parameters, as few as fit into a package: expect most of its reconstructions to "
     "fail, which is what a low score looks like. A small model made for code does better."
@@ -336,7 +335,7 @@ class MainWindow(QMainWindow):
         """Open the bundled project and run the bundled model on it."""
         self.open_project(resources.path("demo"))
         self.parts.offers.offer(Offer("demo", DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", _nothing))))
-        self.start_run(RunSettings(regions=DEMO_REGIONS))
+        self.start_run(RunSettings(regions=resources.DEMO_REGIONS))
         self.guide.await_end()
 
     def _fetch_coder(self) -> None:

@@ -17,6 +17,7 @@ from ui.panels.sample_cards import RECITES_FROM
 from ui.project.region_model import SCORE
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import Now, SettingsDialog
+from ui.shell.tour import Step, Tour
 from ui.style.appearance import Appearance
 from ui.style.theme import DARK
 
@@ -128,6 +129,15 @@ def test_the_tour_has_at_most_four_steps_and_keys_lead_through_it(window: MainWi
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert titles == ["Choose and run", "Regions", "Your code", "Round trip"]
     assert window.parts.regions.table.hasFocus()
+
+
+def test_a_long_title_of_the_tour_is_shown_whole(window: MainWindow) -> None:
+    about = window.parts.regions
+    tour = Tour(DARK, [Step(about, "A pass that the description made possible", "Words.")], window)
+    tour.begin()
+    tour.card.layout().activate()
+    title = tour.title
+    assert title.height() >= title.heightForWidth(title.width()) > title.fontMetrics().lineSpacing() * 1.5
 
 
 def test_a_skipped_tour_never_comes_again(window: MainWindow, remembered: Remembered) -> None:

@@ -45,6 +45,7 @@ class Tour(QWidget):
         self.card.setProperty("role", "popup")
         self.card.setFixedWidth(WIDTH)
         self.title.setProperty("role", "title")
+        self.title.setWordWrap(True)
         self.text.setWordWrap(True)
         self.place.setProperty("role", "caption")
         self.next.setProperty("role", "primary")
