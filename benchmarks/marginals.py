@@ -67,9 +67,9 @@ def main() -> int:
 
 def write(database: Path, root: Path, samples: int) -> int:
     """A run of so many samples, or as many more of the run that is there, one committed after the other."""
-    from core.results import open_store
     from factories import _module, model_info, suite
 
+    from core.run.results import open_store
     from core.settings import RunSettings
 
     items = samples // SAMPLES_OF_ITEM + 1

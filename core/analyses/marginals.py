@@ -63,8 +63,9 @@ MOST_LINKED = 200
 
 @dataclass
 class Changes:
-    """What is known of one cell: each change with how often it occurs, and running sums of them."""
+    """What is known of one cell: each change with how often it occurs, and its items; `variant`: made by what."""
 
+    variant: str = ""
     values: Counter[float] = field(default_factory=Counter)
     beyond_noise: Counter[float] = field(default_factory=Counter)
     items: list[tuple[float, Link]] = field(default_factory=list)
@@ -74,7 +75,7 @@ class Changes:
         self.values[row.change] += row.count
         if row.noise is not None:
             self.beyond_noise[round(row.change - row.noise, 9)] += row.count
-        self.items += [(row.change, Link(*place)) for place in row.items]
+        self.items += [(row.change, Link(*place, author=self.variant)) for place in row.items]
 
     def estimate(self, form: str) -> Estimate:
         """The mean with its interval; the scale of a form that has none ends where its values do."""
@@ -124,7 +125,8 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     )
     cells: dict[tuple[str, str], Changes] = {}
     for row in found:
-        cells.setdefault((row.row, row.column), Changes()).add(row)
+        variant = {view.rows: row.row, view.columns: row.column}.get("variant", "")
+        cells.setdefault((row.row, row.column), Changes(variant)).add(row)
     yield summary(reader, run_ids)
     yield grid(view, cells)
     outcomes = reader.outcomes(run_ids, (view.rows, view.columns), facet=FACET, measures=(PASSES,), noise=IDENTITY)

@@ -23,11 +23,15 @@ Tone = Literal["", "good", "bad", "warn", "muted"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What is behind a mark, by the ids of the database: a run, an item, or a sample of an item."""
+    """What is behind a mark, by the ids of the database: a run, an item, or a sample of an item.
+
+    `author`: whose sample of the item is meant, where its id is not known.
+    """
 
     run: int | None = None
     item: int | None = None
     sample: int | None = None
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class TraceView(QObject):
         self._samples: dict[int, SampleRow] = {}
         self._awaited: int | None = None
         self._answer_of: int | None = None
-        self._failure = False
+        self._failure, self._author = False, ""
         self._shown: tuple[SampleRow | None, SampleRow | None] = (None, None)
         self._below = QTimer(self, singleShot=True, interval=0)
         self._below.timeout.connect(self._show_below)
@@ -65,6 +65,10 @@ class TraceView(QObject):
     def await_sample(self, sample_id: int) -> None:
         """Select this sample with the next trace that has it."""
         self._awaited = sample_id
+
+    def await_author(self, author: str) -> None:
+        """Of the region chosen next, select the first sample of that author; empty for none in particular."""
+        self._author = author
 
     def await_answer(self, item_id: int | None) -> None:
         """Select what is made next of an item: the answer to a person's own words; None when nothing is to come."""
@@ -94,6 +98,9 @@ class TraceView(QObject):
         if self._failure and self._samples:
             self._failure = False
             self._awaited = next((each.id for each in trace.samples if _failed(each)), None)
+        if self._author and self._samples:
+            author, self._author = self._author, ""
+            self._awaited = next((each.id for each in trace.samples if each.author == author), self._awaited)
         if self._awaited in self._samples:
             self._roundtrip.select(self._awaited)
             self._awaited = None
