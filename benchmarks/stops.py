@@ -67,7 +67,7 @@ class Side:
     def __init__(self, model: Model, judged: Judged) -> None:
         self.model, self._judged = model, judged
         self._files = {source.path: source for source in judged.codebase.files}
-        self.trip = SynthesisTrip(judged.codebase, judged.suite, judged.oracle, RunSettings(), print_nothing)
+        self.trip = SynthesisTrip(judged, RunSettings(), print_nothing)
 
     def passes(self, item: Item, prompt: Prompt, text: str) -> tuple[str, bool]:
         """The code that is taken out of an answer, and whether it passes; judged once, since equal code is kept."""

@@ -18,7 +18,7 @@ from core.settings import RunSettings
 from core.store.rows import SampleRow
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import CoverageMap, Item, Report, Span, Suite, Verdict
+from core.types import Item, Report, Span, Verdict
 
 LINES = "add the prices\nsort the names\nclose the file\n"
 
@@ -74,8 +74,7 @@ class TwiceTrip:
 
 def open_twice(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     lines = (project / "lines.txt").read_text().splitlines()
-    suite = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
-    return Opened(lambda _: TwiceTrip(lines), settings, project, None, False, "f", "nobody", suite)
+    return Opened(lambda _: TwiceTrip(lines), settings, project, "f", "nobody")
 
 
 TWICE = Kind(

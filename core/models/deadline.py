@@ -9,7 +9,6 @@ import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from types import TracebackType
 from typing import Any, Self
 
 Watch = Callable[[socket.socket], None]
@@ -30,9 +29,7 @@ class Deadline:
         self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop the clock."""
         self._timer.cancel()
 

@@ -17,7 +17,8 @@ from platformdirs import user_cache_path
 from core.errors import TargetError
 from core.oracle.interpreter import Interpreter, describe
 from core.oracle.requirements import Install
-from core.oracle.stoppable import Beat, lock, run_to_end, unheard
+from core.oracle.stoppable import lock, run_to_end
+from core.waiting import Beat, unheard
 
 PATIENCE = 1800.0
 KEPT_SECONDS = 90 * 24 * 3600

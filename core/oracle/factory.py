@@ -20,9 +20,9 @@ from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.inside_user import closed_to_tests
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import make_plan
-from core.oracle.stoppable import Beat, unheard
 from core.settings import OracleSettings
 from core.types import Codebase, Oracle
+from core.waiting import Beat, unheard
 
 
 def open_oracle(

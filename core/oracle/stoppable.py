@@ -13,14 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import IO, TypeVar
 
-Beat = Callable[[], None]
-"""Called a few times a second; what it raises ends the work."""
-PAUSE = 0.2
+from core.waiting import Beat, wait_for
+
 Step = TypeVar("Step")
-
-
-def unheard() -> None:
-    """The beat of work that nobody stops."""
 
 
 def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
@@ -42,23 +37,29 @@ def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
 
 
 def _awaited(process: subprocess.Popen[str], end: float, beat: Beat) -> tuple[str, str]:
-    while True:
+    def ended(step: float) -> tuple[str, str] | None:
         try:
-            return process.communicate(timeout=PAUSE)
+            return process.communicate(timeout=step)
         except subprocess.TimeoutExpired:
-            beat()
             if time.monotonic() > end:
                 raise
+            return None
+
+    return wait_for(ended, beat)
 
 
 def lock(file: IO[str], beat: Beat) -> None:
     """Wait for a lock that another process holds. Raises OSError, and what `beat` raises."""
-    while True:
+
+    def taken(step: float) -> bool | None:
         try:
-            return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            beat()
-            time.sleep(PAUSE)
+            time.sleep(step)
+            return None
+        return True
+
+    wait_for(taken, beat)
 
 
 def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]:
@@ -69,13 +70,15 @@ def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]
     taken: queue.Queue[tuple[Step | None, BaseException | None]] = queue.Queue()
     given_up = threading.Event()
     threading.Thread(target=_take, args=(steps, taken, given_up), name="steps", daemon=True).start()
+
+    def one(pause: float) -> tuple[Step | None, BaseException | None] | None:
+        with suppress(queue.Empty):
+            return taken.get(timeout=pause)
+        return None
+
     try:
         while True:
-            try:
-                step, error = taken.get(timeout=PAUSE)
-            except queue.Empty:
-                beat()
-                continue
+            step, error = wait_for(one, beat)
             if error is not None:
                 raise error
             if step is None:

@@ -19,8 +19,8 @@ from core.run.opening import open_run_parts, record, reopen, reporter
 from core.run.state import Emit, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
-from core.trips.ahead import patiently
 from core.trips.judged import open_judged
+from core.trips.pool import patiently
 from core.trips.protocol import SelectsCode, TakesDescriptions, Tree
 from core.trips.selected import selected_item
 from core.types import Item, Span

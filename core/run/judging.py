@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent import futures
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Generic, TypeVar
 
 from core.types import Verdict
+from core.waiting import Beat, result_of
 
 Key = TypeVar("Key")
 
@@ -17,8 +16,8 @@ Key = TypeVar("Key")
 class Judging(Generic[Key]):
     """A pool of judges. `Key` says, to whoever submits, what a verdict is about."""
 
-    def __init__(self, workers: int, checkpoint: Callable[[], None]) -> None:
-        """`checkpoint` is called ten times a second while a verdict is waited for; it may raise."""
+    def __init__(self, workers: int, checkpoint: Beat) -> None:
+        """`checkpoint` is called while a verdict is waited for; it may raise."""
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="judge")
         self._checkpoint = checkpoint
         self._waiting: deque[tuple[Key, Future[Verdict | None]]] = deque()
@@ -27,9 +26,7 @@ class Judging(Generic[Key]):
         """Ready to judge."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         """Drop what has not begun; wait for what has, but not after an error: closing the oracle ends that at once."""
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
@@ -45,9 +42,8 @@ class Judging(Generic[Key]):
         if not self._waiting:
             return None
         key, future = self._waiting[0]
-        while not futures.wait((future,), timeout=0.1 if wait else 0).done:
-            if not wait:
-                return None
-            self._checkpoint()
+        if not wait and not future.done():
+            return None
+        verdict = result_of(future, self._checkpoint)
         self._waiting.popleft()
-        return key, future.result()
+        return key, verdict

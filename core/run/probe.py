@@ -13,9 +13,9 @@ from core.errors import UserError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.settings.cores import usable_cores, with_workers
-from core.trips.ahead import patiently
 from core.trips.judged import learn, open_named
 from core.trips.opening import Notify, opener
+from core.trips.pool import patiently
 from core.types import Candidate, Codebase, Item, Region, Report, SourceFile, Span, Verdict
 
 

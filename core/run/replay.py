@@ -28,7 +28,7 @@ from core.run.state import Emit, Parts
 from core.settings import NamedModel, RunSettings
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow
-from core.trips.ahead import in_order
+from core.trips.pool import in_order
 from core.trips.protocol import Ask, Step, Tree
 from core.types import Form, Item, Outcome, Verdict
 

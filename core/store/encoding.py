@@ -42,13 +42,8 @@ def taxonomy_row(taxonomy: Taxonomy) -> Row:
 
 def project_row(root: Path, name: str, revision: str | None, dirty: bool) -> Row:
     """A row of `projects`."""
-    return {
-        "root": clean(str(root)),
-        "name": name,
-        "revision": revision,
-        "dirty": int(dirty),
-        "added_at": now(),
-    }
+    row = {"root": clean(str(root)), "name": name, "revision": revision, "dirty": int(dirty)}
+    return row | {"added_at": now()}
 
 
 def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_model: ModelInfo, suite: Suite) -> Row:
@@ -73,38 +68,30 @@ def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_m
 
 def _suite(suite: Suite) -> Row:
     """What a run records of the project's tests: how many are trusted, and which are not and why."""
-    return {
-        "tests": len(suite.tests),
-        "excluded": dict(suite.excluded),
-        "seconds": suite.seconds,
-        "python": suite.python,
-        "cached": suite.cached,
-    }
+    known = _plain(suite, "seconds", "python", "cached")
+    return {"tests": len(suite.tests), "excluded": dict(suite.excluded), **known}
 
 
 def item_row(run_id: int, item: Item) -> Row:
     """A row of `items`."""
     return {
         "run_id": run_id,
+        **_plain(item, "kind", "path", "start_line", "end_line", "text", "old_text", "reason", "form", "directive"),
         "key": clean(item.key),
-        "kind": item.kind,
-        "path": item.path,
         "span_start": item.span.start,
         "span_end": item.span.end,
-        "start_line": item.start_line,
-        "end_line": item.end_line,
-        "text": item.text,
-        "old_text": item.old_text,
         "tests": json.dumps(item.tests),
         "admitted": int(item.admitted),
-        "reason": item.reason,
         "facets": json.dumps(dict(item.facets), ensure_ascii=False),
         "origin": json.dumps(dict(item.origin), ensure_ascii=False),
         "extra": int(item.extra),
-        "form": item.form,
-        "directive": item.directive,
         "added_at": now(),
     }
+
+
+def _plain(value: object, *names: str) -> Row:
+    """Attributes that stand in columns of their own names."""
+    return {name: getattr(value, name) for name in names}
 
 
 def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
@@ -114,23 +101,13 @@ def sample_row(item_id: int, parent_id: int | None, sample: Sample) -> Row:
         "parent_id": parent_id,
         "role": str(sample.role),
         "sample_index": sample.index,
-        "author": sample.author,
-        "finish_reason": sample.finish_reason,
-        "error": sample.error,
-        "recitation": sample.recitation,
+        **_plain(sample, "author", "finish_reason", "error", "recitation", "shown", "seed", "temperature"),
+        **_plain(sample, "prompt_tokens", "completion_tokens", "seconds", "raw_text", "step"),
         "truncated": int(sample.truncated),
-        "shown": sample.shown,
         "prompt_hash": prompt_hash(sample.prompt_text),
-        "seed": sample.seed,
-        "temperature": sample.temperature,
-        "prompt_tokens": sample.prompt_tokens,
-        "completion_tokens": sample.completion_tokens,
-        "seconds": sample.seconds,
         "extraction_steps": json.dumps(sample.extraction.steps),
         "text": sample.extraction.text,
-        "raw_text": sample.raw_text,
         "form": str(sample.role.form),
-        "step": sample.step,
         "made_at": now(),
     }
 
@@ -141,13 +118,10 @@ def verdict_row(sample_id: int, verdict: Verdict) -> Row:
     return {
         "sample_id": sample_id,
         "outcome": str(verdict.outcome),
-        "seconds": verdict.seconds,
+        **_plain(verdict, "seconds", "oracle", "detail", "output"),
         "tests_run": len(ran),
         "tests_failed": sum(test.outcome != "passed" for test in ran),
-        "oracle": verdict.oracle,
         "judged_at": now(),
-        "detail": verdict.detail,
-        "output": verdict.output,
         "flags": json.dumps(verdict.flags),
     }
 

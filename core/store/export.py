@@ -15,6 +15,9 @@ from core.types import Form
 Row = dict[str, Any]
 
 _MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "threads", "prompt_style", "build")
+_OF_SAMPLE = (
+    "seed", "temperature", "prompt_tokens", "completion_tokens", "seconds", "finish_reason", "truncated", "error",
+)  # fmt: skip
 _LATER = ("path", "served", "backward_style")
 """Added since; a run of an earlier version has not all of them."""
 
@@ -116,14 +119,7 @@ def _sample_columns(sample: SampleRow, prompt: str) -> Row:
         "raw_text": sample.raw_text,
         "extraction": " ".join(sample.extraction_steps),
         "text": sample.text,
-        "seed": sample.seed,
-        "temperature": sample.temperature,
-        "prompt_tokens": sample.prompt_tokens,
-        "completion_tokens": sample.completion_tokens,
-        "seconds": sample.seconds,
-        "finish_reason": sample.finish_reason,
-        "truncated": sample.truncated,
-        "error": sample.error,
+        **{name: getattr(sample, name) for name in _OF_SAMPLE},
     }
 
 

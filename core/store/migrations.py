@@ -10,8 +10,7 @@ import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from core.store.label_schema import LABEL_KINDS
-from core.store.schema import AVAILABLE, EXTRA, FACETS, INDICES, MEASURES, SHOWN, TABLES, TREES, VIEWS
+from core.store.schema import AVAILABLE, EXTRA, FACETS, INDICES, LABEL_KINDS, MEASURES, SHOWN, TABLES, TREES, VIEWS
 
 APPLICATION_ID = 0x52544349
 """`RTCI`: marks a file as ours in `PRAGMA application_id`."""

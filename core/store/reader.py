@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from core.errors import Bug
@@ -37,7 +36,6 @@ from core.store.rows import (
     RunRow,
     SampleRow,
     ScoredRow,
-    SupervisedRow,
     TestRow,
 )
 from core.store.scores import (
@@ -106,9 +104,7 @@ class Reader:
         """Close at the end of the block."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close."""
         self.close()
 
@@ -275,12 +271,6 @@ class Reader:
             items = [measures.get(row["item_id"], {}) for row in part]
             found.append(FacetRow(facet, value, len(items), self._bounds.scores(kind, items)))
         return found
-
-    def supervised(self, run_id: int) -> SupervisedRow | None:
-        """Figures against words by people; None when the run's items came with none."""
-        scores = self.standing(run_id).scores
-        made, said = (scores.get(name, NOTHING) for name in ("from_reference", "description_bleu"))
-        return SupervisedRow(made.n, made, said) if made.n or said.n else None
 
     def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
         """A run's mean of a stored metric, or of its verdicts (`pass`), and how much that is above the baseline's."""

@@ -270,21 +270,6 @@ class FacetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SupervisedRow:
-    """Figures of a run that need words by people beside its items, e.g. commit messages (RTC paper, Table 3).
-
-    Attributes:
-        items: that have such words and are judged.
-        from_reference: how often code made from those words, in place of the model's description, passes.
-        description_bleu: of the model's descriptions against those words.
-    """
-
-    items: int
-    from_reference: Score
-    description_bleu: Score
-
-
-@dataclass(frozen=True, slots=True)
 class ScoredRow:
     """One judged reconstruction with one metric's value."""
 

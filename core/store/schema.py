@@ -254,6 +254,30 @@ EXTRA = (
 )
 """Items tried by hand: shown, not scored."""
 
+LABEL_KINDS = (
+    """CREATE TABLE taxonomies (
+        hash TEXT PRIMARY KEY,
+        version INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        added_at TEXT NOT NULL
+    ) STRICT""",
+    "ALTER TABLE labels ADD COLUMN kind TEXT NOT NULL DEFAULT 'label'",
+    "ALTER TABLE labels ADD COLUMN taxonomy_hash TEXT REFERENCES taxonomies(hash)",
+    "DROP VIEW current_labels",
+    """CREATE VIEW current_labels AS
+    SELECT l.* FROM labels l
+    WHERE l.kind = 'label' AND l.mode <> '' AND l.id = (
+        SELECT max(n.id) FROM labels n
+        WHERE n.sample_id = l.sample_id AND n.annotator = l.annotator AND n.kind = 'label'
+    )""",
+    """CREATE VIEW adjudications AS
+    SELECT l.* FROM labels l
+    WHERE l.kind = 'adjudication' AND l.mode <> '' AND l.id = (
+        SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.kind = 'adjudication'
+    )""",
+)
+"""Adjudications apart from labels, and the error modes that labels were chosen from."""
+
 TREES = (
     "ALTER TABLE items ADD COLUMN form TEXT NOT NULL DEFAULT 'code'",
     "ALTER TABLE items ADD COLUMN directive TEXT",

@@ -17,10 +17,8 @@ from pathlib import Path
 
 from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from core.metrics.recitation import recitation
-from core.metrics.similarity import code_scores
 from core.metrics.statistics import pass_at_k
-from core.models.extraction import extract_code, extract_description, extract_program
+from core.models.extraction import extract_code, extract_program
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.rewrites.names import MASK, mask_name, mask_words, name_places
@@ -28,8 +26,9 @@ from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import installed_humaneval, read_benchmark, with_docstring
 from core.source.edits import rank
 from core.store.rows import SampleRow
-from core.trips.judged import Judged, open_judged
+from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Notify, Opened
+from core.trips.pool import draw_items
 from core.trips.protocol import Ask, Step, Tree
 from core.trips.roundtrip import Reference, RoundTrip, round_trip_measures
 from core.types import SIGNATURE, Benchmark, Candidate, Item, Outcome, Problem, Report, Span, Verdict
@@ -60,50 +59,29 @@ class BenchmarkTrip(RoundTrip):
         masked = settings.benchmark.mask_names
         self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
         self._judged = judged
-        self._files = {file.path: file for file in judged.codebase.files}
-        self._trusted = frozenset(test.node_id for test in judged.suite.tests)
-        self._reasons: list[str] = []
+        self._dropped: list[Item] = []
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """The problems whose reference passes their tests, in an order that the seed decides."""
-        admitted = 0
-        for key in sorted(self._problems, key=lambda key: rank(seed, key)):
-            if admitted >= wanted:
-                return
-            item = known.get(key) or self._item(self._problems[key])
-            admitted += item.admitted
-            if not item.admitted:
-                self._reasons.append(f"{key}: {item.reason}")
-            report("reading problems", admitted, wanted)
-            yield item
+
+        def item_of(key: str) -> Item:
+            return known.get(key) or self._item(self._problems[key])
+
+        keys = sorted(self._problems, key=lambda key: rank(seed, key))
+        return draw_items(keys, item_of, wanted, report, "reading problems", self._dropped)
 
     def _item(self, problem: Problem) -> Item:
-        tests = node_ids(problem)
-        reason = unusable(tests, self._trusted, self._judged.suite.excluded)
-        text = problem.program[problem.body.start : problem.body.end]
-        first = problem.program.count("\n", 0, problem.body.start) + 1
-        head = signature_line(problem)
-        return Item(
-            key=problem.key,
-            kind="problem",
-            path=program_path(problem),
-            span=problem.body,
-            start_line=first,
-            end_line=first + text.count("\n"),
-            text=text,
-            tests=tuple(test for test in tests if test in self._trusted),
-            admitted=not reason,
-            reason=reason,
-            facets={
-                "benchmark": self._name,
-                "size": _bucket(len(text), _SIZES, "over 300 characters"),
-                "tests": _bucket(len(tests), _TESTS, "over 10 tests"),
-            },
-            origin={"problem": problem.key, "function": problem.entry, **({SIGNATURE: head} if head else {})},
-            directive=problem.words or None,
-        )
+        tests, head = node_ids(problem), signature_line(problem)
+        reason = unusable(tests, self._judged)
+        item = problem_item(problem, problem, problem.body.start, self._judged.trusted, reason)
+        facets = {
+            "benchmark": self._name,
+            "size": _bucket(len(item.text), _SIZES, "over 300 characters"),
+            "tests": _bucket(len(tests), _TESTS, "over 10 tests"),
+        }
+        return replace(item, facets=facets, origin={**item.origin, **({SIGNATURE: head} if head else {})})
 
     @property
     def available(self) -> int:
@@ -113,9 +91,9 @@ class BenchmarkTrip(RoundTrip):
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer problems than were asked for, and which were dropped."""
         if not admitted:
-            why = self._reasons[0] if self._reasons else "it holds none"
+            why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
             raise ProjectError(f"No problem of this benchmark can be used: {why}.", "Name another file.")
-        dropped = [f"Dropped {reason}." for reason in self._reasons]
+        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
         return dropped if admitted >= wanted else [*dropped, f"The benchmark has {admitted} problems to use."]
 
     # ---- the tree
@@ -180,10 +158,6 @@ class BenchmarkTrip(RoundTrip):
         standing = replace(item, span=problem.asked_body)
         return extract_program(raw, standing, problem.asked, prompt.prefill, problem.entry)
 
-    def read_description(self, raw: str) -> Extraction:
-        """Drop labels and fences around the description."""
-        return extract_description(raw)
-
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code that belongs at the body, indented to stand there."""
         return extract_code(raw, item, self._problems[item.key].program, prompt.prefill)
@@ -192,7 +166,7 @@ class BenchmarkTrip(RoundTrip):
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run the problem's tests with the body replaced."""
-        file, problem = self._files[item.path], self._plain[item.key]
+        file, problem = self._judged.files[item.path], self._plain[item.key]
         if sample.role != Role.SOLVE or self._problems[item.key] is problem:
             return self._judged.oracle.judge(Candidate(file, item.span, sample.text), item.tests)
         # The file has its names masked, but a solution was written under the function's own name and may call it.
@@ -201,20 +175,33 @@ class BenchmarkTrip(RoundTrip):
         whole = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
         return self._judged.oracle.judge(whole, item.tests)
 
-    def recitation(self, item: Item, text: str) -> float:
-        """Share of the body quoted in its description (the limit named in Sec. 2)."""
-        return recitation(text, item.text)
 
-    def code_scores(self, item: Item, text: str) -> dict[str, float]:
-        """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
-        return code_scores(text, item.text)
+def problem_item(problem: Problem, file: Problem, start: int, trusted: Collection[str], reason: str) -> Item:
+    """A problem as an item: its program from `start` to the end of the body, as it stands in `file`."""
+    text = file.program[start : file.body.end]
+    first = file.program.count("\n", 0, start) + 1
+    return Item(
+        key=problem.key,
+        kind="problem",
+        path=program_path(problem),
+        span=Span(start, file.body.end),
+        start_line=first,
+        end_line=first + text.count("\n"),
+        text=text,
+        tests=tuple(test for test in node_ids(problem) if test in trusted),
+        admitted=not reason,
+        reason=reason,
+        origin={"problem": problem.key, "function": problem.entry},
+        directive=problem.words or None,
+    )
 
 
-def unusable(tests: Sequence[str], trusted: Collection[str], excluded: Mapping[str, str]) -> str:
+def unusable(tests: Sequence[str], judged: Judged) -> str:
     """Why a problem is dropped; empty when it can be used. Tests that are merely flaky are left out."""
     if not tests:
         return "no test calls its function"
-    failing = [excluded.get(test, "is missing") for test in tests if test not in trusted]
+    excluded = judged.suite.excluded
+    failing = [excluded.get(test, "is missing") for test in tests if test not in judged.trusted]
     wrong = [reason for reason in failing if not reason.startswith(FLAKY)]
     if wrong:
         return f"its reference does not pass its tests: one {wrong[0]}"
@@ -303,40 +290,23 @@ def written_benchmark(settings: BenchmarkSettings) -> Written:
     if settings.mask_names:
         problems = tuple(map(masked_problem, problems))
     name = path.name.split(".")[0]
-    try:
-        title = f"{name} masked" if settings.mask_names else name
+    title = f"{name} masked" if settings.mask_names else name
+    with writing(f"The tests of {path.name}"):
         return Written(benchmark, name, write_project(problems, title, source=settings.file or ""))
-    except OSError as error:
-        raise ProjectError(
-            f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",
-            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
-        ) from error
 
 
 def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     """Read the benchmark, write it as a project and run its references. Raises UserError.
 
-    `project` is passed over: the settings name the file, and the project is written from it. The whole suite is never
-    run to confirm a pass, since the tests of other problems say nothing about it.
+    `project` is passed over: the settings name the file, and the project is written from it.
     """
     report("reading problems", 0, 1)
     written = written_benchmark(settings.benchmark)
-    oracle = replace(settings.oracle, confirm_whole_suite=False)
-    try:
-        judged = open_judged(stack, written.root, oracle, notify, report)
-    except ProjectError as error:
-        raise ProjectError(
-            f"The references of {benchmark_file(settings.benchmark).name} cannot be judged: {error.problem}",
-            "Mend the benchmark's `canonical_solution` or tests, or name another file.",
-        ) from error
-    return Opened(
-        make_trip=lambda settings: BenchmarkTrip(written.benchmark, written.name, judged, settings),
-        settings=replace(settings, prompt_version=wording().version),
-        root=judged.codebase.root,
-        revision=None,
-        dirty=False,
-        fingerprint=f"{written.benchmark.fingerprint}-{VERSION}",
-        oracle=judged.oracle.name,
-        suite=judged.suite,
-        image_digest=judged.oracle.image_digest,
+    problem = f"The references of {benchmark_file(settings.benchmark).name} cannot be judged"
+    remedy = "Mend the benchmark's `canonical_solution` or tests, or name another file."
+    judged = open_written(stack, written.root, settings.oracle, notify, report, problem, remedy)
+    return judged.opened(
+        lambda settings: BenchmarkTrip(written.benchmark, written.name, judged, settings),
+        replace(settings, prompt_version=wording().version),
+        f"{written.benchmark.fingerprint}-{VERSION}",
     )

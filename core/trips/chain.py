@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,11 +33,11 @@ from core.models.extraction import extract_description, extract_program
 from core.settings import RunSettings
 from core.source.edits import rank
 from core.store.rows import SampleRow, TestRow
-from core.trips.ahead import in_order
 from core.trips.benchmark import check_benchmark
 from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
 from core.trips.chained import Chained, body_of, open_functions, open_problems
 from core.trips.opening import Notify, Opened
+from core.trips.pool import draw_items
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree
 from core.types import Form, Item, Outcome, Problem, Report, TestResult, Verdict
 
@@ -70,31 +70,19 @@ class ChainTrip:
         self._steps = settings.chain.steps
         self._cross = settings.chain.cross
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
-        self._reasons: list[str] = []
+        self._dropped: list[Item] = []
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Programs with words to begin with and tests that they pass, in an order that the seed decides."""
-        admitted = 0
 
         def item_of(key: str) -> Item:
             return known.get(key) or self._chained.item(self._problems[key])
 
-        def beat() -> None:
-            report("reading problems", admitted, wanted)
-
         keys = sorted(self._problems, key=lambda key: rank(seed, key))
-        with closing(in_order(item_of, keys, self._settings.oracle.workers or 1, beat)) as items:
-            while admitted < wanted:
-                beat()
-                item = next(items, None)
-                if item is None:
-                    return
-                admitted += item.admitted
-                if not item.admitted:
-                    self._reasons.append(f"{item.key}: {item.reason}")
-                yield item
+        workers = self._settings.oracle.workers
+        return draw_items(keys, item_of, wanted, report, "reading problems", self._dropped, workers)
 
     @property
     def available(self) -> int:
@@ -105,10 +93,11 @@ class ChainTrip:
         """Say when there are fewer programs than were asked for, and which were dropped."""
         if not admitted:
             sentence, advice = self._chained.none
-            raise ProjectError(f"{sentence}: {self._reasons[0]}." if self._reasons else f"{sentence}.", advice)
-        dropped = [f"Dropped {reason}." for reason in self._reasons[:SHOWN]]
-        if len(self._reasons) > SHOWN:
-            dropped.append(f"Dropped {len(self._reasons) - SHOWN} more.")
+            first = next((f": {item.key}: {item.reason}" for item in self._dropped), "")
+            raise ProjectError(f"{sentence}{first}.", advice)
+        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped[:SHOWN]]
+        if len(self._dropped) > SHOWN:
+            dropped.append(f"Dropped {len(self._dropped) - SHOWN} more.")
         return dropped if admitted >= wanted else [*dropped, f"There are {admitted} programs to make chains of."]
 
     # ---- the chain
@@ -357,15 +346,5 @@ def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: N
     else:
         chained, first = open_functions(stack, project, settings, notify, report)
     shot = Example(signature(first), first.words, indent_of(first) + body_of(first)) if first is not None else SHOT
-    codebase, oracle = chained.judged.codebase, chained.judged.oracle
-    return Opened(
-        make_trip=lambda settings: ChainTrip(chained, settings, shot),
-        settings=replace(settings, prompt_version=PROMPT_VERSION),
-        root=codebase.root,
-        revision=codebase.revision,
-        dirty=codebase.dirty,
-        fingerprint=chained.fingerprint,
-        oracle=oracle.name,
-        suite=chained.judged.suite,
-        image_digest=oracle.image_digest,
-    )
+    settings = replace(settings, prompt_version=PROMPT_VERSION)
+    return chained.judged.opened(lambda settings: ChainTrip(chained, settings, shot), settings, chained.fingerprint)

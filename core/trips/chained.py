@@ -15,7 +15,7 @@ from pathlib import Path
 
 from core.errors import ProjectError
 from core.models.indentation import level, parses, place
-from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
+from core.oracle.bench.project import VERSION, node_ids, program_file, write_project
 from core.regions.admission import admit
 from core.regions.coverage import cover
 from core.regions.functions import Documented, documented
@@ -24,7 +24,7 @@ from core.rewrites.names import MASK
 from core.settings import RegionSettings, RunSettings
 from core.source.benchmark import read_benchmark
 from core.source.codebase import content_fingerprint
-from core.trips.benchmark import benchmark_file, masked_problem, masked_source, unusable
+from core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify
 from core.types import Candidate, Item, Problem, Region, Report, SourceFile, Span
@@ -51,7 +51,6 @@ class Chained(ABC):
         self.masked: Mapping[str, Problem] = {problem.key: problem for problem in masked}
         self.judged = judged
         self.fingerprint = fingerprint
-        self._files = {file.path: file for file in judged.codebase.files}
 
     @abstractmethod
     def item(self, problem: Problem) -> Item:
@@ -81,30 +80,13 @@ class Problems(Chained):
 
     def item(self, problem: Problem) -> Item:
         """Dropped are problems without words to begin with, and those whose reference fails."""
-        tests = node_ids(problem)
-        trusted = frozenset(test.node_id for test in self.judged.suite.tests)
-        reason = unusable(tests, trusted, self.judged.suite.excluded)
+        reason = unusable(node_ids(problem), self.judged) or ("" if problem.words else "it has no words to begin with")
         masked = self.masked[problem.key]  # as it stands in the file
-        text = body_of(masked)
-        first = masked.program.count("\n", 0, masked.body.start) + 1
-        return Item(
-            key=problem.key,
-            kind="problem",
-            path=program_path(problem),
-            span=masked.body,
-            start_line=first,
-            end_line=first + text.count("\n"),
-            text=text,
-            tests=tuple(test for test in tests if test in trusted),
-            admitted=bool(problem.words) and not reason,
-            reason=reason or ("" if problem.words else "it has no words to begin with"),
-            origin={"problem": problem.key, "function": problem.entry},
-            directive=problem.words or None,
-        )
+        return problem_item(problem, masked, masked.body.start, self.judged.trusted, reason)
 
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
         """The file has its names masked, but a first program was written under the function's own name."""
-        file = self._files[item.path]
+        file = self.judged.files[item.path]
         if not named:
             return Candidate(file, self.masked[item.key].body, text)
         program = self.with_body(item.key, text)
@@ -126,15 +108,14 @@ class Functions(Chained):
         """Hold the functions; which of them can be used is asked one by one."""
         self._places = {each.key: each for each in functions}
         self._lines = {file.path: Lines(file.text) for file in judged.codebase.files}
-        files = {file.path: file for file in judged.codebase.files}
-        plain = [_problem(each, files[each.path], mask=False) for each in functions]
-        masked = [masked_problem(_problem(each, files[each.path], mask=True)) for each in functions]
+        plain = [_problem(each, judged.files[each.path], mask=False) for each in functions]
+        masked = [masked_problem(_problem(each, judged.files[each.path], mask=True)) for each in functions]
         super().__init__(plain, masked, judged, content_fingerprint(judged.codebase))
 
     def item(self, problem: Problem) -> Item:
         """Admitted where deleting the body changes the result of a test that runs it."""
         each = self._places[problem.key]
-        file, lines = self._files[each.path], self._lines[each.path]
+        file, lines = self.judged.files[each.path], self._lines[each.path]
         region = Region(
             path=each.path,
             span=each.body,
@@ -150,7 +131,7 @@ class Functions(Chained):
 
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
         """In its own file, where it has its own name and its own depth."""
-        each, file = self._places[item.key], self._files[item.path]
+        each, file = self._places[item.key], self.judged.files[item.path]
         own = text if named else self._named(item.key, each, text)
         body, beside = _apart(own)
         placed = place(beside + level(body, INDENT), each.indent)

@@ -31,11 +31,12 @@ from core.source.directives import Directive, Directives, by_hand, read_directiv
 from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.benchmark import benchmark_file, unusable
-from core.trips.judged import Judged, open_judged
-from core.trips.opening import Notify, Opened
+from core.trips.judged import Judged, open_written, writing
+from core.trips.opening import UNTESTED, Notify, Opened
+from core.trips.pool import draw_items
 from core.trips.programs import COSINE, programs
 from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import Candidate, CoverageMap, Form, Item, Problem, Report, Span, Suite, Verdict
+from core.types import Candidate, Form, Item, Problem, Report, Span, Verdict
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"
@@ -54,33 +55,29 @@ class DirectiveTrip:
         self._directives = {directive.key: directive for directive in directives.every}
         self._name = directives.name
         self._judged = judged
-        self._files = {file.path: file for file in judged.codebase.files} if judged else {}
-        self._trusted = frozenset(test.node_id for test in judged.suite.tests) if judged else frozenset()
         self._embedder = embedder
         self._vectors: dict[str, SentenceVector] = {}
         self._settings = settings
         self._drawn = drawn(settings.directive)
         self._remarks: list[str] = []
+        self._dropped: list[Item] = []
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """The directives whose tests can be used, and those without tests, in an order that the seed decides."""
-        admitted = 0
-        for key in sorted(self._directives, key=lambda key: rank(seed, key)):
-            if admitted >= wanted:
-                return
-            item = known.get(key) or self._item(self._directives[key])
-            admitted += item.admitted
-            if not item.admitted:
-                self._remarks.append(f"Dropped {key}: {item.reason}.")
-            elif self._vector(item.text).truncated:
+
+        def item_of(key: str) -> Item:
+            return known.get(key) or self._item(self._directives[key])
+
+        keys = sorted(self._directives, key=lambda key: rank(seed, key))
+        for item in draw_items(keys, item_of, wanted, report, "reading directives", self._dropped):
+            if item.admitted and self._vector(item.text).truncated:
                 window = self._embedder.info.context_size
                 self._remarks.append(
-                    f"The directive of {key} is longer than the {window} tokens that {self._embedder.info.name} reads: "
-                    "summaries are compared with its beginning."
+                    f"The directive of {item.key} is longer than the {window} tokens that "
+                    f"{self._embedder.info.name} reads: summaries are compared with its beginning."
                 )
-            report("reading directives", admitted, wanted)
             yield item
 
     def _item(self, directive: Directive) -> Item:
@@ -88,11 +85,14 @@ class DirectiveTrip:
         stands = program_file(file, file.program).find(directive.words)  # a docstring of several lines is indented
         span = Span(stands, stands + len(directive.words)) if stands >= 0 else Span(0, len(directive.words))
         first = file.program.count("\n", 0, span.start) + 1 if stands >= 0 else 1
-        tests = node_ids(file) if directive.tested else ()
-        excluded = self._judged.suite.excluded if self._judged else {}
-        reason = unusable(tests, self._trusted, excluded) if directive.tested else ""
-        if reason and tests and not directive.solved:
-            reason = f"its tests cannot be started: one {excluded.get(tests[0], 'is missing')}"
+        tests: Sequence[str] = ()
+        reason = ""
+        if directive.tested and self._judged is not None:
+            tests = node_ids(file)
+            reason = unusable(tests, self._judged)
+            if reason and tests and not directive.solved:
+                why = self._judged.suite.excluded.get(tests[0], "is missing")
+                reason = f"its tests cannot be started: one {why}"
         if not directive.words:
             reason = "it has no words to begin with"
         length = next((name for most, name in _LENGTHS if len(directive.words) <= most), "over 200 characters")
@@ -104,7 +104,7 @@ class DirectiveTrip:
             start_line=first,
             end_line=first + directive.words.count("\n"),
             text=directive.words,
-            tests=tuple(test for test in tests if test in self._trusted),
+            tests=tuple(test for test in tests if self._judged and test in self._judged.trusted),
             admitted=not reason,
             reason=reason,
             facets={"file": self._name, "tests": "tested" if directive.tested else "no tests", "length": length},
@@ -115,15 +115,16 @@ class DirectiveTrip:
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say which directives were dropped, and that there are fewer than were asked for."""
+        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
         if not admitted:
-            why = self._remarks[0] if self._remarks else "It holds none."
+            why = (dropped or ["It holds none."])[0]
             raise ProjectError(f"No directive of {self._name} can be used. {why}", "Name another file.")
         untested = sum(not directive.tested for directive in self._directives.values())
         if untested:
             some = "No directive has" if untested == len(self._directives) else f"{untested} of the directives have no"
             self._remarks.append(f"{some} tests: their programs are compared by meaning only.")
         few = [] if admitted >= wanted else [f"The file has {counted(admitted, 'directive')} to use."]
-        return [*self._remarks, *few]
+        return [*dropped, *self._remarks, *few]
 
     # ---- the tree
 
@@ -220,7 +221,7 @@ class DirectiveTrip:
         if self._judged is None or not item.tests:
             return None
         problem = self._directives[item.key].problem
-        file = self._files[program_path(problem)]
+        file = self._judged.files[program_path(problem)]
         program = problem.program[: problem.body.start] + sample.text + problem.program[problem.body.end :]
         candidate = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
         return self._judged.oracle.judge(candidate, item.tests)
@@ -287,13 +288,8 @@ def written_directives(settings: RunSettings) -> Written:
     else:
         directives = read_directives(benchmark_file(settings.benchmark))
     problems = [file_problem(directive) for directive in directives.every]
-    try:
+    with writing("The directives"):
         return Written(directives, write_project(problems, directives.name, source=settings.benchmark.file or ""))
-    except OSError as error:
-        raise ProjectError(
-            f"The directives cannot be written to {error.filename}: {error.strerror}.",
-            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
-        ) from error
 
 
 def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
@@ -310,31 +306,20 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
     chosen = _known_again(settings.directive, embedder.info)
     judged: Judged | None = None
     if any(directive.tested for directive in written.directives.every):
-        judged = _judged(stack, written, settings, notify, report)
+        problem = f"The tests of {written.directives.name} cannot be used"
+        remedy = "Mend `tests` or `reference` of the directives, or leave them out."
+        judged = open_written(stack, written.root, settings.oracle, notify, report, problem, remedy)
     similarity = f"similarity by {embedder.info.name}"  # stands with every figure of the run
     done = replace(settings, prompt_version=PROMPT_VERSION, directive=chosen)
     return Opened(
         make_trip=lambda settings: DirectiveTrip(written.directives, judged, embedder, settings),
         settings=done,
         root=judged.codebase.root if judged else written.root,
-        revision=None,
-        dirty=False,
         fingerprint=f"{written.directives.fingerprint}-{VERSION}",
         oracle=f"{judged.oracle.name}, {similarity}" if judged else similarity,
-        suite=judged.suite if judged else Suite((), {}, CoverageMap((), {}, {}), 0.0, ""),
+        suite=judged.suite if judged else UNTESTED,
         image_digest=judged.oracle.image_digest if judged else "",
     )
-
-
-def _judged(stack: ExitStack, written: Written, settings: RunSettings, notify: Notify, report: Report) -> Judged:
-    oracle = replace(settings.oracle, confirm_whole_suite=False)
-    try:
-        return open_judged(stack, written.root, oracle, notify, report)
-    except ProjectError as error:
-        raise ProjectError(
-            f"The tests of {written.directives.name} cannot be used: {error.problem}",
-            "Mend `tests` or `reference` of the directives, or leave them out.",
-        ) from error
 
 
 def _known_again(settings: DirectiveSettings, info: ModelInfo) -> DirectiveSettings:

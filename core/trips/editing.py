@@ -16,7 +16,6 @@ from core.metrics.recitation import recitation
 from core.metrics.similarity import bleu, chrf, description_bleu, edit_similarity, exact_match, without_trailing_space
 from core.models.edit_answers import extract_edit
 from core.models.edit_prompts import UNINFORMATIVE, edit_backward_prompt, edit_forward_prompt, wording
-from core.models.extraction import extract_description
 from core.settings import OracleSettings, RunSettings
 from core.source.changes import change_kind
 from core.source.edits import Edit, EditSource
@@ -25,13 +24,12 @@ from core.source.edits_history import MISSING, EditHistory
 from core.store.rows import SampleRow
 from core.trips.opening import Notify, Opened
 from core.trips.roundtrip import Reference, RoundTrip
-from core.types import OLD_LINE, CoverageMap, Item, Outcome, Report, Suite, Verdict
+from core.types import OLD_LINE, Item, Outcome, Report, Verdict
 
 if TYPE_CHECKING:
     from core.trips.edit_tests import CommitTests
 
 ORACLE = "exact-match"
-_NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 _SIZES = ((1, "1 line"), (5, "2-5 lines"), (20, "6-20 lines"))
 
 
@@ -90,10 +88,6 @@ class EditingTrip(RoundTrip):
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old code and the description."""
         return edit_backward_prompt(_old(item), description, fits, model.prompt_style)
-
-    def read_description(self, raw: str) -> Extraction:
-        """Drop labels and fences around the description."""
-        return extract_description(raw)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the new code, indented as the old code is."""
@@ -164,10 +158,8 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
         settings=replace(settings, prompt_version=wording().version),
         root=project.resolve(),
         revision=source.revision,
-        dirty=False,
         fingerprint=source.fingerprint,
         oracle=ORACLE if tests is None else f"{ORACLE}, tests/{settings.oracle.sandbox}",
-        suite=_NO_TESTS,
     )
 
 

@@ -18,7 +18,7 @@ from core.regions.coverage import cover
 from core.regions.lines import Lines
 from core.settings import RegionSettings, RunSettings
 from core.source.functions import Function
-from core.trips.ahead import in_order
+from core.trips.pool import in_order
 from core.trips.judged import Judged
 from core.trips.versions import Versions
 from core.types import Item, Region, Report

@@ -17,19 +17,18 @@ from core.generation import Extraction, ModelInfo, Prompt, Role
 from core.metrics.similarity import code_scores
 from core.metrics.statistics import pass_at_k
 from core.metrics.syntax import function_of, plain_code
-from core.oracle.bench.project import VERSION, node_ids, program_file, program_path
+from core.oracle.bench.project import VERSION, node_ids, program_file
 from core.settings import RunSettings
 from core.source.codebase import open_codebase
 from core.source.samples_file import Samples, WrittenProgram, read_samples
 from core.store.rows import SampleRow
-from core.trips.benchmark import PASS_AT, signature_line, unusable, written_benchmark
+from core.trips.benchmark import PASS_AT, problem_item, signature_line, unusable, written_benchmark
 from core.trips.judged import Judged, open_judged
-from core.trips.opening import Notify, Opened
+from core.trips.opening import UNTESTED, Notify, Opened
 from core.trips.protocol import Given, PairScore, Step, Tree
-from core.types import Benchmark, Candidate, Codebase, CoverageMap, Item, Outcome, Problem, Report, Span, Suite, Verdict
+from core.types import Benchmark, Candidate, Codebase, Item, Outcome, Problem, Report, Span, Verdict
 
 NOT_ATTEMPTED = "not attempted"
-_NO_TESTS = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 TRUSTED = "samples file"
 """The name of what judged, where the file's own verdicts are taken."""
 NO_MODEL = ModelInfo("", "", "", "", "", "", 0, 0, 0, "")
@@ -47,7 +46,6 @@ class ImportedTrip:
         self._problems = {problem.key: problem for problem in benchmark.problems}
         self._files = {file.path: file for file in codebase.files}
         self._judged = judged
-        self._trusted = frozenset(test.node_id for test in judged.suite.tests) if judged else frozenset[str]()
         self._dropped: list[str] = []
         self._absent = 0
 
@@ -66,29 +64,13 @@ class ImportedTrip:
 
     def _item(self, problem: Problem) -> Item:
         start = problem.body.start - len(signature_line(problem))
-        text = problem.program[start : problem.body.end]
-        first = problem.program.count("\n", 0, start) + 1
-        tests = node_ids(problem)
         reason = ""
         if problem.key not in self._samples.programs:
             reason = NOT_ATTEMPTED
         elif self._judged is not None:
-            reason = unusable(tests, self._trusted, self._judged.suite.excluded)
-        return Item(
-            key=problem.key,
-            kind="problem",
-            path=program_path(problem),
-            span=Span(start, problem.body.end),
-            start_line=first,
-            end_line=first + text.count("\n"),
-            text=text,
-            tests=tuple(test for test in tests if test in self._trusted),
-            admitted=not reason,
-            reason=reason,
-            facets={"benchmark": self._name},
-            origin={"problem": problem.key, "function": problem.entry},
-            directive=problem.words or None,
-        )
+            reason = unusable(node_ids(problem), self._judged)
+        trusted = self._judged.trusted if self._judged else ()
+        return replace(problem_item(problem, problem, start, trusted, reason), facets={"benchmark": self._name})
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say which problems are left out, and why."""
@@ -181,11 +163,9 @@ def open_imported(stack: ExitStack, project: Path, settings: RunSettings, notify
         make_trip=lambda settings: ImportedTrip(written.benchmark, written.name, samples, codebase, judged),
         settings=replace(settings, regions=len(keys)),
         root=codebase.root,
-        revision=None,
-        dirty=False,
         fingerprint=f"{written.benchmark.fingerprint}-{VERSION}",
         oracle=judged.oracle.name if judged else TRUSTED,
-        suite=judged.suite if judged else _NO_TESTS,
+        suite=judged.suite if judged else UNTESTED,
         image_digest=judged.oracle.image_digest if judged else "",
         author=replace(NO_MODEL, name=samples.author),
     )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
+from core.errors import ProjectError
 from core.oracle.factory import open_oracle
-from core.settings import OracleSettings
+from core.settings import OracleSettings, RunSettings
 from core.source.codebase import open_codebase
-from core.trips.opening import Notify
-from core.types import Codebase, Oracle, Report, Suite
+from core.trips.opening import Notify, Opened
+from core.trips.protocol import Trip
+from core.types import Codebase, Oracle, Report, SourceFile, Suite
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,65 @@ class Judged:
     oracle: Oracle
     suite: Suite
 
+    @cached_property
+    def files(self) -> Mapping[str, SourceFile]:
+        """By path."""
+        return {file.path: file for file in self.codebase.files}
+
+    @cached_property
+    def trusted(self) -> frozenset[str]:
+        """Node ids of the tests that may judge."""
+        return frozenset(test.node_id for test in self.suite.tests)
+
+    def opened(self, make_trip: Callable[[RunSettings], Trip], settings: RunSettings, fingerprint: str) -> Opened:
+        """What a run on it records of where it came from."""
+        return Opened(
+            make_trip=make_trip,
+            settings=settings,
+            root=self.codebase.root,
+            fingerprint=fingerprint,
+            oracle=self.oracle.name,
+            suite=self.suite,
+            revision=self.codebase.revision,
+            dirty=self.codebase.dirty,
+            image_digest=self.oracle.image_digest,
+        )
+
 
 def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report) -> Judged:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
     return learn(stack, open_named(project, notify), settings, notify, report)
+
+
+def open_written(
+    stack: ExitStack,
+    root: Path,
+    settings: OracleSettings,
+    notify: Notify,
+    report: Report,
+    problem: str,
+    remedy: str,
+) -> Judged:
+    """Open a project that was written from a file of items. Raises UserError: `problem` and why, and `remedy`.
+
+    The whole suite is never run to confirm a pass: the tests of other items say nothing about it.
+    """
+    try:
+        return open_judged(stack, root, replace(settings, confirm_whole_suite=False), notify, report)
+    except ProjectError as error:
+        raise ProjectError(f"{problem}: {error.problem}", remedy) from error
+
+
+@contextmanager
+def writing(what: str) -> Iterator[None]:
+    """While such a project is written. Raises ProjectError where the disk is full or closed to us."""
+    try:
+        yield
+    except OSError as error:
+        raise ProjectError(
+            f"{what} cannot be written to {error.filename}: {error.strerror}.",
+            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
+        ) from error
 
 
 def open_named(project: Path, notify: Notify) -> Codebase:

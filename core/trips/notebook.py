@@ -14,17 +14,16 @@ from pathlib import Path
 
 from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
-from core.metrics.recitation import recitation
-from core.metrics.similarity import code_scores
-from core.models.extraction import extract_code, extract_description
+from core.models.extraction import extract_code
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
 from core.settings import RunSettings
 from core.source.edits import rank
 from core.source.notebook import Cell, read_notebooks
 from core.store.rows import SampleRow
-from core.trips.judged import Judged, open_judged
+from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Notify, Opened
+from core.trips.pool import draw_items
 from core.trips.protocol import Step, Tree
 from core.trips.roundtrip import Reference, RoundTrip
 from core.types import Candidate, Item, Outcome, Report, Verdict
@@ -59,14 +58,9 @@ def written_notebook(file: str) -> Written:
             f"No cell of {path.name} can be judged: {read.cells[0].key}: {read.cells[0].reason}.",
             "Name another notebook.",
         )
-    try:
+    with writing(f"The tests of {path.name}"):
         origin = Origin(file, {files.path: cell.key for cell, files in cells if files is not None})
         return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
-    except OSError as error:
-        raise ProjectError(
-            f"The tests of {path.name} cannot be written to {error.filename}: {error.strerror}.",
-            "Make room there, or set XDG_CACHE_HOME to a folder that can be written to.",
-        ) from error
 
 
 class NotebookTrip(RoundTrip):
@@ -79,22 +73,18 @@ class NotebookTrip(RoundTrip):
         super().__init__(settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
         self._judged = judged
-        self._files = {file.path: file for file in judged.codebase.files}
-        self._trusted = frozenset(test.node_id for test in judged.suite.tests)
-        self._reasons: list[str] = []
+        self._files = judged.files
+        self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """The cells whose work can be seen, in an order that the seed decides."""
-        admitted = 0
-        for key in sorted(self._cells, key=lambda key: rank(seed, key)):
-            if admitted >= wanted:
-                return
-            item = known.get(key) or self._admit(*self._cells[key])
-            admitted += item.admitted
-            if not item.admitted:
-                self._reasons.append(f"{key}: {item.reason}")
-            report("admitting cells", admitted, wanted)
-            yield item
+
+        def item_of(key: str) -> Item:
+            return known.get(key) or self._admit(*self._cells[key])
+
+        keys = sorted(self._cells, key=lambda key: rank(seed, key))
+        workers = self.settings.oracle.workers
+        return draw_items(keys, item_of, wanted, report, "admitting cells", self._dropped, workers)
 
     def _admit(self, cell: Cell, files: CellFiles | None) -> Item:
         place = files or cell_files(0, cell.context, cell.code, ())
@@ -117,7 +107,7 @@ class NotebookTrip(RoundTrip):
         """Why a cell is dropped: it fails, it is not the same twice, or nothing that it does is looked at."""
         excluded = self._judged.suite.excluded
         for test in item.tests:
-            if test not in self._trusted:
+            if test not in self._judged.trusted:
                 return f"it cannot be judged by running it twice: {excluded.get(test, 'its tests are missing')}"
         empty = self._judged.oracle.judge(Candidate(self._files[item.path], item.span, NOTHING), item.tests)
         unseen = empty.outcome is Outcome.PASS
@@ -131,9 +121,9 @@ class NotebookTrip(RoundTrip):
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer cells than were asked for, and which were dropped."""
         if not admitted:
-            why = self._reasons[0] if self._reasons else "it holds none"
+            why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
             raise ProjectError(f"No cell can be used: {why}.", "Name another notebook.")
-        dropped = [f"Dropped {reason}." for reason in self._reasons]
+        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
         return dropped if admitted >= wanted else [*dropped, f"There are {admitted} cells to use."]
 
     def references(self, item: Item) -> Sequence[Reference]:
@@ -153,10 +143,6 @@ class NotebookTrip(RoundTrip):
         style = model.backward_style or model.prompt_style
         return backward_prompt(self._text(item), item.span, description, fits, style, model.prompt_layout)
 
-    def read_description(self, raw: str) -> Extraction:
-        """Drop labels and fences around the description."""
-        return extract_description(raw)
-
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code of the cell."""
         return extract_code(raw, item, self._text(item), prompt.prefill)
@@ -164,14 +150,6 @@ class NotebookTrip(RoundTrip):
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run the cells before it, then the code, and compare with what the original does there."""
         return self._judged.oracle.judge(Candidate(self._files[item.path], item.span, sample.text), item.tests)
-
-    def recitation(self, item: Item, text: str) -> float:
-        """Share of the cell quoted in its description (the limit named in Sec. 2)."""
-        return recitation(text, item.text)
-
-    def code_scores(self, item: Item, text: str) -> dict[str, float]:
-        """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
-        return code_scores(text, item.text)
 
     def _text(self, item: Item) -> str:
         return self._files[item.path].text
@@ -192,20 +170,9 @@ def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify
     report("reading cells", 0, 1)
     check_notebook(settings)
     written = written_notebook(settings.benchmark.file or "")
-    oracle = replace(settings.oracle, confirm_whole_suite=False)
-    try:
-        judged = open_judged(stack, written.root, oracle, notify, report)
-    except ProjectError as error:
-        problem = f"The cells of {Path(settings.benchmark.file or '').name} cannot be judged: {error.problem}"
-        raise ProjectError(problem, "Name a notebook that runs without network and without writing files.") from error
-    return Opened(
-        make_trip=lambda settings: NotebookTrip(written, judged, settings),
-        settings=replace(settings, prompt_version=wording().version),
-        root=judged.codebase.root,
-        revision=None,
-        dirty=False,
-        fingerprint=f"{written.fingerprint}-{VERSION}",
-        oracle=judged.oracle.name,
-        suite=judged.suite,
-        image_digest=judged.oracle.image_digest,
-    )
+    problem = f"The cells of {Path(settings.benchmark.file or '').name} cannot be judged"
+    remedy = "Name a notebook that runs without network and without writing files."
+    judged = open_written(stack, written.root, settings.oracle, notify, report, problem, remedy)
+    settings = replace(settings, prompt_version=wording().version)
+    fingerprint = f"{written.fingerprint}-{VERSION}"
+    return judged.opened(lambda settings: NotebookTrip(written, judged, settings), settings, fingerprint)

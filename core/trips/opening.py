@@ -14,9 +14,10 @@ from core.generation import ModelInfo
 from core.kinds import task
 from core.settings import RunSettings
 from core.trips.protocol import Trip
-from core.types import Report, Suite
+from core.types import CoverageMap, Report, Suite
 
 Notify = Callable[[str], None]
+UNTESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,11 @@ class Opened:
     make_trip: Callable[[RunSettings], Trip]
     settings: RunSettings
     root: Path
-    revision: str | None
-    dirty: bool
     fingerprint: str
     oracle: str
-    suite: Suite
+    suite: Suite = UNTESTED
+    revision: str | None = None
+    dirty: bool = False
     image_digest: str = ""
     author: ModelInfo | None = None
 

@@ -16,6 +16,9 @@ from functools import partial
 
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.kinds import task
+from core.metrics.recitation import recitation
+from core.metrics.similarity import code_scores
+from core.models.extraction import extract_description
 from core.settings import RunSettings
 from core.store.rows import SampleRow
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree
@@ -118,17 +121,21 @@ class RoundTrip(ABC):
     def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
         """Ask for code from a description. Raises ModelError when the place alone does not fit."""
 
-    @abstractmethod
     def read_description(self, raw: str) -> Extraction:
-        """Take the description from a raw answer."""
+        """Drop labels and fences around the description."""
+        return extract_description(raw)
+
+    def recitation(self, item: Item, text: str) -> float | None:
+        """Share of the item quoted in its description (the limit named in Sec. 2)."""
+        return recitation(text, item.text)
 
     @abstractmethod
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code from a raw answer to `prompt`."""
 
-    @abstractmethod
     def code_scores(self, item: Item, text: str) -> Mapping[str, float]:
-        """Similarity of code to the item by every metric of the method."""
+        """Similarity of code to the item: exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
+        return code_scores(text, item.text)
 
 
 def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[str, float]:

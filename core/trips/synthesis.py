@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
 from core.generation import Extraction, Fits, ModelInfo, Prompt
-from core.metrics.recitation import recitation
-from core.metrics.similarity import code_scores
-from core.models.extraction import extract_code, extract_description
+from core.models.extraction import extract_code
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.regions import kept_coverage
 from core.regions.admission import NO_EFFECT, admit
@@ -21,12 +19,12 @@ from core.regions.sampling import draw
 from core.settings import RunSettings
 from core.source.codebase import content_fingerprint
 from core.store.rows import SampleRow
-from core.trips.ahead import in_order
-from core.trips.judged import open_judged
+from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
+from core.trips.pool import draw_items
 from core.trips.roundtrip import RoundTrip
 from core.trips.selected import selected_item
-from core.types import Candidate, Codebase, Item, Oracle, Region, Report, Span, Suite, Verdict
+from core.types import Candidate, Item, Region, Report, Span, Verdict
 
 SAFE_SHARE = 0.2
 """Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that
@@ -40,26 +38,22 @@ class SynthesisTrip(RoundTrip):
 
     def __init__(
         self,
-        codebase: Codebase,
-        suite: Suite,
-        oracle: Oracle,
+        judged: Judged,
         settings: RunSettings,
         notify: Notify,
     ) -> None:
         """Hold what every step needs; nothing runs yet."""
         super().__init__(settings)
-        self._files = {source.path: source for source in codebase.files}
-        self._suite = suite
-        self._oracle = oracle
+        self._files = judged.files
+        self._suite = judged.suite
+        self._oracle = judged.oracle
         self._region = settings.region
         self._notify = notify
-        self._workers = settings.oracle.workers or 1
         self._candidates = self._disjoint = 0
-        self._dropped: list[str] = []
+        self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
-        admitted = 0
         found = find_regions(tuple(self._files.values()), self._suite.coverage, self._region, report)
         self._candidates = len(found.regions)
         if not self._region.allow_overlap:
@@ -72,20 +66,8 @@ class SynthesisTrip(RoundTrip):
             return known.get(key) or admit(region, self._files[region.path], self._oracle)
 
         drawn = draw(found.regions, seed, self._region.allow_overlap)
-
-        def beat() -> None:
-            report("admitting regions", admitted, wanted)
-
-        with closing(in_order(item_of, drawn, self._workers, beat)) as items:
-            while admitted < wanted:
-                beat()
-                item = next(items, None)
-                if item is None:
-                    return
-                admitted += item.admitted
-                if not item.admitted:
-                    self._dropped.append(item.reason)
-                yield item
+        workers = self.settings.oracle.workers
+        yield from draw_items(drawn, item_of, wanted, report, "admitting regions", self._dropped, workers)
 
     @property
     def available(self) -> int:
@@ -106,7 +88,7 @@ class SynthesisTrip(RoundTrip):
             )
         if wanted and not admitted:
             raise ProjectError(
-                f"No region of this project was admitted: {_why(self._dropped)}.",
+                f"No region of this project was admitted: {_why([item.reason for item in self._dropped])}.",
                 "Add tests that check what the code does, or widen --min-characters and --max-characters; "
                 "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
@@ -131,26 +113,14 @@ class SynthesisTrip(RoundTrip):
         style, layout = model.backward_style, model.prompt_layout
         return backward_prompt(self._text(item), item.span, description, fits, style, layout)
 
-    def read_description(self, raw: str) -> Extraction:
-        """Drop labels and fences around the description."""
-        return extract_description(raw)
-
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code that belongs at the region, indented to stand there."""
         return extract_code(raw, item, self._text(item), prompt.prefill)
-
-    def recitation(self, item: Item, text: str) -> float:
-        """Share of the region quoted in its description (the limit named in Sec. 2)."""
-        return recitation(text, item.text)
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run the covering tests with the region replaced."""
         candidate = Candidate(self._files[item.path], item.span, sample.text)
         return self._oracle.judge(candidate, item.tests)
-
-    def code_scores(self, item: Item, text: str) -> dict[str, float]:
-        """Exact match, EDIT-SIM, BLEU, chrF and equal syntax tree."""
-        return code_scores(text, item.text)
 
     def _text(self, item: Item) -> str:
         return self._files[item.path].text
@@ -171,17 +141,7 @@ def _why(reasons: Sequence[str]) -> str:
 def open_synthesis(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
     judged = open_judged(stack, project, settings.oracle, notify, report)
-    codebase, oracle = judged.codebase, judged.oracle
-    fingerprint = content_fingerprint(codebase)
+    fingerprint = content_fingerprint(judged.codebase)
     kept_coverage.keep(fingerprint, judged.suite.coverage)
-    return Opened(
-        make_trip=lambda settings: SynthesisTrip(codebase, judged.suite, oracle, settings, notify),
-        settings=replace(settings, prompt_version=wording().version),
-        root=codebase.root,
-        revision=codebase.revision,
-        dirty=codebase.dirty,
-        fingerprint=fingerprint,
-        oracle=oracle.name,
-        suite=judged.suite,
-        image_digest=oracle.image_digest,
-    )
+    settings = replace(settings, prompt_version=wording().version)
+    return judged.opened(lambda settings: SynthesisTrip(judged, settings, notify), settings, fingerprint)

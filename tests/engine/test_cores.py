@@ -9,7 +9,7 @@ import pytest
 
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.settings.cores import MOST_JUDGES, share_cores, with_workers
-from core.trips.ahead import in_order
+from core.trips.pool import in_order
 
 
 @pytest.mark.parametrize(

@@ -51,18 +51,16 @@ def test_figures_of_the_paper(example: Example, tmp_path: Path) -> None:
     with store:
         run = store.reader.run(1)
         unchanged = store.reader.score(1, "unchanged")[0].value
-        supervised = store.reader.supervised(1)
         described = [row.scores.get("description_bleu") for row in store.reader.samples(1) if row.role == "forward"]
     assert run.headline.value is not None and run.secondary.value is not None
     assert round(100 * run.headline.value, 3) == example.rtc
     assert round(100 * run.secondary.value, 3) == example.rtc, "the baseline copies, so it never matches"
     assert unchanged == pytest.approx(example.unchanged)
-    assert supervised is not None
-    assert supervised.from_reference.value == float(example.from_comment == example.new)
+    assert run.scores["from_reference"].value == float(example.from_comment == example.new)
     found = [round(100 * value, 3) for value in described if value is not None]
     assert found == list(example.description_bleu)
     assert found == pytest.approx(example.printed_bleu or example.description_bleu, abs=0.02)
-    mean = supervised.description_bleu.value
+    mean = run.scores["description_bleu"].value
     assert mean == pytest.approx(sum(example.description_bleu) / 300, abs=1e-5)
 
 

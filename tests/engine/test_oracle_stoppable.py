@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import Cancelled
-from core.oracle.stoppable import each_step, lock, run_to_end, unheard
+from core.oracle.stoppable import each_step, lock, run_to_end
+from core.waiting import unheard
 
 
 def stopping(after: float) -> Callable[[], None]:

@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import ProjectError
 from core.settings import RegionSettings, RunSettings
+from core.trips.judged import Judged
 from core.trips.synthesis import SynthesisTrip
 from core.types import Candidate, Codebase, CoverageMap, Outcome, SourceFile, Suite, Verdict
 
@@ -36,9 +37,11 @@ def test_a_project_without_a_candidate_is_told_so(lines: dict[int, frozenset[int
     coverage = CoverageMap(("test_a.py::test",), {"a.py": lines}, {})
     file = SourceFile("a.py", "x = 1\n", "utf-8", is_test=False)
     trip = SynthesisTrip(
-        Codebase(Path("/project"), (file,), ()),
-        Suite((), {}, coverage, 0.0, "3.11"),
-        Unasked(),
+        Judged(
+            Codebase(Path("/project"), (file,), ()),
+            Unasked(),
+            Suite((), {}, coverage, 0.0, "3.11"),
+        ),
         RunSettings(),
         lambda text: None,
     )
@@ -71,9 +74,11 @@ class Saying(Unasked):
 def test_the_reason_that_holds_for_most_regions_is_said(oracle: Saying, said: str) -> None:
     lines = {line: frozenset({0}) for line in range(1, 9)}
     trip = SynthesisTrip(
-        Codebase(Path("/project"), (SourceFile("a.py", TEXT, "utf-8", is_test=False),), ()),
-        Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
-        oracle,
+        Judged(
+            Codebase(Path("/project"), (SourceFile("a.py", TEXT, "utf-8", is_test=False),), ()),
+            oracle,
+            Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
+        ),
         RunSettings(region=RegionSettings(min_characters=10, max_characters=20)),
         lambda text: None,
     )
@@ -92,9 +97,11 @@ def test_a_draw_beyond_a_fifth_of_what_is_disjoint_is_warned(functions: int, war
     lines = {number: frozenset({0}) for number in range(1, text.count("\n") + 1)}
     file = SourceFile("a.py", text, "utf-8", is_test=False)
     trip = SynthesisTrip(
-        Codebase(Path("/project"), (file,), ()),
-        Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
-        Saying(Outcome.FAIL, Outcome.PASS),
+        Judged(
+            Codebase(Path("/project"), (file,), ()),
+            Saying(Outcome.FAIL, Outcome.PASS),
+            Suite((), {}, CoverageMap(("test_a.py::test",), {"a.py": lines}, {}), 0.0, "3.11"),
+        ),
         RunSettings(),
         lambda text: None,
     )

@@ -94,7 +94,7 @@ def test_no_region_is_lost_to_a_slow_fixture(tmp_path: Path) -> None:
     try:
         judged = Judged(project.codebase, project.oracle, project.suite)
         settings = RunSettings(region=RegionSettings(min_characters=10))
-        trip = SynthesisTrip(judged.codebase, judged.suite, judged.oracle, settings, lambda text: None)
+        trip = SynthesisTrip(judged, settings, lambda text: None)
         items = list(trip.items(9, 0, {}, lambda *_: None))
         assert items and all(item.admitted for item in items), [item.reason for item in items]
     finally:

@@ -12,7 +12,7 @@ from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Launch, Limits, Process, Sandbox, SandboxStatus
-from core.oracle.stoppable import Beat, unheard
+from core.waiting import Beat, unheard
 
 # Starting a first container on a busy machine is the slowest case.
 PATIENCE = 30.0

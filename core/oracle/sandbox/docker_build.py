@@ -17,7 +17,8 @@ from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.docker_engine import FAILURES
 from core.oracle.sandbox.docker_image import Image, inspect
-from core.oracle.stoppable import Beat, each_step
+from core.oracle.stoppable import each_step
+from core.waiting import Beat
 
 BUILD_TIMEOUT = 1800.0
 _REPOSITORY = "rtc-inspector/project"

@@ -21,7 +21,7 @@ from core.oracle.sandbox.docker_process import ContainerProcess
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
 from core.oracle.sandbox.protocol import Launch, Process
-from core.oracle.stoppable import Beat, unheard
+from core.waiting import Beat, unheard
 
 
 class DockerSandbox:
