@@ -37,6 +37,7 @@ from core.figures import (
     Sentence,
     Series,
     Table,
+    columns,
 )
 from core.generation import Role
 from core.kinds import counted
@@ -231,15 +232,9 @@ def perturbations(judged: Judged) -> Table | None:
         short="Perturbed",
         note="The mean, how much that is above the unchanged one's on the same samples, and how alike both rank the "
         "samples. Left out: a side does not parse, or there is no function whose name could change.",
-        columns=(
-            Column("Metric"),
-            Column("Change"),
-            Column("Mean", "number"),
-            Column("Difference", "signed"),
-            Column("tau-b", "signed"),
-            Column("rho", "signed"),
-            Column("Samples", "count"),
-            Column("Left out", "count"),
+        columns=columns(
+            "Metric | Change | Mean: number | Difference: signed | tau-b: signed | rho: signed | "
+            "Samples: count | Left out: count"
         ),
         rows=tuple(rows),
     )
@@ -550,13 +545,7 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
         note=f"Ordered pairs of which p lies below 0.05 / {pairs} (Bonferroni), or below 0.05 after Holm's adjustment. "
         "A pair on which all values are the same has no p.",
         choices=(choice,),
-        columns=(
-            Column("Metric"),
-            Column("Told apart", "count", "up"),
-            Column("By Holm", "count", "up"),
-            Column("With a p", "count"),
-            Column("Pairs", "count"),
-        ),
+        columns=columns("Metric | Told apart: count up | By Holm: count up | With a p: count | Pairs: count"),
         rows=tuple(rows),
     )
 
@@ -637,15 +626,9 @@ def validity(judged: Judged) -> Table:
         note="r: point-biserial, and inside problems with each problem's mean taken off. Its p takes samples to be "
         "independent, as the paper does; the 95 % intervals count problems. tau-b and rho: with EDIT-SIM. "
         "A row leads to failing samples with high values.",
-        columns=(
-            Column("Metric"),
-            Column("AUC", "number", "up"),
-            Column("r with passing", "signed", "up"),
-            Column("p of r"),
-            Column("r inside problems", "signed", "up"),
-            Column("tau-b with EDIT-SIM", "signed"),
-            Column("rho with EDIT-SIM", "signed"),
-            Column("Samples", "count"),
+        columns=columns(
+            "Metric | AUC: number up | r with passing: signed up | p of r | r inside problems: signed up | "
+            "tau-b with EDIT-SIM: signed | rho with EDIT-SIM: signed | Samples: count"
         ),
         rows=tuple(rows),
     )
@@ -678,13 +661,7 @@ def against_effort(judged: Judged) -> Table:
         note="AUC less that of EDIT-SIM on the same samples; p counts problems."
         if found
         else "Without an AUC there is nothing to compare.",
-        columns=(
-            Column("Metric"),
-            Column("AUC less EDIT-SIM's", "signed", "up"),
-            Column("p"),
-            Column("p by Holm"),
-            Column("p by Bonferroni"),
-        ),
+        columns=columns("Metric | AUC less EDIT-SIM's: signed up | p | p by Holm | p by Bonferroni"),
         rows=tuple(
             Row(
                 (short(name), apart, _p(p), _p(adjusted), _p(min(1.0, p * len(found)))),
@@ -815,13 +792,7 @@ def between(judged: Judged) -> Iterator[Figure]:
         title="Systems",
         short="Systems",
         note="Items left out were not attempted, or could not be used; they never count as 0.",
-        columns=(
-            Column("System"),
-            Column("Samples", "count"),
-            Column("Problems", "count"),
-            Column("Left out", "count"),
-            Column("Passing", "number", "up"),
-        ),
+        columns=columns("System | Samples: count | Problems: count | Left out: count | Passing: number up"),
         rows=tuple(rows),
     )
     yield Grid(
@@ -849,6 +820,6 @@ def between(judged: Judged) -> Iterator[Figure]:
         short="Ranking",
         note=f"r of each metric's mean with the share that passes, over {len(means)} systems. A metric can rank "
         "systems well and still say little of a single program.",
-        columns=(Column("Metric"), Column("r over systems", "signed", "up")),
+        columns=columns("Metric | r over systems: signed up"),
         rows=tuple(ranked),
     )

@@ -21,6 +21,8 @@ from core.figures import (
     Scatter,
     Sentence,
     Table,
+    columns,
+    one_of,
 )
 from core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
 from core.metrics.statistics import auc, pearson, point_biserial, spearman
@@ -70,10 +72,8 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
         for measure in ("rtc", "lift"):
             yield _by_benchmark(reader, runs, measure)
     for run in runs:
-        end, of = ("", "") if len(runs) == 1 else (f"-{run.id}", f", run {run.id}")
-        yield _against_solved(items[run.id], run, end, of)
-        yield _parting(items[run.id], end, of)
-        yield _solved_only(items[run.id], run, end, of)
+        own = items[run.id]
+        yield from one_of(runs, run.id, (_against_solved(own, run), _parting(own), _solved_only(own, run)))
 
 
 def _system(run: RunRow, items: Sequence[ItemRow]) -> System:
@@ -161,15 +161,15 @@ def _by_benchmark(reader: Reader, runs: Sequence[RunRow], measure: str) -> Bars:
 # --------------------------------------------------------------------------- inside one model
 
 
-def _against_solved(items: Sequence[ItemRow], run: RunRow, end: str, of: str) -> Histogram:
+def _against_solved(items: Sequence[ItemRow], run: RunRow) -> Histogram:
     """RTC of problems that the model solves, against that of problems it does not."""
     values, solved = [item.measures["rtc"] for item in items], [item.measures[SOLVED] > 0 for item in items]
     area, r = auc(values, solved), point_biserial(values, solved)
     told = f"AUC {area:.2f}" if area is not None else "All are solved, or none is, so there is no AUC"
     told += f" · r {r:+.2f}" if r is not None else ""
     return Histogram(
-        name=f"solved{end}",
-        title=f"RTC of solved and unsolved problems{of}",
+        name="solved",
+        title="RTC of solved and unsolved problems",
         short="Solved",
         note=f"{told} · {sum(solved)} solved, {len(solved) - sum(solved)} not. "
         "AUC: the chance that a solved problem has the larger RTC.",
@@ -183,28 +183,28 @@ def _against_solved(items: Sequence[ItemRow], run: RunRow, end: str, of: str) ->
     )
 
 
-def _parting(items: Sequence[ItemRow], end: str, of: str) -> Table:
+def _parting(items: Sequence[ItemRow]) -> Table:
     """Two by two: solved or not, and whether any round trip came back."""
     rows = []
     for name, solved in (("solved", True), ("not solved", False)):
         row = [item.measures["rtc"] > 0 for item in items if (item.measures[SOLVED] > 0) is solved]
         rows.append(Row((name, sum(row), len(row) - sum(row))))
     return Table(
-        name=f"parting{end}",
-        title=f"Solving and round trips{of}",
+        name="parting",
+        title="Solving and round trips",
         short="2 x 2",
         note="A problem is round-tripped when at least one of its reconstructions passes.",
-        columns=(Column("Problems"), Column("Round-tripped", "count"), Column("Not round-tripped", "count")),
+        columns=columns("Problems | Round-tripped: count | Not round-tripped: count"),
         rows=tuple(rows),
     )
 
 
-def _solved_only(items: Sequence[ItemRow], run: RunRow, end: str, of: str) -> Table:
+def _solved_only(items: Sequence[ItemRow], run: RunRow) -> Table:
     """What the model can write from a person's words, and not from its own: the list to read."""
     found = [item for item in items if item.measures[SOLVED] > 0 and item.measures["rtc"] == 0]
     return Table(
-        name=f"solved-only{end}",
-        title=f"Solved, but not round-tripped{of}",
+        name="solved-only",
+        title="Solved, but not round-tripped",
         short="To read",
         note="The model writes these from a person's words, and not from its own." if found else "There is none.",
         columns=(

@@ -13,7 +13,6 @@ from core.figures import (
     Bars,
     Categories,
     Cell,
-    Column,
     Estimate,
     Figure,
     Grid,
@@ -24,6 +23,8 @@ from core.figures import (
     Sentence,
     Series,
     Table,
+    columns,
+    one_of,
 )
 from core.metrics.output_match import Class, Lost, class_of
 from core.metrics.paired import holm, mcnemar
@@ -62,13 +63,11 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     yield summary(chains)
     yield by_step(chains)
     for each in chains:
-        end, of = ("", "") if len(chains) == 1 else (f"-{each.run.id}", f", run {each.run.id}")
         codes = {item.id: _programs(reader, item) for item in each.items}
-        yield classes(each, codes, end, of)
-        yield breaks(each, end, of)
-        yield grid(each, codes, end, of)
+        own: list[Figure] = [classes(each, codes), breaks(each), grid(each, codes)]
         if reader.settings(each.run.id).chain.cross:
-            yield lost(each, {item.id: Tree(reader.samples(item.id)) for item in each.items}, end, of)
+            own.append(lost(each, {item.id: Tree(reader.samples(item.id)) for item in each.items}))
+        yield from one_of(run_ids, each.run.id, own)
     yield table(chains)
     if len(chains) > 1:
         yield between(chains)
@@ -132,7 +131,7 @@ def by_step(chains: Sequence[Chains]) -> Lines:
     )
 
 
-def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = "", of: str = "") -> Bars:
+def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Bars:
     """What became of passing all tests, by step."""
     counts: dict[int, Counter[Class]] = {}
     for rows in codes.values():
@@ -147,8 +146,8 @@ def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str =
         if counts[step][name]
     ]
     return Bars(
-        name=f"classes{end}",
-        title=f"From one program to the next{of}",
+        name="classes",
+        title="From one program to the next",
         short="Classes",
         note="Whether all tests pass before and after a step. Chains that repeat themselves make no further programs.",
         categories=Categories("step", tuple(f"step {step}" for step in sorted(counts))),
@@ -158,7 +157,7 @@ def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str =
     )
 
 
-def breaks(chains: Chains, end: str = "", of: str = "") -> Bars:
+def breaks(chains: Chains) -> Bars:
     """At which step chains lost their meaning first."""
     where = [(_first_break(item, chains.steps), item) for item in chains.items]
     names = [f"step {step}" for step in range(1, chains.steps + 1)]
@@ -171,8 +170,8 @@ def breaks(chains: Chains, end: str = "", of: str = "") -> Bars:
     links = tuple(Link(item.run_id, item.id) for item in kept)
     bars.append(Bar("never", Estimate(len(kept)), tone="good", links=links))
     return Bars(
-        name=f"breaks{end}",
-        title=f"Where the meaning was lost first{of}",
+        name="breaks",
+        title="Where the meaning was lost first",
         short="Breaks",
         categories=Categories("first break", (*names, "never")),
         y=Axis("problems", 0, form="count"),
@@ -184,7 +183,7 @@ def _first_break(item: ItemRow, steps: int) -> int | None:
     return next((step for step in range(1, steps + 1) if item.measures.get(f"sc_{step}") == 0.0), None)
 
 
-def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = "", of: str = "") -> Grid:
+def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Grid:
     """TOM of each step of each problem; a cell leads to the program after the step."""
     names = [f"step {step}" for step in range(1, chains.steps + 1)]
     cells = []
@@ -195,8 +194,8 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = ""
                 links = (Link(item.run_id, item.id, row.id),)
                 cells.append(Cell(item.key, f"step {row.step}", Estimate(value), links=links))
     return Grid(
-        name=f"tom{end}",
-        title=f"Test output match by problem and step{of}",
+        name="tom",
+        title="Test output match by problem and step",
         short="TOM",
         note="The share of tests under which a program behaves like the one before it.",
         rows=Categories("problem", tuple(item.key for item in chains.items)),
@@ -206,7 +205,7 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]], end: str = ""
     )
 
 
-def lost(chains: Chains, trees: Mapping[int, Tree], end: str = "", of: str = "") -> Table:
+def lost(chains: Chains, trees: Mapping[int, Tree]) -> Table:
     """Which pass lost the meaning at the first break of each chain, by the second model, with what tells so."""
     rows = []
     for item in chains.items:
@@ -219,19 +218,15 @@ def lost(chains: Chains, trees: Mapping[int, Tree], end: str = "", of: str = "")
             shown = broken[1] if verdict is Lost.WORDS else broken[2]
             rows.append(Row(cells, links=(Link(item.run_id, item.id, shown.id),)))
     return Table(
-        name=f"lost{end}",
-        title=f"Which pass lost the meaning{of}",
+        name="lost",
+        title="Which pass lost the meaning",
         short="Crossed",
         note="TOM is with the program before the break: of the one that the model wrote, of the one that the second "
         "model wrote from the same words, and of the one that the model wrote from the second model's words. What came "
         "back to the same program did not lose its meaning, so the other pass did.",
-        columns=(
-            Column("Problem"),
-            Column("Step", "count"),
-            Column("Lost in"),
-            Column("TOM", "number", "up"),
-            Column("read by the second", "number", "up"),
-            Column("described by the second", "number", "up"),
+        columns=columns(
+            "Problem | Step: count | Lost in | TOM: number up | read by the second: number up | "
+            "described by the second: number up"
         ),
         rows=tuple(rows),
     )
@@ -250,15 +245,9 @@ def table(chains: Sequence[Chains]) -> Table:
         title="Accuracy and self-consistency",
         short="Table",
         note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0.",
-        columns=(
-            Column("Model"),
-            Column("Problems", "count"),
-            Column("pass@1", "number", "up"),
-            Column(f"SSC after {steps}", "number", "up"),
-            Column("Drop", "share", "down"),
-            Column("SC after 1", "number", "up"),
-            Column(f"SC after {steps}", "number", "up"),
-            Column("Drop", "share", "down"),
+        columns=columns(
+            f"Model | Problems: count | pass@1: number up | SSC after {steps}: number up | Drop: share down | "
+            f"SC after 1: number up | SC after {steps}: number up | Drop: share down"
         ),
         rows=tuple(rows),
     )
@@ -284,13 +273,8 @@ def between(chains: Sequence[Chains]) -> Table:
         title="Who keeps the meaning of more problems",
         short="Between models",
         note="McNemar's exact test on self-consistency after the last step; p adjusted by Holm for all pairs shown.",
-        columns=(
-            Column("First"),
-            Column("Second"),
-            Column("Problems", "count"),
-            Column("Only the first", "count"),
-            Column("Only the second", "count"),
-            Column("p", "number"),
+        columns=columns(
+            "First | Second | Problems: count | Only the first: count | Only the second: count | p: number"
         ),
         rows=tuple(
             Row(

@@ -13,7 +13,6 @@ from textwrap import shorten
 
 from core.figures import (
     Axis,
-    Column,
     Estimate,
     Figure,
     Guide,
@@ -26,6 +25,8 @@ from core.figures import (
     Sentence,
     Series,
     Table,
+    columns,
+    one_of,
 )
 from core.kinds import counted, noun
 from core.metrics.roc import Scored, by_cluster, curve, youden
@@ -92,20 +93,22 @@ class Written:
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
     """Of each run what tests and similarity say; without tests similarity only."""
     for run_id in run_ids:
-        made = _read(reader, run_id)
-        end, of = ("", "") if len(run_ids) == 1 else (f"-{run_id}", f", run {run_id}")
-        yield summary(made, end, of)
-        if made.both:
-            yield tables(made, end, of)
-            yield figures_of_table(made, end, of)
-        yield by_temperature(made, end, of)
-        yield spread(made, end, of)
-        if made.both:
-            yield roc(made, end, of)
-            yield threshold(made, end, of)
-            yield averaging(made, end, of)
-            yield from to_read(made, end, of)
-        yield by_directive(made, end, of)
+        yield from one_of(run_ids, run_id, _of_run(_read(reader, run_id)))
+
+
+def _of_run(made: Written) -> Iterator[Figure]:
+    yield summary(made)
+    if made.both:
+        yield tables(made)
+        yield figures_of_table(made)
+    yield by_temperature(made)
+    yield spread(made)
+    if made.both:
+        yield roc(made)
+        yield threshold(made)
+        yield averaging(made)
+        yield from to_read(made)
+    yield by_directive(made)
 
 
 def _read(reader: Reader, run_id: int) -> Written:
@@ -118,7 +121,7 @@ def _read(reader: Reader, run_id: int) -> Written:
 # --------------------------------------------------------------------------- in words
 
 
-def summary(made: Written, end: str = "", of: str = "") -> Sentence:
+def summary(made: Written) -> Sentence:
     """What the run comes to, and what is missing or odd."""
     samples = sum(len(each.program.rows) for each in made.every)
     said = [
@@ -140,7 +143,7 @@ def summary(made: Written, end: str = "", of: str = "") -> Sentence:
     elif made.every:
         said.append("No program is judged by tests: only similarity can be told, not what it is worth.")
     said += _oddities(made)
-    return Sentence(name=f"summary{end}", title=f"Summary against directive{of}", text=" ".join(said))
+    return Sentence(name="summary", title="Summary against directive", text=" ".join(said))
 
 
 def _oddities(made: Written) -> Iterator[str]:
@@ -163,20 +166,20 @@ def _oddities(made: Written) -> Iterator[str]:
 # --------------------------------------------------------------------------- tests against similarity
 
 
-def tables(made: Written, end: str = "", of: str = "") -> Table:
+def tables(made: Written) -> Table:
     """Two by two: each different program once, and each draw as in the paper."""
     rows = []
     for name, table in _both_ways(made):
         rows.append(Row((f"pass, {name}", table.both, table.only_first)))
         rows.append(Row((f"fail, {name}", table.only_second, table.neither)))
     return Table(
-        name=f"table{end}",
-        title=f"Tests against similarity{of}",
+        name="table",
+        title="Tests against similarity",
         short="2 x 2",
         note=f"Similar: a mean cosine of at least {made.settings.threshold:g} by {made.embedder}; what is enough "
         "for one model is not for another. As drawn: a program counts as often as it was drawn, one of temperature 0 "
         f"{made.settings.draws} times.",
-        columns=(Column("Programs"), Column("Similar", "count"), Column("Not similar", "count")),
+        columns=columns("Programs | Similar: count | Not similar: count"),
         rows=tuple(rows),
     )
 
@@ -192,7 +195,7 @@ def _both_ways(made: Written) -> list[tuple[str, TwoByTwo]]:
     return [("each once", TwoByTwo.of(once)), ("as drawn", TwoByTwo.of(drawn))]
 
 
-def figures_of_table(made: Written, end: str = "", of: str = "") -> Table:
+def figures_of_table(made: Written) -> Table:
     """How far the two judges agree, and what chance would give."""
     (_, once), (_, drawn) = _both_ways(made)
     clusters: dict[int, list[Scored]] = {}
@@ -219,12 +222,12 @@ def figures_of_table(made: Written, end: str = "", of: str = "") -> Table:
     ]
     one_sided = " Left out where one judge says the same of every program." if once.one_sided else ""
     return Table(
-        name=f"agreement{end}",
-        title=f"How far tests and similarity agree{of}",
+        name="agreement",
+        title="How far tests and similarity agree",
         short="Agreement",
         note=f"Similarity by {made.embedder}. Intervals are over directives; p values take programs for independent, "
         f"which those of one directive are not.{one_sided}",
-        columns=(Column("Figure"), Column("Each once", "number"), Column("As drawn", "number"), Column("Meaning")),
+        columns=columns("Figure | Each once: number | As drawn: number | Meaning"),
         rows=tuple(Row(line) for line in lines if line[1] is not None and not _blank(line[1])),
     )
 
@@ -233,7 +236,7 @@ def _blank(value: Estimate | float) -> bool:
     return isinstance(value, Estimate) and value.value is None
 
 
-def by_temperature(made: Written, end: str = "", of: str = "") -> Lines:
+def by_temperature(made: Written) -> Lines:
     """Pass rate and mean cosine of the draws at each temperature."""
     passing: dict[float, list[tuple[float, int]]] = {}
     cosines: dict[float, list[tuple[float, int]]] = {}
@@ -252,8 +255,8 @@ def by_temperature(made: Written, end: str = "", of: str = "") -> Lines:
         if values
     ]
     return Lines(
-        name=f"temperature{end}",
-        title=f"Programs by temperature{of}",
+        name="temperature",
+        title="Programs by temperature",
         short="Temperature",
         note=f"Cosines by {made.embedder}. Bands are 95 % intervals over directives.",
         x=Axis("temperature", 0),
@@ -270,7 +273,7 @@ def _points(values: Mapping[float, Sequence[tuple[float, int]]], lowest: float) 
     return tuple(found)
 
 
-def spread(made: Written, end: str = "", of: str = "") -> Histogram:
+def spread(made: Written) -> Histogram:
     """Cosines of passing and of failing programs, with both thresholds."""
     names = {True: "pass", False: "fail", None: "not judged"}
     values = [
@@ -285,8 +288,8 @@ def spread(made: Written, end: str = "", of: str = "") -> Histogram:
     seen = {each.group for each in values}
     tones = {"pass": "good", "fail": "bad", "not judged": "muted"}
     return Histogram(
-        name=f"cosines{end}",
-        title=f"Similarity of programs{of}",
+        name="cosines",
+        title="Similarity of programs",
         short="Cosines",
         note=f"Mean cosine of a program's summaries with its directive, by {made.embedder}.",
         x=Axis("cosine", min([0.0, *(each.value for each in values)]), 1, "up"),
@@ -318,14 +321,14 @@ def _auc_estimate(clusters: Sequence[Sequence[Scored]]) -> Estimate:
     return Estimate(value, low, high, len(scored))
 
 
-def roc(made: Written, end: str = "", of: str = "") -> Lines | Sentence:
+def roc(made: Written) -> Lines | Sentence:
     """Passes caught against failures let through, for every threshold."""
     clusters = made.scored()
     area = _auc_estimate(clusters)
     if area.value is None:
         return Sentence(
-            name=f"roc{end}",
-            title=f"Telling passing programs apart{of}",
+            name="roc",
+            title="Telling passing programs apart",
             short="ROC",
             text="All programs with a cosine pass, or none does: there is nothing to tell apart.",
         )
@@ -336,8 +339,8 @@ def roc(made: Written, end: str = "", of: str = "") -> Lines | Sentence:
     bounds = "" if area.low is None else f" ({area.low:.2f} to {area.high:.2f}, resampling directives)"
     alone = "" if len(clusters) > 1 else " A single directive has no interval."
     return Lines(
-        name=f"roc{end}",
-        title=f"Telling passing programs apart by cosine{of}",
+        name="roc",
+        title="Telling passing programs apart by cosine",
         short="ROC",
         note=f"AUC {area.value:.2f}{bounds}: the chance that a passing program has the larger cosine by "
         f"{made.embedder}; 0.5 tells nothing.{alone}",
@@ -362,7 +365,7 @@ def _found_threshold(made: Written) -> float | None:
     return youden(scored) if len(clusters) > 1 and min(passes, len(scored) - passes) >= FEWEST else None
 
 
-def threshold(made: Written, end: str = "", of: str = "") -> Table | Sentence:
+def threshold(made: Written) -> Table | Sentence:
     """The threshold that tells best, chosen for each directive by the others alone."""
     clusters = made.scored()
     scored = _flat(clusters)
@@ -380,7 +383,7 @@ def threshold(made: Written, end: str = "", of: str = "") -> Table | Sentence:
             tried.append((at, each))
     if not tried:
         text = problem or "No threshold tells passing programs from failing ones better than none at all."
-        return Sentence(name=f"threshold{end}", title=f"Which threshold?{of}", short="Threshold", text=text)
+        return Sentence(name="threshold", title="Which threshold?", short="Threshold", text=text)
     overall = youden(scored)
     low, high = by_cluster(clusters, youden) or (None, None)
     others = [at for at, _ in tried]
@@ -391,12 +394,12 @@ def threshold(made: Written, end: str = "", of: str = "") -> Table | Sentence:
     fixed = Estimate(*interval(told, clusters=names), len(names))
     mean = fsum(others) / len(others)
     return Table(
-        name=f"threshold{end}",
-        title=f"Which threshold?{of}",
+        name="threshold",
+        title="Which threshold?",
         short="Threshold",
         note=f"By Youden's J on cosines of {made.embedder}. For each directive the threshold is chosen on the others "
         "and tried on its own programs. Intervals are over directives.",
-        columns=(Column("Figure"), Column("Value", "number"), Column("Meaning")),
+        columns=columns("Figure | Value: number | Meaning"),
         rows=(
             Row(("Threshold", Estimate(overall, low, high, len(scored)), "by all directives")),
             Row(("Chosen on others", Estimate(mean, min(others), max(others)), "mean, and smallest to largest")),
@@ -406,7 +409,7 @@ def threshold(made: Written, end: str = "", of: str = "") -> Table | Sentence:
     )
 
 
-def averaging(made: Written, end: str = "", of: str = "") -> Lines:
+def averaging(made: Written) -> Lines:
     """AUC when the first S summaries of a program are averaged."""
     points = []
     for several in range(1, made.summaries + 1):
@@ -419,8 +422,8 @@ def averaging(made: Written, end: str = "", of: str = "") -> Lines:
         if area.value is not None:
             points.append(Point(Estimate(several), area))
     return Lines(
-        name=f"averaging{end}",
-        title=f"What averaging summaries gains{of}",
+        name="averaging",
+        title="What averaging summaries gains",
         short="Averaging",
         note=f"AUC of the mean cosine of a program's first summaries, by {made.embedder}; the first one is greedy. "
         "Bands are intervals over directives."
@@ -435,7 +438,7 @@ def averaging(made: Written, end: str = "", of: str = "") -> Lines:
 # --------------------------------------------------------------------------- lists to read
 
 
-def to_read(made: Written, end: str = "", of: str = "") -> Iterator[Table | Sentence]:
+def to_read(made: Written) -> Iterator[Table | Sentence]:
     """The programs of which tests and similarity say different things."""
     for name, short, passes, title, note in (
         ("similar-failing", "Similar, fail", False, "Similar, but failing", "Tests catch here what words hide."),
@@ -457,26 +460,19 @@ def to_read(made: Written, end: str = "", of: str = "") -> Iterator[Table | Sent
             cells = (each.item.key, each.program.cosine, words, each.item.text, row.temperature, verdict)
             rows.append(Row(cells, links=(each.link,)))
         if not rows:
-            yield Sentence(name=f"{name}{end}", title=f"{title}{of}", short=short, text="There is no such program.")
+            yield Sentence(name=f"{name}", title=f"{title}", short=short, text="There is no such program.")
             continue
         yield Table(
-            name=f"{name}{end}",
-            title=f"{title}{of}",
+            name=f"{name}",
+            title=f"{title}",
             short=short,
             note=f"{note} Cosine by {made.embedder}.",
-            columns=(
-                Column("Directive"),
-                Column("Cosine", "number", "up"),
-                Column("First summary"),
-                Column("Words"),
-                Column("Temperature", "number"),
-                Column("Verdict"),
-            ),
+            columns=columns("Directive | Cosine: number up | First summary | Words | Temperature: number | Verdict"),
             rows=tuple(rows),
         )
 
 
-def by_directive(made: Written, end: str = "", of: str = "") -> Table:
+def by_directive(made: Written) -> Table:
     """One row a directive: its programs, and the range of their cosines."""
     rows = []
     for item in made.items:
@@ -488,18 +484,13 @@ def by_directive(made: Written, end: str = "", of: str = "") -> Table:
         cells = (item.key, words, drawn, len(own), passing, span, agreement)
         rows.append(Row(cells, links=(Link(item.run_id, item.id),)))
     return Table(
-        name=f"directives{end}",
-        title=f"By directive{of}",
+        name="directives",
+        title="By directive",
         short="Directives",
         note=f"Cosines by {made.embedder}: the mean over different programs, and the range over all their summaries.",
-        columns=(
-            Column("Directive"),
-            Column("Words"),
-            Column("Programs", "count"),
-            Column("Different", "count"),
-            Column("Passing", "number", "up"),
-            Column("Cosine", "number", "up"),
-            Column("Agreement", "number", "up"),
+        columns=columns(
+            "Directive | Words | Programs: count | Different: count | Passing: number up | "
+            "Cosine: number up | Agreement: number up"
         ),
         rows=tuple(rows),
     )

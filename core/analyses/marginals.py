@@ -29,6 +29,8 @@ from core.figures import (
     Row,
     Sentence,
     Table,
+    columns,
+    one_of,
 )
 from core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, counted
 from core.metrics.paired import fair_coin, holm
@@ -132,8 +134,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     outcomes = reader.outcomes(run_ids, (view.rows, view.columns), facet=FACET, measures=(PASSES,), noise=IDENTITY)
     yield tests(view, cells, outcomes if PASSES in view.measures else ())
     for run_id in run_ids:
-        end, of = ("", "") if len(run_ids) == 1 else (f"-{run_id}", f", run {run_id}")
-        yield meanings(reader, run_id, end, of)
+        yield from one_of(run_ids, run_id, [meanings(reader, run_id)])
 
 
 @dataclass(frozen=True)
@@ -305,7 +306,7 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
     )
 
 
-def meanings(reader: Reader, run_id: int, end: str = "", of: str = "") -> Table:
+def meanings(reader: Reader, run_id: int) -> Table:
     """How often each transformation applied, and how often it changed the meaning after all."""
     totals = reader.totals(run_id)
     refused: dict[str, list[tuple[str, int]]] = {}
@@ -319,17 +320,13 @@ def meanings(reader: Reader, run_id: int, end: str = "", of: str = "") -> Table:
             share = Estimate(*interval([1.0] * (tried - kept) + [0.0] * kept), tried) if tried else None
             rows.append(Row((change, tried, tried - kept, share, sum(n for _, n in why), why[0][0] if why else None)))
     return Table(
-        name=f"meanings{end}",
-        title=f"Rewrites that changed the meaning{of}",
+        name="meanings",
+        title="Rewrites that changed the meaning",
         short="Meanings",
         note="Judged by the project's own tests; those that fail are left out of every other figure.",
-        columns=(
-            Column("Transformation"),
-            Column("Judged", "count"),
-            Column("Changed the meaning", "count"),
-            Column("Share", "number", "down"),
-            Column("Refused", "count"),
-            Column("Most often because"),
+        columns=columns(
+            "Transformation | Judged: count | Changed the meaning: count | Share: number down | "
+            "Refused: count | Most often because"
         ),
         rows=tuple(rows),
     )

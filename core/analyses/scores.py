@@ -28,6 +28,8 @@ from core.figures import (
     Sentence,
     Series,
     Table,
+    columns,
+    one_of,
 )
 from core.kinds import Kind, Measure, article, counted, few, task
 from core.metrics.registry import Metric, metric
@@ -51,18 +53,20 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     kind = task(runs[0].task)
     yield running(kind, {run.id: reader.running(run.id) for run in runs})
     for run in runs:
-        end = "" if len(runs) == 1 else f"-{run.id}"
-        of = "" if len(runs) == 1 else f", run {run.id}"
-        items = [item for item in reader.items(run.id) if not item.extra]
-        yield spread(items, run, chosen.get("measure", ""), end, of)
-        if reader.metrics(run.id):
-            yield _metric(reader, run, chosen.get("metric", ""), end, of)
-        yield scores(run, end, of)
-        yield from files(items, run, end, of)
-        yield from by_facet(reader, run, items, end, of)
-        yield from _metrics(reader, run, end, of)
+        yield from one_of(run_ids, run.id, _of_run(reader, run, chosen))
     if len(runs) > 1:
         yield from _comparisons(reader, run_ids)
+
+
+def _of_run(reader: Reader, run: RunRow, chosen: Mapping[str, str]) -> Iterator[Figure]:
+    items = [item for item in reader.items(run.id) if not item.extra]
+    yield spread(items, run, chosen.get("measure", ""))
+    if reader.metrics(run.id):
+        yield _metric(reader, run, chosen.get("metric", ""))
+    yield scores(run)
+    yield from files(items, run)
+    yield from by_facet(reader, run, items)
+    yield from _metrics(reader, run)
 
 
 def estimate(score: Score) -> Estimate:
@@ -115,7 +119,7 @@ def _order(kind: Kind) -> str:
     return f"Means are over the {kind.nouns} seen so far,"
 
 
-def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "", end: str = "", of: str = "") -> Histogram:
+def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "") -> Histogram:
     """How a measure is spread over the items that have it."""
     kind = task(run.task)
     known = [each for each in kind.averaged if any(each.name in item.measures for item in items)]
@@ -124,8 +128,8 @@ def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "", end: str = "
     called = f"judged {kind.noun}" if measure.name == kind.headline else kind.noun
     options = {each.name: each.title for each in known}
     return Histogram(
-        name=f"spread{end}",
-        title=f"{kind.nouns.capitalize()} by {measure.title}{of}",
+        name="spread",
+        title=f"{kind.nouns.capitalize()} by {measure.title}",
         short="Spread",
         note=f"{counted(len(values), called)} by {measure.title}",
         choices=(Choice("measure", "Measure", options, measure.name),) if len(known) > 1 else (),
@@ -141,12 +145,12 @@ def spread(items: Sequence[ItemRow], run: RunRow, wanted: str = "", end: str = "
     )
 
 
-def scores(run: RunRow, end: str = "", of: str = "") -> Table:
+def scores(run: RunRow) -> Table:
     """Every measure of the run with its interval."""
     kind = task(run.task)
     return Table(
-        name=f"scores{end}",
-        title=f"Scores of the run{of}",
+        name="scores",
+        title="Scores of the run",
         short="Scores",
         columns=(
             Column("Measure"),
@@ -162,7 +166,7 @@ def scores(run: RunRow, end: str = "", of: str = "") -> Table:
     )
 
 
-def files(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") -> Iterator[Table]:
+def files(items: Sequence[ItemRow], run: RunRow) -> Iterator[Table]:
     """Measures by file; a row leads to the file's items, the worst first. Nothing where items have no file.
 
     Items whose files were written for the run stand in it by themselves.
@@ -179,8 +183,8 @@ def files(items: Sequence[ItemRow], run: RunRow, end: str = "", of: str = "") ->
     shown = _worth_columns(kind, {name for item in items for name in item.measures})
     places = sorted(by_path, key=lambda place: (by_path[place][0].path, place))  # problems as in their benchmark
     yield Table(
-        name=f"files{end}",
-        title=f"By {place}{of}",
+        name="files",
+        title=f"By {place}",
         short=f"{place.capitalize()}s",
         columns=(
             Column(place.capitalize(), tip=f"Opens the {kind.nouns} of a file one after the other"),
@@ -229,7 +233,7 @@ def worst_first(kind: Kind, items: Sequence[ItemRow]) -> tuple[Link, ...]:
     return tuple(Link(item.run_id, item.id) for *_, item in sorted(judged, key=lambda each: each[:2]))
 
 
-def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow], end: str = "", of: str = "") -> Iterator[Table]:
+def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow]) -> Iterator[Table]:
     """Measures by what the items are."""
     kind, facets = task(run.task), reader.facets(run.id)
     if not facets:
@@ -241,8 +245,8 @@ def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow], end: str = "
         cells = [estimate(row.scores[each.name]) if each.name in row.scores else None for each in shown]
         rows.append(Row((row.facet, row.value, row.items, *cells), links=worst_first(kind, inside)))
     yield Table(
-        name=f"facets{end}",
-        title=f"By kind{of}",
+        name="facets",
+        title="By kind",
         short="Kinds",
         note=f"Scores of the run by what its {kind.nouns} are.",
         columns=(
@@ -255,14 +259,14 @@ def by_facet(reader: Reader, run: RunRow, items: Sequence[ItemRow], end: str = "
     )
 
 
-def _metric(reader: Reader, run: RunRow, wanted: str, end: str, of: str) -> Histogram:
+def _metric(reader: Reader, run: RunRow, wanted: str) -> Histogram:
     """One metric of every judged sample, passing ones against failing ones."""
     known = reader.metrics(run.id)
     shown = metric(next(name for name in (wanted, FIRST_METRIC, *known) if name in known))
     rows = reader.scored(run.id, shown.name)
     return Histogram(
-        name=f"metric{end}",
-        title=f"{shown.title} against the verdict{of}",
+        name="metric",
+        title=f"{shown.title} against the verdict",
         short="Metrics",
         note=told([row.value for row in rows], [row.passed for row in rows]),
         choices=(Choice("metric", "Metric", {name: metric(name).title for name in known}, shown.name),),
@@ -288,7 +292,7 @@ def told(values: Sequence[float], passed: Sequence[bool]) -> str:
     return f"AUC {area:.2f} · {'no correlation' if correlation is None else f'r {correlation:+.2f}'} · {said}"
 
 
-def _metrics(reader: Reader, run: RunRow, end: str, of: str) -> Iterator[Table]:
+def _metrics(reader: Reader, run: RunRow) -> Iterator[Table]:
     """Each metric in place of the verdict, and how well it tells what passes."""
     rows = []
     for name in reader.metrics(run.id):
@@ -300,16 +304,13 @@ def _metrics(reader: Reader, run: RunRow, end: str, of: str) -> Iterator[Table]:
             rows.append(Row((*cells, point_biserial(values, passed))))
     if rows:
         yield Table(
-            name=f"metrics{end}",
-            title=f"Metrics in place of the tests{of}",
+            name="metrics",
+            title="Metrics in place of the tests",
             short="Metrics",
             note="AUC: the chance that a passing reconstruction has the larger value; 0.5 tells nothing.",
-            columns=(
-                Column("Metric"),
-                Column("Mean", "number", "up"),
-                Column("Lift", "signed", "up"),
-                Column("Tells passing apart (AUC)", "number", "up"),
-                Column("Correlation with passing (r)", "signed", "up"),
+            columns=columns(
+                "Metric | Mean: number up | Lift: signed up | Tells passing apart (AUC): number up | "
+                "Correlation with passing (r): signed up"
             ),
             rows=tuple(rows),
         )

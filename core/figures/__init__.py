@@ -10,9 +10,9 @@ A value that is not defined is None or left out: never 0, never NaN (`Estimate` 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, get_args
 
 Form = Literal["number", "signed", "share", "count"]
 """How a value is written: 0.21, +0.21, 21 %, 12."""
@@ -183,6 +183,19 @@ class Column:
     bar: bool = False
 
 
+def columns(text: str) -> tuple[Column, ...]:
+    """Columns in short, e.g. `Metric | Mean: number | AUC: number up`: label, then form and the better direction."""
+    return tuple(_column(each) for each in text.split(" | "))
+
+
+def _column(text: str) -> Column:
+    label, _, rest = text.partition(": ")
+    form, _, better = rest.partition(" ")
+    if form not in ("", "text", *get_args(Form)) or better not in get_args(Better):
+        raise ValueError(f"{text!r} says no form or direction of a column")
+    return Column(label, form or "text", better)  # type: ignore[arg-type]  # checked above
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One row of a table, one value a column."""
@@ -306,3 +319,13 @@ class Sentence(_Titled):
 
 
 Figure = Scatter | Lines | Bars | Histogram | Grid | Table | Sentence
+
+
+def one_of(runs: Sized, run: int, figures: Iterable[Figure]) -> Iterator[Figure]:
+    """The figures of one run, which say which one where there are several."""
+    for figure in figures:
+        yield (
+            figure
+            if len(runs) == 1
+            else replace(figure, name=f"{figure.name}-{run}", title=f"{figure.title}, run {run}")
+        )

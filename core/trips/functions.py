@@ -32,32 +32,19 @@ class Functions:
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
         """`versions` are of the judged codebase."""
-        self._files = {file.path: file for file in judged.codebase.files}
+        self._files = judged.files
         self._judged, self._versions, self._settings = judged, versions, settings
         self._found: dict[str, tuple[Function, Region]] = {}
-        self._dropped: list[str] = []
+        self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
-        admitted = 0
-        keys = self._drawn(seed, report)
-
-        def beat() -> None:
-            report("admitting functions", admitted, wanted)
 
         def item_of(key: str) -> Item:
             return known.get(key) or self._item(key)
 
-        with closing(in_order(item_of, keys, self._settings.oracle.workers or 1, beat)) as items:
-            while admitted < wanted:
-                beat()
-                item = next(items, None)
-                if item is None:
-                    return
-                admitted += item.admitted
-                if not item.admitted:
-                    self._dropped.append(item.reason)
-                yield item
+        keys, workers = self._drawn(seed, report), self._settings.oracle.workers
+        return draw_items(keys, item_of, wanted, report, "admitting functions", self._dropped, workers)
 
     def _drawn(self, seed: int, report: Report) -> list[str]:
         buckets: dict[str, list[str]] = {}
@@ -109,7 +96,7 @@ class Functions:
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when the project has fewer functions than were asked for. Raises ProjectError when it has none."""
         if wanted and not admitted:
-            why = Counter(self._dropped).most_common(1)
+            why = Counter(item.reason for item in self._dropped).most_common(1)
             told = f": {why[0][0]}" if why else ": the tests run no function that does something"
             raise ProjectError(
                 f"No function of this project can be used{told}.", "Add tests that check what the functions do."
