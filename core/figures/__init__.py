@@ -323,9 +323,5 @@ Figure = Scatter | Lines | Bars | Histogram | Grid | Table | Sentence
 
 def one_of(runs: Sized, run: int, figures: Iterable[Figure]) -> Iterator[Figure]:
     """The figures of one run, which say which one where there are several."""
-    for figure in figures:
-        yield (
-            figure
-            if len(runs) == 1
-            else replace(figure, name=f"{figure.name}-{run}", title=f"{figure.title}, run {run}")
-        )
+    name, title = (f"-{run}", f", run {run}") if len(runs) > 1 else ("", "")
+    return (replace(figure, name=figure.name + name, title=figure.title + title) for figure in figures)

@@ -9,7 +9,8 @@ from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
 
-from core.metrics.codebleu import Gram, TooLargeError, codebleu, crystalbleu
+from core.metrics.codebleu import Gram, codebleu, crystalbleu
+from core.metrics.dataflow import TooLargeError
 from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match
 from core.metrics.syntax import same_syntax_tree
 

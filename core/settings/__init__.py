@@ -1,8 +1,8 @@
 """Typed settings, versioned and passed in; never a global.
 
 Each field says what its option, its row in the run dialog and its check are made from (`core/settings/setting.py`).
-A method's own settings are a class of their own in `core/settings/methods.py`, a part of `RunSettings`; its entry in
-`core/kinds.py` names them.
+A method's own settings are a class of their own in `core/settings/methods.py`, a part of `RunSettings`; `core/kinds`
+says which it has.
 """
 
 from __future__ import annotations

@@ -13,12 +13,11 @@ from core.trips.opening import opener
 
 ROOT = Path(__file__).parents[2]
 NAMING = {
-    "core/kinds.py": "the registry",
+    "core/kinds/methods.py": "the registry",
     "core/analyses/registry.py": "an analysis bears the name of its method",
     "core/settings/__init__.py": "a run is SynthesisRTC unless something else is asked for",
     "core/source/directives.py": "a field of its files",
-    "core/store/decoding.py": "a column of items",
-    "core/store/encoding.py": "likewise",
+    "core/store/encoding.py": "a column of items",
     "core/store/export.py": "likewise",
     "core/trips/directive.py": "the kind of its items",
 }

@@ -17,7 +17,8 @@ import sacrebleu
 from rapidfuzz.distance import Levenshtein
 
 from core.generation import TokenVectors
-from core.metrics.codebleu import TooLargeError, codebleu, crystalbleu, shared_ngrams
+from core.metrics.codebleu import codebleu, crystalbleu, shared_ngrams
+from core.metrics.dataflow import TooLargeError
 from core.metrics.greedy_match import f_score, matched
 from core.metrics.pairs import NAMES, PARTS, all_scores, scores
 from core.metrics.similarity import bleu, code_scores

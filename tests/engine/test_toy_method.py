@@ -27,7 +27,7 @@ from ui.report.page import write_report
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds._KINDS, "twice", TWICE)
+    monkeypatch.setitem(kinds.METHODS, "twice", TWICE)
 
 
 @pytest.fixture

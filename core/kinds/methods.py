@@ -1,177 +1,14 @@
-"""The methods there are, as plain data: what each is called, what it makes and measures, and its defaults.
-
-Quick to import: the window reads it before the engine is loaded. A new method is one entry here, with its trip and its
-analysis; nothing else names a method.
-"""
+"""The methods there are, as plain data. A new method is one entry here, with its trip and its analysis."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from itertools import combinations
-from pathlib import Path
 from types import MappingProxyType
 
-from core.errors import UserError
 from core.generation import Role
+from core.kinds.kind import METHODS, Kind, Measure, RoleName
 from core.settings import CosmeticSettings, RunSettings
-from core.types import FEW
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A figure that a method gives every item; its mean over items, with an interval, is a figure of the run.
-
-    Attributes:
-        name: as it is stored and printed, e.g. `rtc`.
-        title: for a column or a label.
-        tip: one sentence: what it says.
-        lowest, highest: what an item's value can be.
-        higher_is_better: None where neither is better.
-        count: a number of things, shown as it is, never averaged.
-        solved: the least value that counts as solved where halfway between worst and best says nothing.
-        less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
-    """
-
-    name: str
-    title: str
-    tip: str
-    lowest: float = 0.0
-    highest: float = 1.0
-    higher_is_better: bool | None = True
-    count: bool = False
-    less: tuple[str, str] | None = None
-    solved: float | None = None
-
-    def solves(self, value: float) -> bool:
-        """Whether an item with this value counts as solved: more than halfway to the best, unless `solved` says."""
-        return self.goodness(value) > 0.5 if self.solved is None else value >= self.solved
-
-    def goodness(self, value: float) -> float:
-        """Where a value stands between the worst, 0, and the best, 1."""
-        share = (value - self.lowest) / (self.highest - self.lowest)
-        return 1.0 - share if self.higher_is_better is False else share
-
-
-@dataclass(frozen=True, slots=True)
-class RoleName:
-    """What samples of a role are called in one method: in a sentence, and as the paper's sign.
-
-    `judged`: whether tests judge its code; a word that was guessed is scored only.
-    """
-
-    title: str
-    sign: str
-    judged: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One method.
-
-    Attributes:
-        title, tip: for people to choose it by.
-        noun: what one item is called; `nouns` are several.
-        draws_from: the part of RunSettings that says which items are drawn: `region`, `edit` or
-            `benchmark`.
-        chained: whether its samples are the links of one chain, rather than branches of a tree.
-        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
-            an item beside their scores; empty where there is nothing to say.
-        draws_functions: whether a project's own functions are taken where nothing else is named.
-        needs_python: whether the project must hold Python files.
-        selects_code: whether code that a person selects can be an item.
-        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
-        describable: whether a person may describe an item in the model's place.
-        takes_words: where the function stands that takes words a person writes down for an item, `module:name`; it is
-            given the words, the head of their function and tests, and raises what is wrong. Empty where none does.
-        models: whether models make its samples; without, all are given.
-        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
-        groups_files: whether items of one file are best worked on one after the other, since the model has read it.
-        judged: what became of a result, as the end of a sentence.
-        baseline: the uninformative utterance as a person reads it.
-        roles: the roles its trees have, with their names.
-        measures: its figures; `headline` names the one that lists, status line and comparisons show.
-        tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
-        metrics: pair scores of reconstructions shown beside the headline, each with what it says.
-        samples: by role, how many samples of it models make of one item at most.
-        demo: the file in `resources` that its demonstration runs on; empty for the demo project.
-        opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
-        checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
-        analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
-        settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
-            or `benchmark.file`. What no method names all of them have.
-        sandboxed: whether a run with these settings runs target code.
-        forward_temperature, backward_temperature: the paper's.
-        backward_max_tokens: room for an answer.
-    """
-
-    name: str
-    title: str
-    tip: str
-    noun: str
-    draws_from: str
-    needs_python: bool
-    judged: str
-    baseline: str
-    roles: Mapping[Role, RoleName]
-    measures: tuple[Measure, ...]
-    headline: str
-    samples: Callable[[RunSettings], Mapping[Role, int]]
-    opens: str
-    analyses: tuple[str, ...]
-    forward_temperature: float
-    backward_temperature: float
-    backward_max_tokens: int
-    tally: tuple[str, str] | None = None
-    checks: str = ""
-    selects_code: bool = False
-    measured_by: tuple[str, ...] = ()
-    describable: bool = False
-    takes_words: str = ""
-    draws_functions: bool = False
-    chained: bool = False
-    remarks: str = ""
-    models: bool = True
-    fills_gaps: bool = False
-    groups_files: bool = False
-    metrics: Mapping[str, str] = field(default_factory=dict)
-    settings: tuple[str, ...] = ()
-    demo: tuple[str, ...] = ()
-    sandboxed: Callable[[RunSettings], bool] = lambda settings: True
-
-    def has(self, path: str) -> bool:
-        """Whether the setting of that path says something to its runs."""
-        return _names(self, path) or not any(_names(kind, path) for kind in TASKS.values())
-
-    @property
-    def nouns(self) -> str:
-        """What several items are called."""
-        return f"{self.noun}s"
-
-    @property
-    def averaged(self) -> tuple[Measure, ...]:
-        """The measures whose mean over items says something."""
-        return tuple(measure for measure in self.measures if not measure.count)
-
-    @property
-    def difference(self) -> Measure | None:
-        """What stands beside the headline: the first other measure that can lie on both sides of 0."""
-        others = (measure for measure in self.averaged if measure.name != self.headline)
-        return next((measure for measure in others if measure.lowest < 0), None)
-
-    @property
-    def secondary(self) -> str:
-        """The name of `difference`; empty where there is none."""
-        return self.difference.name if self.difference else ""
-
-    def measure(self, name: str) -> Measure:
-        """The measure of that name. Raises KeyError."""
-        return {measure.name: measure for measure in self.measures}[name]
-
-
-def _names(kind: Kind, path: str) -> bool:
-    return any(path == name or path.startswith(f"{name}.") for name in kind.settings)
-
 
 _ROUND_TRIP = ("forward_samples", "backward_samples", "forward_temperature", "backward_temperature")
 
@@ -251,7 +88,7 @@ _ROUND_TRIP_MEASURES = (
 CONDITIONS = ("cut", "shown", "limited")
 """The measures that say under what conditions an item was made, not what came of it."""
 
-_KINDS: dict[str, Kind] = {
+METHODS |= {
     kind.name: kind
     for kind in (
         Kind(
@@ -270,7 +107,6 @@ _KINDS: dict[str, Kind] = {
             samples=_round_trip,
             opens="core.trips.synthesis:open_synthesis",
             describable=True,
-            analyses=("scores",),
             forward_temperature=0.8,
             backward_temperature=0.1,
             backward_max_tokens=256,
@@ -285,7 +121,6 @@ _KINDS: dict[str, Kind] = {
             tip="Describe an edit of the project's history, then apply it again to the old code from the description",
             noun="edit",
             draws_from="edit",
-            needs_python=False,
             judged="the result was judged against the edit that people made",
             baseline="Edit.",
             roles=_ROUND_TRIP_ROLES,
@@ -299,7 +134,6 @@ _KINDS: dict[str, Kind] = {
             samples=_round_trip,
             opens="core.trips.editing:open_editing",
             describable=True,
-            analyses=("scores",),
             forward_temperature=1.0,
             backward_temperature=0.0,
             backward_max_tokens=384,
@@ -316,7 +150,6 @@ _KINDS: dict[str, Kind] = {
             tip="Solve the problems of a benchmark, and describe and write again their reference solutions",
             noun="problem",
             draws_from="benchmark",
-            needs_python=False,
             judged="the benchmark's own tests judged the result",
             baseline="TODO: Implement.",
             roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s"), **_ROUND_TRIP_ROLES}),
@@ -346,9 +179,7 @@ _KINDS: dict[str, Kind] = {
             tip="Describe a cell of a notebook, then write it again behind the cells before it",
             noun="cell",
             draws_from="cells",
-            needs_python=False,
             judged="it was run behind the cells before it, as the original was",
-            baseline="",
             roles=MappingProxyType({role: _ROUND_TRIP_ROLES[role] for role in (Role.FORWARD, Role.BACKWARD)}),
             measures=(
                 *(each for each in _ROUND_TRIP_MEASURES if each.name not in ("baseline", "lift")),
@@ -361,7 +192,6 @@ _KINDS: dict[str, Kind] = {
             describable=True,
             demo=("benchmark", "tour.ipynb"),
             checks="core.trips.notebook:check_notebook",
-            analyses=("scores",),
             forward_temperature=0.8,
             backward_temperature=0.1,
             backward_max_tokens=384,
@@ -374,9 +204,7 @@ _KINDS: dict[str, Kind] = {
             tip="From words to code, to words, to code ...: does the program keep its meaning?",
             noun="problem",
             draws_from="benchmark",
-            needs_python=False,
             judged="the outputs under the problem's tests were compared from program to program",
-            baseline="",
             roles=MappingProxyType(
                 {
                     Role.SOLVE: RoleName("first program", "pl₀"),
@@ -427,9 +255,7 @@ _KINDS: dict[str, Kind] = {
             tip="Write programs from a directive, summarise each, and hold the summary against the directive",
             noun="directive",
             draws_from="benchmark",
-            needs_python=False,
             judged="the directive's tests judged the programs, and an embedding model their summaries",
-            baseline="",
             roles=MappingProxyType({Role.SOLVE: RoleName("program", "p"), Role.FORWARD: RoleName("summary", "s")}),
             measures=(
                 Measure(
@@ -468,7 +294,6 @@ _KINDS: dict[str, Kind] = {
             draws_from="cosmetic",
             needs_python=True,
             judged="the project's own tests judged the result",
-            baseline="",
             roles=MappingProxyType(
                 {
                     Role.TRANSFORM: RoleName("variant", "v"),
@@ -498,17 +323,13 @@ _KINDS: dict[str, Kind] = {
         ),
     )
 }
-TASKS: Mapping[str, Kind] = MappingProxyType(_KINDS)
-"""What a person chooses among."""
 IMPORTED = Kind(
     name="imported",
     title="Imported samples",
     tip="Programs that somebody else's system wrote for a benchmark",
     noun="problem",
     draws_from="samples",
-    needs_python=False,
     judged="the benchmark's own tests judged the result, or the file's verdicts were taken",
-    baseline="",
     roles=MappingProxyType({Role.SOLVE: RoleName("solution", "s")}),
     measures=(
         Measure("pass@1", "pass@1", "Chance that a program of the problem passes"),
@@ -521,7 +342,6 @@ IMPORTED = Kind(
     tally=("passes", "judged"),
     samples=lambda settings: {Role.SOLVE: 1},
     opens="core.trips.imported:open_imported",
-    analyses=("scores",),
     forward_temperature=0.0,
     backward_temperature=0.0,
     backward_max_tokens=512,
@@ -529,80 +349,5 @@ IMPORTED = Kind(
 )
 """A run of what was found in a file; no model is asked, so nobody chooses it."""
 
-FIRST_KIND = _KINDS["synthesis"]
+FIRST_KIND = METHODS["synthesis"]
 """Whose words the window uses before there is a run."""
-
-
-def task(name: str) -> Kind:
-    """The kind of that name. Raises UserError naming those there are."""
-    if (kind := known(name)) is None:
-        raise UserError(f"There is no task {name!r}.", f"Name one of these: {', '.join(TASKS)}.")
-    return kind
-
-
-def known(name: str) -> Kind | None:
-    """The kind of a stored run, None where this version does not know it."""
-    return IMPORTED if name == IMPORTED.name else TASKS.get(name)
-
-
-def noun(name: str) -> str:
-    """What one item of a stored run is called, whatever its task."""
-    kind = known(name)
-    return kind.noun if kind else "item"
-
-
-def role_title(name: str, role: str) -> str:
-    """What samples of a role are called in a task."""
-    kind = known(name)
-    names = kind.roles if kind else {}
-    return names[Role(role)].title if role in names else role
-
-
-def article(noun: str) -> str:
-    """`a region`, `an edit`."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 region`, `40 regions`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def few(number: int, noun: str, more: str = "") -> str:
-    """`Only 8 regions: few to judge by.` below FEW; `more` follows the noun. Empty from FEW on, and for none at all."""
-    return f"Only {counted(number, noun)}{more}: few to judge by." if 0 < number < FEW else ""
-
-
-def configured(settings: RunSettings, name: str) -> RunSettings:
-    """The settings for a task, with its own temperatures and room. Raises UserError: no such task."""
-    kind = task(name)
-    return replace(
-        settings,
-        task=kind.name,
-        forward_temperature=kind.forward_temperature,
-        backward_temperature=kind.backward_temperature,
-        backward_max_tokens=kind.backward_max_tokens,
-    )
-
-
-def for_selected_code(settings: RunSettings) -> RunSettings:
-    """The settings as they are if their task takes selected code, else those of the first task that does."""
-    if task(settings.task).selects_code:
-        return settings
-    return configured(settings, next(kind.name for kind in TASKS.values() if kind.selects_code))
-
-
-def for_words(settings: RunSettings, words: str, header: str, tests: str) -> RunSettings:
-    """The settings of a run on words that a person wrote down, for the first task that takes such."""
-    kind = next(kind for kind in TASKS.values() if kind.takes_words)
-    wanted = replace(settings.directive, words=words, header=header, tests=tests)
-    return replace(configured(settings, kind.name), regions=1, directive=wanted)
-
-
-def project_of(settings: RunSettings, project: Path | None) -> Path | None:
-    """Where a run takes its items from: a file of items stands for its own folder where no project is named."""
-    drawn = task(settings.task).draws_from
-    file = {"region": None, "edit": settings.edit.file}.get(drawn, settings.benchmark.file)
-    if task(settings.task).takes_words and settings.directive.words is not None:
-        return project or Path.cwd()
-    return project or (Path(file).resolve().parent if file else None)

@@ -1,0 +1,107 @@
+"""The methods there are: what each is called, what it makes and measures, and its defaults.
+
+Quick to import: the window reads it before the engine is loaded. Nothing outside `core/kinds/methods.py` and the
+method's own modules names a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+
+from core.errors import UserError
+from core.generation import Role
+from core.kinds.kind import METHODS as METHODS
+from core.kinds.kind import Kind as Kind
+from core.kinds.kind import Measure as Measure
+from core.kinds.kind import RoleName as RoleName
+from core.kinds.methods import CONDITIONS as CONDITIONS
+from core.kinds.methods import COSMETIC_CHANGES as COSMETIC_CHANGES
+from core.kinds.methods import COSMETIC_PAIRS as COSMETIC_PAIRS
+from core.kinds.methods import FIRST_KIND as FIRST_KIND
+from core.kinds.methods import IDENTITY as IDENTITY
+from core.kinds.methods import IMPORTED as IMPORTED
+from core.kinds.methods import TOGETHER as TOGETHER
+from core.kinds.methods import cosmetic_changes as cosmetic_changes
+from core.settings import RunSettings
+from core.types import FEW
+
+TASKS: Mapping[str, Kind] = MappingProxyType(METHODS)
+"""What can be chosen, by name."""
+
+
+def task(name: str) -> Kind:
+    """The kind of that name. Raises UserError naming those there are."""
+    if (kind := known(name)) is None:
+        raise UserError(f"There is no task {name!r}.", f"Name one of these: {', '.join(TASKS)}.")
+    return kind
+
+
+def known(name: str) -> Kind | None:
+    """The kind of a stored run, None where this version does not know it."""
+    return IMPORTED if name == IMPORTED.name else TASKS.get(name)
+
+
+def noun(name: str) -> str:
+    """What one item of a stored run is called, whatever its task."""
+    kind = known(name)
+    return kind.noun if kind else "item"
+
+
+def role_title(name: str, role: str) -> str:
+    """What samples of a role are called in a task."""
+    kind = known(name)
+    names = kind.roles if kind else {}
+    return names[Role(role)].title if role in names else role
+
+
+def article(noun: str) -> str:
+    """`a region`, `an edit`."""
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 region`, `40 regions`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def few(number: int, noun: str, more: str = "") -> str:
+    """`Only 8 regions: few to judge by.` below FEW; `more` follows the noun. Empty from FEW on, and for none at all."""
+    return f"Only {counted(number, noun)}{more}: few to judge by." if 0 < number < FEW else ""
+
+
+def configured(settings: RunSettings, name: str) -> RunSettings:
+    """The settings for a task, with its own temperatures and room. Raises UserError: no such task."""
+    kind = task(name)
+    return replace(
+        settings,
+        task=kind.name,
+        forward_temperature=kind.forward_temperature,
+        backward_temperature=kind.backward_temperature,
+        backward_max_tokens=kind.backward_max_tokens,
+    )
+
+
+def for_selected_code(settings: RunSettings) -> RunSettings:
+    """The settings as they are if their task takes selected code, else those of the first task that does."""
+    if task(settings.task).selects_code:
+        return settings
+    return configured(settings, next(kind.name for kind in TASKS.values() if kind.selects_code))
+
+
+def for_words(settings: RunSettings, words: str, header: str, tests: str) -> RunSettings:
+    """The settings of a run on words that a person wrote down, for the first task that takes such."""
+    kind = next(kind for kind in TASKS.values() if kind.takes_words)
+    wanted = replace(settings.directive, words=words, header=header, tests=tests)
+    return replace(configured(settings, kind.name), regions=1, directive=wanted)
+
+
+def project_of(settings: RunSettings, project: Path | None) -> Path | None:
+    """Where a run takes its items from: a file of items stands for its own folder where no project is named."""
+    drawn = task(settings.task).draws_from
+    file = {"region": None, "edit": settings.edit.file}.get(drawn, settings.benchmark.file)
+    if task(settings.task).takes_words and settings.directive.words is not None:
+        return project or Path.cwd()
+    return project or (Path(file).resolve().parent if file else None)

@@ -1,0 +1,168 @@
+"""What a method is to whoever shows, exports or compares its runs: names, measures, defaults, where its parts are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from core.generation import Role
+from core.settings import RunSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure that a method gives every item; its mean over items, with an interval, is a figure of the run.
+
+    Attributes:
+        name: as it is stored and printed, e.g. `rtc`.
+        title: for a column or a label.
+        tip: one sentence: what it says.
+        lowest, highest: what an item's value can be.
+        higher_is_better: None where neither is better.
+        count: a number of things, shown as it is, never averaged.
+        solved: the least value that counts as solved where halfway between worst and best says nothing.
+        less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
+    """
+
+    name: str
+    title: str
+    tip: str
+    lowest: float = 0.0
+    highest: float = 1.0
+    higher_is_better: bool | None = True
+    count: bool = False
+    less: tuple[str, str] | None = None
+    solved: float | None = None
+
+    def solves(self, value: float) -> bool:
+        """Whether an item with this value counts as solved: more than halfway to the best, unless `solved` says."""
+        return self.goodness(value) > 0.5 if self.solved is None else value >= self.solved
+
+    def goodness(self, value: float) -> float:
+        """Where a value stands between the worst, 0, and the best, 1."""
+        share = (value - self.lowest) / (self.highest - self.lowest)
+        return 1.0 - share if self.higher_is_better is False else share
+
+
+@dataclass(frozen=True, slots=True)
+class RoleName:
+    """What samples of a role are called in one method: in a sentence, and as the paper's sign.
+
+    `judged`: whether tests judge its code; a word that was guessed is scored only.
+    """
+
+    title: str
+    sign: str
+    judged: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One method.
+
+    Attributes:
+        title, tip: for people to choose it by.
+        noun: what one item is called; `nouns` are several.
+        draws_from: the part of RunSettings that says which items are drawn: `region`, `edit` or
+            `benchmark`.
+        chained: whether its samples are the links of one chain, rather than branches of a tree.
+        remarks: where the function stands, `module:name`, that says in words what is to be known of single samples of
+            an item beside their scores; empty where there is nothing to say.
+        draws_functions: whether a project's own functions are taken where nothing else is named.
+        needs_python: whether the project must hold Python files.
+        selects_code: whether code that a person selects can be an item.
+        measured_by: paths of the settings without which two runs' headlines do not compare; the first is a name.
+        describable: whether a person may describe an item in the model's place.
+        takes_words: where the function stands that takes words a person writes down for an item, `module:name`; it is
+            given the words, the head of their function and tests, and raises what is wrong. Empty where none does.
+        models: whether models make its samples; without, all are given.
+        fills_gaps: whether a model with the tokens for it may fill in the middle of a file.
+        groups_files: whether items of one file are best worked on one after the other, since the model has read it.
+        judged: what became of a result, as the end of a sentence.
+        baseline: the uninformative utterance as a person reads it.
+        roles: the roles its trees have, with their names.
+        measures: its figures; `headline` names the one that lists, status line and comparisons show.
+        tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
+        metrics: pair scores of reconstructions shown beside the headline, each with what it says.
+        samples: by role, how many samples of it models make of one item at most.
+        demo: the file in `resources` that its demonstration runs on; empty for the demo project.
+        opens: where the function that opens a source for it stands, `module:name`; loaded when a run begins.
+        checks: the same of one that reads a file of items and refuses a bad one, before a model is loaded for it.
+        analyses: names of the analyses that apply to its runs (`core.analyses.registry`).
+        settings: paths of the settings, or parts of settings, that some methods have and others have not, e.g. `chain`
+            or `benchmark.file`. What no method names all of them have.
+        sandboxed: whether a run with these settings runs target code.
+        forward_temperature, backward_temperature: the paper's.
+        backward_max_tokens: room for an answer.
+    """
+
+    name: str
+    title: str
+    tip: str
+    noun: str
+    draws_from: str
+    judged: str
+    roles: Mapping[Role, RoleName]
+    measures: tuple[Measure, ...]
+    headline: str
+    samples: Callable[[RunSettings], Mapping[Role, int]]
+    opens: str
+    forward_temperature: float
+    backward_temperature: float
+    backward_max_tokens: int
+    baseline: str = ""
+    needs_python: bool = False
+    analyses: tuple[str, ...] = ("scores",)
+    tally: tuple[str, str] | None = None
+    checks: str = ""
+    selects_code: bool = False
+    measured_by: tuple[str, ...] = ()
+    describable: bool = False
+    takes_words: str = ""
+    draws_functions: bool = False
+    chained: bool = False
+    remarks: str = ""
+    models: bool = True
+    fills_gaps: bool = False
+    groups_files: bool = False
+    metrics: Mapping[str, str] = field(default_factory=dict)
+    settings: tuple[str, ...] = ()
+    demo: tuple[str, ...] = ()
+    sandboxed: Callable[[RunSettings], bool] = lambda settings: True
+
+    def has(self, path: str) -> bool:
+        """Whether the setting of that path says something to its runs."""
+        return _names(self, path) or not any(_names(kind, path) for kind in METHODS.values())
+
+    @property
+    def nouns(self) -> str:
+        """What several items are called."""
+        return f"{self.noun}s"
+
+    @property
+    def averaged(self) -> tuple[Measure, ...]:
+        """The measures whose mean over items says something."""
+        return tuple(measure for measure in self.measures if not measure.count)
+
+    @property
+    def difference(self) -> Measure | None:
+        """What stands beside the headline: the first other measure that can lie on both sides of 0."""
+        others = (measure for measure in self.averaged if measure.name != self.headline)
+        return next((measure for measure in others if measure.lowest < 0), None)
+
+    @property
+    def secondary(self) -> str:
+        """The name of `difference`; empty where there is none."""
+        return self.difference.name if self.difference else ""
+
+    def measure(self, name: str) -> Measure:
+        """The measure of that name. Raises KeyError."""
+        return {measure.name: measure for measure in self.measures}[name]
+
+
+def _names(kind: Kind, path: str) -> bool:
+    return any(path == name or path.startswith(f"{name}.") for name in kind.settings)
+
+
+METHODS: dict[str, Kind] = {}
+"""By name; `core/kinds/methods.py` fills it."""
