@@ -10,18 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table, Tone
-from core.figures.reading import (
-    bins,
-    groups_of,
-    heat,
-    in_words,
-    marks,
-    number,
-    row_words,
-    spans,
-    tick_words,
-    ticks,
-)
+from core.figures.reading import bins, groups_of, heat, in_words, marks, number, row_words, spans, tick_words, ticks
 
 SHOWN = 20
 """Rows printed of a long table; the rest is counted, and whole with --json."""

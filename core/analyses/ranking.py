@@ -184,10 +184,7 @@ def _verdict(places: Sequence[Place]) -> str:
 
 
 def standing(
-    measure: Measure,
-    rows: Mapping[str, tuple[Values, tuple[Link, ...]]],
-    common: Sequence[str],
-    decide: bool = True,
+    measure: Measure, rows: Mapping[str, tuple[Values, tuple[Link, ...]]], common: Sequence[str], decide: bool = True
 ) -> list[Place]:
     """The places of two or more over the items `common`, the best first; without `decide` every order stays open.
 
@@ -250,13 +247,7 @@ class _Cross:
             note=note or "A row describes, a column writes; intervals are each cell's own.",
             rows=Categories("describes", names),
             columns=Categories("writes", names),
-            scale=Axis(
-                measure.title,
-                measure.lowest,
-                measure.highest,
-                better_of(measure),
-                form_of(measure),
-            ),
+            scale=Axis(measure.title, measure.lowest, measure.highest, better_of(measure), form_of(measure)),
             cells=tuple(cells),
         )
 

@@ -29,11 +29,7 @@ def _without_baseline(settings: RunSettings) -> Mapping[Role, int]:
 def _chained(settings: RunSettings) -> Mapping[Role, int]:
     first = 0 if settings.chain.start == "reference" else 1
     words, code = (1, 2) if settings.chain.cross else (0, 0)
-    return {
-        Role.SOLVE: first,
-        Role.FORWARD: settings.chain.steps + words,
-        Role.BACKWARD: settings.chain.steps + code,
-    }
+    return {Role.SOLVE: first, Role.FORWARD: settings.chain.steps + words, Role.BACKWARD: settings.chain.steps + code}
 
 
 def _programs_and_summaries(settings: RunSettings) -> Mapping[Role, int]:
@@ -137,10 +133,7 @@ METHODS |= {
             forward_temperature=1.0,
             backward_temperature=0.0,
             backward_max_tokens=384,
-            metrics={
-                "exact_match_strict": "exact match, white space too",
-                "unchanged": "old code came back unchanged",
-            },
+            metrics={"exact_match_strict": "exact match, white space too", "unchanged": "old code came back unchanged"},
             settings=(*_ROUND_TRIP, "edit"),
             sandboxed=lambda settings: settings.edit.tests and settings.edit.file is None,
         ),

@@ -71,10 +71,7 @@ class LocalModel:
         raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
 
     def generate(
-        self,
-        requests: Sequence[Request],
-        on_text: OnText | None = None,
-        on_progress: OnProgress | None = None,
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: OnProgress | None = None
     ) -> Iterator[Generation]:
         """Yield each sample as it finishes; see `core.generation.Model.generate`."""
         self._cancel.clear()  # here and not in the generator: a cancel between call and first sample counts

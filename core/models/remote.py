@@ -143,10 +143,7 @@ class RemoteModel:
         self._stop.set()
 
     def _work(
-        self,
-        waiting: queue.SimpleQueue[Request],
-        done: queue.Queue[Generation | ModelError],
-        stop: threading.Event,
+        self, waiting: queue.SimpleQueue[Request], done: queue.Queue[Generation | ModelError], stop: threading.Event
     ) -> None:
         """Draw until nothing waits, or until the run was left."""
         with contextlib.suppress(queue.Empty):

@@ -12,27 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self, get_type_hints
 
-from core.settings.methods import (
-    BenchmarkSettings as BenchmarkSettings,
-)
-from core.settings.methods import (
-    ChainSettings as ChainSettings,
-)
-from core.settings.methods import (
-    CosmeticSettings as CosmeticSettings,
-)
-from core.settings.methods import (
-    DirectiveSettings as DirectiveSettings,
-)
-from core.settings.methods import (
-    EditSettings as EditSettings,
-)
-from core.settings.methods import (
-    RegionSettings as RegionSettings,
-)
-from core.settings.methods import (
-    SamplesSettings as SamplesSettings,
-)
+from core.settings.methods import BenchmarkSettings as BenchmarkSettings
+from core.settings.methods import ChainSettings as ChainSettings
+from core.settings.methods import CosmeticSettings as CosmeticSettings
+from core.settings.methods import DirectiveSettings as DirectiveSettings
+from core.settings.methods import EditSettings as EditSettings
+from core.settings.methods import RegionSettings as RegionSettings
+from core.settings.methods import SamplesSettings as SamplesSettings
 from core.settings.setting import check, part, setting, with_values
 
 SETTINGS_VERSION = 1

@@ -87,11 +87,7 @@ def _problem(form: _Form | None, number: int, row: Row) -> Problem:
 
 
 def _humaneval(number: int, row: Row) -> Problem:
-    prompt, entry, solution = (
-        text_of(row, "prompt"),
-        _name(row, "entry_point"),
-        text_of(row, "canonical_solution"),
-    )
+    prompt, entry, solution = (text_of(row, "prompt"), _name(row, "entry_point"), text_of(row, "canonical_solution"))
     test = text_of(row, "test")
     if not any(isinstance(node, _Function) and node.name == "check" for node in python_tree("test", test).body):
         raise BadLine("`test` does not define `check`")
@@ -99,11 +95,7 @@ def _humaneval(number: int, row: Row) -> Problem:
 
 
 def _humaneval_plus(number: int, row: Row) -> Problem:
-    prompt, entry, solution = (
-        text_of(row, "prompt"),
-        _name(row, "entry_point"),
-        text_of(row, "canonical_solution"),
-    )
+    prompt, entry, solution = (text_of(row, "prompt"), _name(row, "entry_point"), text_of(row, "canonical_solution"))
     if prompt.lstrip().startswith(('"""', "'''")):
         raise BadLine(_NO_PLUS)
     inputs: list[str] = []
@@ -117,11 +109,7 @@ def _humaneval_plus(number: int, row: Row) -> Problem:
 
 
 def _identity_chain(number: int, row: Row) -> Problem:
-    prompt, entry, solution = (
-        text_of(row, "problem"),
-        _name(row, "function_name"),
-        text_of(row, "canonical_solution"),
-    )
+    prompt, entry, solution = (text_of(row, "problem"), _name(row, "function_name"), text_of(row, "canonical_solution"))
     problem = _from_prompt(number, _key(row), prompt, solution, entry)
     return replace(problem, asserts=tuple(_chain_asserts(row, entry)))
 

@@ -17,16 +17,7 @@ from core.types import SourceFile, Span
 BUCKET = 10
 """Brackets that one bucket of complexity spans, as in the paper's tables."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef
-_BRANCHES = (
-    ast.If,
-    ast.IfExp,
-    ast.For,
-    ast.AsyncFor,
-    ast.While,
-    ast.ExceptHandler,
-    ast.comprehension,
-    ast.match_case,
-)
+_BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ _TEST_FOLDERS = {"test", "tests"}
 _LIKE_TESTS = re.compile(r"(.+[_-])?tests?([_-].+)?")
 _CATCH_ALL = {"*.py", "*", "**/*.py"}
 _DEFINES_TESTS = re.compile(
-    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(?:test|load_tests\b)|class[ \t]+\w+[ \t]*\([^)]*TestCase)",
-    re.MULTILINE,
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(?:test|load_tests\b)|class[ \t]+\w+[ \t]*\([^)]*TestCase)", re.MULTILINE
 )
 
 

@@ -8,15 +8,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from core.store.rows import (
-    CandidateRow,
-    ItemRow,
-    LabelRow,
-    RunRow,
-    SampleRow,
-    TestRow,
-    VerdictRow,
-)
+from core.store.rows import CandidateRow, ItemRow, LabelRow, RunRow, SampleRow, TestRow, VerdictRow
 from core.store.scores import Standing
 from core.types import Item, Span
 

@@ -154,14 +154,10 @@ def _readable(path: Path) -> sqlite3.Connection:
 def _check_rights(path: Path) -> None:
     """A database and its folder must both be writable: the log stands beside the file."""
     if not path.parent.is_dir():
-        raise StoreError(
-            f"The folder {path.parent} does not exist.",
-            f"Create it, or {ANOTHER}.",
-        )
+        raise StoreError(f"The folder {path.parent} does not exist.", f"Create it, or {ANOTHER}.")
     if not os.access(path if path.exists() else path.parent, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise StoreError(
-            f"The database {path} cannot be written to.",
-            f"Make the file and its folder writable, or {ANOTHER}.",
+            f"The database {path} cannot be written to.", f"Make the file and its folder writable, or {ANOTHER}."
         )
 
 

@@ -377,8 +377,5 @@ MEASURES = (
 AVAILABLE = ("ALTER TABLE runs ADD COLUMN available INTEGER",)
 """How many items a run's source has to draw from; of older runs nobody knows."""
 
-SHOWN = (
-    "ALTER TABLE samples ADD COLUMN shown REAL",
-    "UPDATE samples SET shown = 1 WHERE NOT truncated",
-)
+SHOWN = ("ALTER TABLE samples ADD COLUMN shown REAL", "UPDATE samples SET shown = 1 WHERE NOT truncated")
 """How much of the file a sample's prompt showed; of older samples that saw only part of it, how much is not known."""

@@ -36,12 +36,7 @@ class SynthesisTrip(RoundTrip):
 
     uninformative = UNINFORMATIVE
 
-    def __init__(
-        self,
-        judged: Judged,
-        settings: RunSettings,
-        notify: Notify,
-    ) -> None:
+    def __init__(self, judged: Judged, settings: RunSettings, notify: Notify) -> None:
         """Hold what every step needs; nothing runs yet."""
         super().__init__(settings)
         self._files = judged.files

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from factories import fill_store, model_info
 
-from core.analyses.audit import LISTED
+from core.analyses.audit.judged import LISTED
 from core.analyses.registry import analyse
 from core.figures import Bars, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
 from core.figures.reading import marks

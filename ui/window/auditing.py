@@ -214,7 +214,7 @@ class Auditing(QObject):
 
 def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:
     """The figures, and how many samples have no scores yet."""
-    from core.analyses.audit import unscored  # in the background: the window opens sooner
+    from core.analyses.audit.judged import unscored  # in the background: the window opens sooner
     from core.analyses.registry import analyse
 
     return analyse(reader, run_ids, "audit", chosen), unscored(reader, run_ids)

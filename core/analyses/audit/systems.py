@@ -1,0 +1,231 @@
+"""The audit, second part: ties, agreement between metrics, and whether they tell systems apart and rank them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from core.analyses.audit.judged import LISTED, Judged, short
+from core.figures import (
+    Axis,
+    Bar,
+    Bars,
+    Categories,
+    Cell,
+    Choice,
+    Estimate,
+    Figure,
+    Grid,
+    Guide,
+    Lines,
+    Link,
+    Point,
+    Row,
+    Series,
+    Table,
+    columns,
+)
+from core.metrics.paired import holm
+from core.metrics.ranking import FEWEST, fisher_interval
+from core.metrics.statistics import LEVEL, interval
+from core.metrics.validity import Means, Test, correlation, paired_t, power, sign_flips, tau, ties, welch_t
+
+NEAR = 0.008
+"""Where the paper cuts its figure of p values, to show what lies near the threshold."""
+DRAWN = frozenset({"exact_match", "edit_sim", "chrf", "bleu", "codebleu", "crystalbleu", "token_f1", "text_f1"})
+"""The metrics that the paper draws as lines; the tables have all."""
+TESTS: Mapping[str, tuple[str, Test]] = {
+    "paired": ("t, paired by problem", paired_t),
+    "welch": ("t, unpaired (Welch)", welch_t),
+    "flips": ("random signs", sign_flips),
+}
+
+
+def tied(judged: Judged) -> Bars:
+    """How often two systems have the same value on a problem (Table 5)."""
+    bars = []
+    for name in judged.columns:
+        means = judged.means(name)
+        share = ties(means)
+        if share is not None:
+            bars.append(Bar(short(name), Estimate(share), links=_tied_samples(judged, means)))
+    return Bars(
+        name="ties",
+        title="Problems on which two systems tie",
+        short="Ties",
+        note="Of all problems and pairs of runs, the share whose values differ by no more than a millionth."
+        if bars
+        else "A tie needs two runs on the same problems.",
+        categories=Categories("metric", tuple(bar.category for bar in bars)),
+        y=Axis("share tied", 0, 1, form="share"),
+        bars=tuple(bars),
+    )
+
+
+def _tied_samples(judged: Judged, means: Sequence[Means]) -> tuple[Link, ...]:
+    """Samples of the problems on which neighbouring systems are nearest to each other, ties first."""
+    apart = {
+        problem: abs(one[problem] - other[problem])
+        for one, other in pairwise(means)
+        for problem in one.keys() & other.keys()
+    }
+    places = [at for at, problem in enumerate(judged.problems) if problem in apart]
+    return tuple(judged.links[at] for at in sorted(places, key=lambda at: apart[judged.problems[at]])[:LISTED])
+
+
+def agreement(judged: Judged) -> Grid:
+    """Kendall's tau-b between metrics (Fig. 2); a cell leads to the samples that the two rank most differently."""
+    names = tuple(judged.columns)
+    cells = []
+    for at, row in enumerate(names):
+        for column in names[: at + 1]:
+            known = judged.known(row, column)
+            one, other = judged.columns[row][known], judged.columns[column][known]
+            found = tau(one, other)
+            if found is None:
+                continue
+            apart = np.abs(np.argsort(np.argsort(one)) - np.argsort(np.argsort(other)))
+            links = judged.ordered(np.flatnonzero(known)[np.argsort(-apart, kind="stable")])
+            value = Estimate(found.value, n=found.n)
+            cells.append(Cell(short(row), short(column), value, links=links))
+            if row != column:
+                cells.append(Cell(short(column), short(row), value, links=links))
+    heads = tuple(map(short, names))
+    return Grid(
+        name="agreement",
+        title="Agreement between metrics (Kendall's tau-b)",
+        short="Agreement",
+        note="Grey: a metric that does not vary. A cell leads to the samples that both rank most differently.",
+        rows=Categories("metric", heads),
+        columns=Categories("metric", heads),
+        scale=Axis("tau-b", -1, 1, form="signed"),
+        cells=tuple(cells),
+        centre=0,
+    )
+
+
+def separation(judged: Judged, test: str) -> Iterator[Figure]:
+    """Which metric tells systems apart (Figs. 3 and 4): p of every ordered pair, one-sided, against 0.05 / pairs."""
+    if len(judged.systems) < 2:
+        return
+    test = test if test in TESTS else next(iter(TESTS))
+    choice = Choice("test", "Test", {name: title for name, (title, _) in TESTS.items()}, test)
+    pairs = len(judged.systems) * (len(judged.systems) - 1)
+    alpha = (1 - LEVEL) / pairs
+    found = {name: power(judged.means(name), TESTS[test][1]) for name in judged.columns}
+    for name, title, most in (
+        ("separation", "Telling systems apart", 1.0),
+        ("separation-near", f"Telling systems apart, p up to {NEAR}", NEAR),
+    ):
+        yield Lines(
+            name=name,
+            title=title,
+            short="Apart" if most == 1 else "Apart, near",
+            note="p that the first of two runs has the lower mean, for each ordered pair, sorted. "
+            f"Dashed: 0.05 / {pairs} = {alpha:.2g}. At most half of the ordered pairs can lie below it.",
+            choices=(choice,),
+            x=Axis("ordered pairs of runs", 0, pairs, form="count"),
+            y=Axis("p", 0, most, "down"),
+            series=tuple(
+                Series(
+                    short(each),
+                    tuple(
+                        Point(Estimate(at), Estimate(min(p, most)), links=_apart(judged, each, pair))
+                        for at, (pair, p) in enumerate(sorted(ps.items(), key=lambda one: one[1]), start=1)
+                    ),
+                )
+                for each, ps in found.items()
+                if ps and each.split(":")[0] in DRAWN
+            ),
+            guides=(Guide("y", alpha, f"{alpha:.2g}"),),
+        )
+    rows = []
+    for name, ps in found.items():
+        bonferroni = sum(p < alpha for p in ps.values())
+        adjusted = sum(p < 1 - LEVEL for p in holm(list(ps.values())))
+        lowest = min(ps, key=lambda pair: ps[pair], default=None)
+        links = _apart(judged, name, lowest) if lowest else ()
+        rows.append(Row((short(name), bonferroni, adjusted, len(ps), pairs), links=links))
+    yield Table(
+        name="separated",
+        title="Pairs of systems told apart",
+        short="Told apart",
+        note=f"Ordered pairs of which p lies below 0.05 / {pairs} (Bonferroni), or below 0.05 after Holm's adjustment. "
+        "A pair on which all values are the same has no p.",
+        choices=(choice,),
+        columns=columns("Metric | Told apart: count up | By Holm: count up | With a p: count | Pairs: count"),
+        rows=tuple(rows),
+    )
+
+
+def _apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[Link, ...]:
+    """Samples of the problems on which two systems differ most."""
+    means = judged.means(name)
+    one, other = (means[at] for at in pair)
+    common = sorted((abs(one[p] - other[p]), str(p), p) for p in one if p in other)
+    first = {problem for *_, problem in common[-LISTED // 4 :]}
+    return tuple(
+        link
+        for link, problem, system in zip(judged.links, judged.problems, judged.system, strict=True)
+        if problem in first and system in pair
+    )[:LISTED]
+
+
+def between(judged: Judged) -> Iterator[Figure]:
+    """What each system comes to (Tables 1 and 2), and whether a metric ranks systems as passing does."""
+    names = list(judged.columns)
+    rows, cells, means = [], [], []
+    for at, system in enumerate(judged.systems):
+        inside = judged.system == at
+        if not inside.any():
+            continue
+        passing, clusters = judged.passed[inside].astype(float).tolist(), judged.clusters[inside].tolist()
+        passed = Estimate(*interval(passing, clusters=clusters), len(passing))
+        counts = (len(passing), len(set(clusters)), system.run.items_dropped)
+        rows.append(Row((system.name, *counts, passed), links=(Link(system.run.id),)))
+        values = {}
+        for name in names:
+            places = np.flatnonzero(inside & judged.known(name))
+            if len(places):
+                values[name] = float(judged.columns[name][places].mean())
+                links = judged.ordered(places[np.argsort(judged.columns[name][places], kind="stable")])
+                cells.append(Cell(short(name), system.name, Estimate(values[name], n=len(places)), links=links))
+        means.append((float(np.mean(passing)), values))
+    yield Table(
+        name="systems",
+        title="Systems",
+        short="Systems",
+        note="Items left out were not attempted, or could not be used; they never count as 0.",
+        columns=columns("System | Samples: count | Problems: count | Left out: count | Passing: number up"),
+        rows=tuple(rows),
+    )
+    yield Grid(
+        name="means",
+        title="Mean of each metric by system",
+        short="Means",
+        note="Over samples; a cell leads to those with the lowest values.",
+        rows=Categories("metric", tuple(map(short, names))),
+        columns=Categories("system", tuple(dict.fromkeys(cell.column for cell in cells))),
+        scale=Axis("mean", 0, 1, "up"),
+        cells=tuple(cells),
+    )
+    if len(means) < FEWEST:
+        return
+    ranked = []
+    for name in names:
+        known = [(values[name], share) for share, values in means if name in values]
+        found = correlation(*(np.array(side) for side in zip(*known, strict=True))) if len(known) >= FEWEST else None
+        low, high = (found and fisher_interval(found.value, found.n)) or (None, None)
+        r = Estimate(found.value, low, high, found.n) if found else None
+        ranked.append(Row((short(name), r), links=tuple(Link(each.run.id) for each in judged.systems)))
+    yield Table(
+        name="ranking",
+        title="Ranking systems",
+        short="Ranking",
+        note=f"r of each metric's mean with the share that passes, over {len(means)} systems. A metric can rank "
+        "systems well and still say little of a single program.",
+        columns=columns("Metric | r over systems: signed up"),
+        rows=tuple(ranked),
+    )
