@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from rich.table import Table
 
 from app import options as shared
 from app.console import Display
+from app.output import print_json, terminal
 from app.paths import bundles_folder, default_database
 from app.running import stopping
 from core.errors import UserError
@@ -50,7 +50,7 @@ def replay_command(options: argparse.Namespace) -> int:
     control = Control()
     named = {"forward": options.model, "backward": options.backward_model}
     models = {role: NamedModel(str(path.resolve())) for role, path in named.items() if path is not None}
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = terminal(soft_wrap=True)
     database = options.db or default_database()
     if is_bundle(database):
         database = unpack(database, bundles_folder()).database
@@ -58,7 +58,7 @@ def replay_command(options: argparse.Namespace) -> int:
 
         def told(sample: Replayed) -> None:
             if options.json:
-                print(json.dumps({"event": "replayed", **dataclasses.asdict(sample)}, ensure_ascii=False), flush=True)
+                print_json({"event": "replayed", **dataclasses.asdict(sample)})
             else:
                 console.print(_line(sample), style="" if sample.same else "yellow")
 
@@ -73,7 +73,7 @@ def replay_command(options: argparse.Namespace) -> int:
             told=told,
         )
     if options.json:
-        print(json.dumps({"event": "replay-finished", **_summary(made)}, ensure_ascii=False))
+        print_json({"event": "replay-finished", **_summary(made)})
     else:
         _print_end(console, made)
     return 0 if made.same else 1

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
 from app.console import Display
 from app.figures import print_figures
-from app.output import written
+from app.output import print_json, terminal, written
 from app.paths import default_database
 from core.analyses.registry import ANALYSES, SCORED, analyse
 from core.comparison import words
@@ -91,7 +88,7 @@ def analyse_command(options: argparse.Namespace) -> int:
             write_figures(reader, options.runs, figures, options.html)
     if options.json:
         for figure in figures:
-            print(json.dumps(to_json(figure), ensure_ascii=False, allow_nan=False))
+            print_json(to_json(figure))
     else:
         print_figures(figures)
     return 0
@@ -144,13 +141,13 @@ def compare_command(options: argparse.Namespace) -> int:
 
 def _print_json(comparison: Comparison) -> None:
     """One line for the whole, then one for each item on which the runs disagree."""
-    print(json.dumps({"event": "comparison", **summary_row(comparison)}, ensure_ascii=False))
+    print_json({"event": "comparison", **summary_row(comparison)})
     for pair in comparison.disagreements:
-        print(json.dumps({"event": "disagreement", **pair_row(comparison, pair)}, ensure_ascii=False))
+        print_json({"event": "disagreement", **pair_row(comparison, pair)})
 
 
 def _print(comparison: Comparison) -> None:
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = terminal(soft_wrap=True)
     console.print(words.verdict(comparison), style="bold")
     for line in (words.secondary_verdict(comparison), words.mcnemar_words(comparison), *words.caveats(comparison)):
         if line:

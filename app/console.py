@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from app.events import as_json
 from app.figures import figure_table
+from app.output import terminal
 from core.kinds import few, task
 from core.run.events import Event, Notice, VerdictReady
 from core.run.events import Progress as Step
@@ -93,7 +92,7 @@ def print_result(reader: Reader, run_id: int, database: str) -> None:
     from core.analyses.scores import by_facet, files  # numpy, which no other user of this module needs
 
     run = reader.run(run_id)
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = terminal()
     table = _scores_table(run)
     _add_beside(table, reader, run)
     console.print(table)

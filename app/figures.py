@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from app.output import terminal
 from core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table, Tone
 from core.figures.reading import bins, groups_of, heat, in_words, marks, number, row_words, spans, tick_words, ticks
 
@@ -26,7 +25,7 @@ PALETTE = ("blue", "yellow", "cyan", "magenta", "bright_red", "white")
 
 def print_figures(figures: Sequence[Figure]) -> None:
     """Print them one below the other."""
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = terminal()
     for figure in figures:
         for part in _drawn(figure, console.width):
             console.print(part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
-from app.output import written
+from app.output import print_json, terminal, written
 from app.paths import default_database, taxonomy_folder
 from core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
 from core.errors import UserError
@@ -73,14 +72,14 @@ def agreement_command(options: argparse.Namespace) -> int:
         names = mode_names(reader)
     found = measure(labels)
     if options.json:
-        print(json.dumps(dataclasses.asdict(found), ensure_ascii=False))
+        print_json(dataclasses.asdict(found))
     else:
         _print_agreement(found, names)
     return 0
 
 
 def _print_agreement(found: Agreement, names: Mapping[str, str]) -> None:
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = terminal()
     said = ", ".join(f"{name or 'unnamed'} ({count})" for name, count in found.annotators) or "nobody"
     console.print(f"Labelled by {said}; {found.samples} by two or more, {found.disputed} of them with different modes.")
     if not found.coefficient:

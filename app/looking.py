@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+import dataclasses
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
 from app.console import Display
 from app.events import region_values
+from app.output import print_json, terminal
 from core.errors import UserError
 from core.kinds import task
 from core.oracle.messages import headline
@@ -49,7 +48,7 @@ def sample_command(options: argparse.Namespace) -> int:
             for item in sample_items(options.project, settings, display.notify, display.report):
                 found.append(item)
                 if options.json:
-                    print(json.dumps(region_values(item), ensure_ascii=False), flush=True)
+                    print_json(region_values(item))
     finally:  # where nothing is admitted the table says why
         if found and not options.json:
             _print_items(found, task(settings.task).noun)
@@ -66,7 +65,7 @@ def _print_items(found: list[Item], noun: str) -> None:
         known = (item.facets.get(name, "") for name in facets)
         counts = str(len(item.text)), str(len(item.tests))
         table.add_row(place, *counts, *known, "yes" if item.admitted else item.reason)
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = terminal()
     console.print(table)
     console.print(f"{sum(item.admitted for item in found)} of {len(found)} drawn {noun}s admitted")
 
@@ -84,7 +83,7 @@ def judge_command(options: argparse.Namespace) -> int:
             display.report,
         )
     if options.json:
-        print(json.dumps(_verdict_values(verdict), ensure_ascii=False))
+        print_json(dataclasses.asdict(verdict))
     else:
         _print_verdict(verdict)
     return 1 if verdict.outcome is Outcome.INFRASTRUCTURE else 0
@@ -99,27 +98,6 @@ def _read(path: Path) -> str:
         ) from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path} is not UTF-8 text.", "Save the replacement text as UTF-8.") from error
-
-
-def _verdict_values(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "outcome": verdict.outcome,
-        "seconds": verdict.seconds,
-        "detail": verdict.detail,
-        "oracle": verdict.oracle,
-        "flags": verdict.flags,
-        "tests": [
-            {
-                "node_id": test.node_id,
-                "outcome": test.outcome,
-                "message": test.message,
-                "seconds": test.seconds,
-                "signature": test.signature,
-            }
-            for test in verdict.tests
-        ],
-        "output": verdict.output,
-    }
 
 
 def _print_verdict(verdict: Verdict) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -12,11 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from app import fetching, serving
 from app import options as shared
+from app.output import print_json, terminal
 from core.errors import InspectorError
 from core.models.client import LocalModel
 from core.models.devices import build_backends, found_gpus, unused_gpu
@@ -83,7 +81,7 @@ def models_command(options: argparse.Namespace) -> int:
     entries, free = discover(options.folders), memory_now()
     if options.json:
         for entry in entries:
-            print(json.dumps(_model_values(entry, free), ensure_ascii=False))
+            print_json(_model_values(entry, free))
     else:
         _print_models(entries, free)
     return 0
@@ -126,7 +124,7 @@ def _print_models(entries: list[GgufEntry], free: Memory) -> None:
         table.add_column(column, justify="right" if column in ("size", "context", "memory") else "left", no_wrap=True)
     for entry in entries:
         table.add_row(*_cells(entry, free), style="dim" if entry.problem else "")
-    console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+    console = terminal()
     console.print(table)
     for entry in entries:
         if entry.problem:
@@ -157,7 +155,7 @@ def doctor_command(options: argparse.Namespace) -> int:
     findings = [_qt(), _llama(), _gpu(), _memory(), *_sandboxes(), *_servers(options)]
     for finding in findings:
         if options.json:
-            print(json.dumps(asdict(finding), ensure_ascii=False))
+            print_json(asdict(finding))
         else:
             _print_finding(finding)
     works = {finding.name for finding in findings if finding.works}

@@ -1,11 +1,15 @@
-"""Files that commands write for users."""
+"""What commands write for users: files, and lines and tables on standard output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
+
+from rich.console import Console
 
 from core.errors import UserError
 from core.store.opening import refuse_database
@@ -21,3 +25,13 @@ def written(file: Path) -> Iterator[TextIO]:
     except OSError as error:
         problem = f"{file} cannot be written: {error.strerror or error}."
         raise UserError(problem, "Name a file in a folder you may write.") from error
+
+
+def terminal(soft_wrap: bool = False) -> Console:
+    """Standard output for text as it is: no word of a user's code or file names is taken for colours or emoji."""
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=soft_wrap)
+
+
+def print_json(values: Mapping[str, Any]) -> None:
+    """One object on a line of its own, at once: a script may wait for it."""
+    print(json.dumps(values, ensure_ascii=False), flush=True)

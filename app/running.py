@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import signal
 import sys
@@ -18,6 +17,7 @@ from app import options as shared
 from app import serving
 from app.console import Display, print_result
 from app.figures import print_figures
+from app.output import print_json
 from app.paths import default_database
 from app.windows import has_screen, show
 from core.errors import Cancelled, UserError
@@ -218,7 +218,7 @@ def _print_end(reader: Reader, finished: SeriesFinished, options: argparse.Names
         figures = list(ranking(reader, ranked))
         if options.json:
             for figure in figures:
-                print(json.dumps({"event": "figure", **to_json(figure)}, ensure_ascii=False, allow_nan=False))
+                print_json({"event": "figure", **to_json(figure)})
         else:
             print_figures(figures)
             print(f"Runs {', '.join(map(str, ranked))} are stored in {database}")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from app import options as shared
+from app.output import print_json
 from core.errors import UserError
 from core.models.discovery import fitting_models
 from core.models.endpoint import models_at
@@ -150,7 +150,7 @@ def print_served(options: argparse.Namespace) -> int:
     """List the models of a server. Raises ModelError."""
     for each in models_at(server(options)):
         if options.json:
-            print(json.dumps(asdict(each), ensure_ascii=False))
+            print_json(asdict(each))
         else:
             print(f"{each.name}  {each.said}".rstrip())
     return 0

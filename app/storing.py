@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from app import options as shared
 from app.events import score_json
-from app.output import written
+from app.output import print_json, terminal, written
 from app.paths import default_database
 from core.kinds import task
 from core.run.results import open_reader
@@ -56,7 +55,7 @@ def runs_command(options: argparse.Namespace) -> int:
         rows = reader.runs()
     if options.json:
         for row in rows:
-            print(json.dumps(_run_values(row), ensure_ascii=False))
+            print_json(_run_values(row))
     else:
         _print_runs(rows)
     return 0
@@ -80,7 +79,7 @@ def _print_runs(rows: list[RunRow]) -> None:
         done = f"{row.items_complete}/{row.items_expected}"
         cells = (str(row.id), row.project_name, row.task, row.model_name, row.status, done, _figures(row))
         table.add_row(*cells, row.started_at[:16].replace("T", " "))
-    Console(file=sys.stdout, highlight=False, markup=False, emoji=False).print(table)
+    terminal().print(table)
 
 
 def _figures(row: RunRow) -> str:
