@@ -6,7 +6,6 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from statistics import stdev
 
@@ -18,8 +17,8 @@ from core.regions.coverage import cover
 from core.regions.lines import Lines
 from core.settings import RegionSettings, RunSettings
 from core.source.functions import Function
-from core.trips.pool import in_order
 from core.trips.judged import Judged
+from core.trips.pool import draw_items
 from core.trips.versions import Versions
 from core.types import Item, Region, Report
 
