@@ -100,7 +100,7 @@ def test_a_click_on_a_cell_opens_the_functions_behind_it_one_after_the_other(win
         wait_until(lambda expected=expected: shown(window) == expected)
     view = window.parts.diff.view
     window.parts.tabs.setCurrentWidget(window.parts.diff)
-    wait_until(lambda: view.title.text() == "variant 2, rename")
+    wait_until(lambda: view.title.text() == "variant 3, rename")
     assert "price = total" in view._pair[0] and "rename_big = total" in view._pair[1], "the pair stands side by side"
 
 
