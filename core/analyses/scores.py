@@ -35,7 +35,7 @@ from core.kinds import Kind, Measure, article, counted, few, task
 from core.metrics.registry import Metric, metric
 from core.metrics.statistics import auc, interval, point_biserial
 from core.store.reader import Reader
-from core.store.rows import ItemRow, RunningPoint, RunRow
+from core.store.rows import GROWING, ItemRow, RunningPoint, RunRow
 from core.store.scores import Bounds
 from core.types import Score
 
@@ -51,7 +51,8 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     """
     runs = [reader.run(run_id) for run_id in run_ids]
     kind = task(runs[0].task)
-    yield running(kind, {run.id: reader.running(run.id) for run in runs})
+    growing = any(run.status in GROWING for run in runs)
+    yield running(kind, {run.id: reader.running(run.id) for run in runs}, growing)
     for run in runs:
         yield from one_of(run_ids, run.id, _of_run(reader, run, chosen))
     if len(runs) > 1:
@@ -84,8 +85,11 @@ def better_of(measure: Measure | Metric) -> Better:
     return "" if measure.higher_is_better is None else "up" if measure.higher_is_better else "down"
 
 
-def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]]) -> Lines:
-    """The headline, and what can lie on both sides of 0, after each item; a point leads to the item it came with."""
+def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]], growing: bool = False) -> Lines:
+    """The headline, and what can lie on both sides of 0, after each item; a point leads to the item it came with.
+
+    `growing`: whether more items may come.
+    """
     series = []
     names = {name for points in by_run.values() for point in points for name in point.scores}
     for measure in kind.averaged:
@@ -100,12 +104,12 @@ def running(kind: Kind, by_run: Mapping[int, Sequence[RunningPoint]]) -> Lines:
             series.append(Series(measure.title + of, tuple(dots), dashed=dashed, form=form_of(measure)))
     shown = " and ".join(dict.fromkeys(measure.title for measure in kind.averaged if measure.name in names))
     seen = max((points[-1].items for points in by_run.values() if points), default=0)
-    scarce = few(seen, kind.noun)
+    said = (few(seen, kind.noun), "Provisional until the run is done." if growing else "", _order(kind))
     return Lines(
         name="running",
         title=f"{shown or kind.measure(kind.headline).title} as {kind.nouns} are completed",
         short="Running",
-        note=f"{scarce} Provisional until the run is done. {_order(kind)} the bands are their 95 % intervals.".strip(),
+        note=f"{' '.join(filter(None, said))} the bands are their 95 % intervals.",
         x=Axis(f"{kind.nouns} completed", 0, form="count"),
         y=Axis(f"mean over {kind.nouns}", better=better_of(kind.measure(kind.headline))),
         series=tuple(series),

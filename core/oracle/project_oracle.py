@@ -262,7 +262,7 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
 
 def _elsewhere(path: str) -> str:
     return (
-        f"The tests do not import {path}, or another copy of it, or pytest itself needs it and had it "
-        "before, so changes to it have no effect. If there is a copy, install the project in development mode "
-        "(pip install -e .) in the interpreter that runs its tests."
+        f"No test imports {path} from where it stands, so changes to it have no effect. Where tests, or plugins of "
+        "pytest, take an installed copy of it, install the project in development mode (pip install -e .) in "
+        "the interpreter that runs its tests."
     )

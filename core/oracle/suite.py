@@ -272,8 +272,8 @@ class SuiteRun:
     def _name_unreached(self, apart: Apart, total: int) -> None:
         if apart.unreached:
             self._notice(
-                f"There was no time to run {len(apart.unreached)} of {total} tests apart from others of their file: "
-                "that they do not need them is believed."
+                f"There was no time to try {len(apart.unreached)} of {total} tests without the others of their file: "
+                "they are taken not to need them."
             )
 
 

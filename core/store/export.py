@@ -18,6 +18,8 @@ _MODEL = ("name", "sha256", "template_sha256", "quantization", "context_size", "
 _OF_SAMPLE = (
     "seed", "temperature", "prompt_tokens", "completion_tokens", "seconds", "finish_reason", "truncated", "error",
 )  # fmt: skip
+_FILES = ("benchmark", "edit", "samples")
+"""Parts of the settings that may name a file of items: who named one knows nothing of the project made from it."""
 _LATER = ("path", "served", "backward_style")
 """Added since; a run of an earlier version has not all of them."""
 
@@ -138,10 +140,11 @@ def _verdict_columns(sample: SampleRow) -> Row:
 
 def _run_columns(run: RunRow) -> Row:
     """Provenance: what is needed to make the sample again."""
-    models = json.loads(run.model_json)
+    models, config = json.loads(run.model_json), json.loads(run.config_json)
     return {
         "task": run.task,
         "project": run.project_root,
+        "source_file": next((file for part in _FILES if (file := config.get(part, {}).get("file"))), ""),
         "revision": run.revision,
         "dirty": run.dirty,
         "project_fingerprint": run.fingerprint,
@@ -153,7 +156,7 @@ def _run_columns(run: RunRow) -> Row:
         "image_digest": run.image_digest,
         **_model_columns("forward", models["forward"]),
         **_model_columns("backward", models["backward"]),
-        "embedder": json.loads(run.config_json).get("directive", {}).get("embedder_name", ""),
+        "embedder": config.get("directive", {}).get("embedder_name", ""),
         "config": run.config_json,
     }
 

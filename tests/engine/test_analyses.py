@@ -101,3 +101,9 @@ def test_an_unknown_analysis_is_named_with_those_there_are(reader: Reader) -> No
     with pytest.raises(UserError, match="astrology") as raised:
         analyse(reader, [1], "astrology")
     assert "scores" in raised.value.remedy
+
+
+def test_only_a_run_that_may_grow_is_provisional(reader: Reader) -> None:
+    ended = next(figure for figure in analyse(reader, [1]) if figure.name == "running")
+    growing = scores.running(task("synthesis"), {1: reader.running(1)}, growing=True)
+    assert "Provisional" not in ended.note and "Provisional until the run is done." in growing.note

@@ -18,6 +18,7 @@ from core.metrics.statistics import pearson, spearman
 from core.run.results import open_store
 from core.settings import RunSettings
 from core.types import Item, Score, Span
+from ui.report.page import render
 
 HUMANEVAL = {
     "pass@1": (19.5, 29.3, 37.6, 33.4, 67.7),
@@ -142,6 +143,17 @@ def test_inside_a_run_the_problems_that_part_are_listed(tmp_path: Path) -> None:
     assert isinstance(one["solved-only"], Table) and [row.cells[0] for row in one["solved-only"].rows] == ["b"]
     assert isinstance(one["solved"], Histogram) and one["solved"].note.startswith("AUC 0.62 · r +")
     assert {"solved-1", "solved-2", "benchmarks-rtc", "benchmarks-lift"} <= set(both)
+
+
+def test_a_report_on_problems_speaks_of_problems(tmp_path: Path) -> None:
+    stored(tmp_path / "runs.sqlite", {"a": {"pass@1": 1.0, "rtc": 1.0}, "b": {"pass@1": 0.0, "rtc": 0.0}})
+    with open_store(tmp_path / "runs.sqlite") as store:
+        store.finish_run(1, "finished", [])
+        page = render(store.reader, 1)
+    assert "The intervals speak for other problems like these." in page
+    assert "files" not in page.partition("<h2>")[0], "a problem stands in no file of anybody's"
+    assert page.count("None.") == 0 and page.count("There is none.") == 1
+    assert "Provisional" not in page, "it is done"
 
 
 def test_runs_without_solutions_end_in_a_sentence(tmp_path: Path) -> None:

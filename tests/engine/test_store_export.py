@@ -44,6 +44,18 @@ def test_one_line_a_code_sample_with_its_provenance(database: Path) -> None:
     assert len({tuple(row) for row in rows}) == 1
 
 
+def test_the_file_that_items_came_from_is_named(database: Path, tmp_path: Path) -> None:
+    """The project of a benchmark is a folder that was made for the run."""
+    with Reader.open(database) as reader:
+        assert {row["source_file"] for row in export_rows(reader, 1)} == {""}
+    copy = tmp_path / "runs.db"
+    shutil.copy(database, copy)
+    with closing(sqlite3.connect(copy)) as connection, connection:
+        connection.execute("UPDATE runs SET config = json_set(config, '$.benchmark.file', '/own.jsonl')")
+    with Reader.open(copy) as reader:
+        assert {row["source_file"] for row in export_rows(reader, 1)} == {"/own.jsonl"}
+
+
 def test_jsonl_and_csv_carry_the_same(database: Path) -> None:
     lines, table = io.StringIO(), io.StringIO(newline="")
     with Reader.open(database) as reader:

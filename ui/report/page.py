@@ -112,6 +112,7 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
     scores = [(each, run.scores[each.name]) for each in kind.averaged if each.name in run.scores]
     counted = [item for item in done if item.admitted]
     paths = [item.path for item in counted]
+    filed = any(item.has_file for item in counted)
     headline = kind.measure(kind.headline)
     values = [item.headline or 0.0 for item in counted]
     return (
@@ -126,7 +127,7 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
             growing=run.status in GROWING,
             files=len(set(paths)),
             headline=headline,
-            other=Score(*interval(values, headline.lowest, headline.highest, clusters=paths)) if values else None,
+            other=Score(*interval(values, headline.lowest, headline.highest, clusters=paths)) if filed else None,
             shown=figures,
             groups=_groups(reader, done, shown),
             provenance=provenance(run),

@@ -299,7 +299,7 @@ def _short(name: str, room: float) -> str:
 def _table(figure: Table) -> Markup:
     """Figures to the right, bars as meters."""
     if not figure.rows:
-        return Markup('<p class="muted">None.</p>')
+        return Markup("" if figure.note else '<p class="muted">None.</p>')  # the note says so
     sides = [Markup("") if column.form == "text" else Markup(' class="n"') for column in figure.columns]
     heads = Markup("").join(
         Markup('<th{} title="{}">{}</th>').format(side, column.tip, column.label)

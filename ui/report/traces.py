@@ -23,6 +23,7 @@ MOST_TESTS = 3
 MESSAGE_LINES, MESSAGE_CHARACTERS = 12, 2_000
 """Of a failing test's message; a cut is said."""
 RECITES_FROM = 0.3
+NO_WORDS = "(the model answered without a word)"
 UNCOUNTED = frozenset({"infrastructure"})
 """Outcomes that are no fault of the model."""
 
@@ -72,7 +73,7 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
             recited = sample.recitation or 0.0
             by = "" if sample.author == "model" else f" (by {sample.author})"
             recites = f"{recited:.0%}" if recited >= RECITES_FROM else ""
-            made.append(Trip(f"{sample.text or sample.error}{by}", recites, codes))
+            made.append(Trip(f"{sample.text or sample.error or NO_WORDS}{by}", recites, codes))
         elif sample.parent_id not in words:
             title = f"(no description: the {role_title(item.task, sample.role)})"
             if title not in alone:
