@@ -68,12 +68,15 @@ class FrameReader:
     def __init__(self, nonce: str, limit: int) -> None:
         """Read at most `limit` bytes."""
         self._prefix = nonce.encode() + b" "
-        self._limit = limit
         self._rest = b""
-        self._seen = 0
         self._next = 0
+        self.allow(limit)
         self.broken = False
         self.flooded = False
+
+    def allow(self, limit: int) -> None:
+        """Read at most `limit` bytes more."""
+        self._seen, self._limit = 0, limit
 
     def feed(self, data: bytes) -> list[tuple[str, list[Any]]]:
         """The complete frames in `data` and what came before."""

@@ -6,23 +6,31 @@ it copies of it.
 
 from __future__ import annotations
 
+import ast
+import gc
 import importlib
 import io
+import json
 import os
+import random
 import sys
 import time
 import traceback
+import weakref
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Callable
 
 from . import audit
-from .candidate import changed_paths, take_up
+from .candidate import REFUSALS, changed_paths, take_up
 from .channel import Send
+from .confined import confined, perhaps
 from .evidence import Watch, hide, snapshot
 from .messages import MESSAGE_LIMIT, arranged, relative, signature_in
+from .screening import screen
 from .sources import install
 
-STOPPED = 97
+STOPPED, UNFIT = 97, -1
+"""How a child ends at the first failure, and what it answers where a program is not for it."""
 HELPER = "rtc_recording"
 """What the tests import of the generated project beside its programs."""
 
@@ -60,21 +68,106 @@ class Plain:
         """Run the request in this child."""
         if request.get("changes") and not take_up(send, request, self._config, self._finder):
             return
+        leave = os._exit
         patched = audit.install(send, self._places, changed_paths(request))
+        status = self._judge(send, request, patched)
+        if status:
+            leave(status)
+
+    def may_share(self, request: dict[str, Any]) -> bool:
+        """In the process that forks: whether it is worth asking a child that judges many."""
+        changes = request.get("changes", ())
+        return len(changes) == 1 and not request.get("stream") and perhaps(changes[0]["text"])
+
+    def share(self, send: Send, asked: int) -> None:
+        """In a child: judge programs one after another, as long as they can do nothing but compute.
+
+        That one leaves nothing to the next: its module goes, and what it has set going (a generator that is in the
+        middle of something) is ended before the answer. A program of which something is left that could run, or that
+        did what it should not be able to, is the last of this child.
+        """
+        odd: list[object] = []
+
+        def told(kind: str, *values: Any, wait: bool = False) -> None:
+            # How much memory there is depends on who was here before.
+            short = any("MemoryError" in value for value in values if isinstance(value, str))
+            if short or kind == "audit" or (kind == "evidence" and values[1]):
+                odd.append(kind)
+            send(kind, *values, wait=wait)
+
+        patched = audit.install(told, self._places, [])
+        nothing = io.TextIOWrapper(io.FileIO(os.devnull, "w"), sys.stdout.encoding, sys.stdout.errors)
+        drawn = random.getstate()
+        gc.freeze()
+        for line in os.fdopen(asked, "rb"):
+            request = json.loads(line.decode())
+            (change,) = request["changes"]
+            sys.stdout = sys.stderr = nothing
+            random.setstate(drawn)
+            self.prepare(request)
+            if not self._take_confined(change):
+                send("answer", UNFIT, True)
+                continue
+            status = self._judge(told, request, patched)
+            gone = self._forget(request["tests"], change["path"])
+            send("answer", UNFIT if odd else status, gone and not odd)
+
+    def _take_confined(self, change: dict[str, Any]) -> bool:
+        """Have the program imported from now on; False where it can do more than compute, or does not compile."""
+        path = os.path.join(self._root, change["path"])
+        try:
+            text = change["text"].encode(change["encoding"])
+            tree: Any = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            if not confined(tree) or any(screen(change["original"], change["text"])):
+                return False
+            self._finder.place(path, text, compile(tree, path, "exec", dont_inherit=True))
+        except REFUSALS:
+            return False
+        return True
+
+    def _forget(self, tests: list[str], path: str) -> bool:
+        """Drop the program and its tests; whether nothing is left of it that could run.
+
+        Each function has the names of its module, whatever else holds it: they are gone when what was put there is.
+        """
+        package, name = os.path.splitext(path)[0].split("/")
+        program = sys.modules.pop(package + "." + name, None)
+        vars(sys.modules[package]).pop(name, None)
+        for file in _files(tests):
+            sys.modules.pop(_module_name(file), None)
+        if program is None:  # it could not be imported
+            return False
+        mark = _Mark()
+        left = weakref.ref(mark)
+        vars(program)["the mark of this program"] = mark
+        del mark, program
+        gc.collect()
+        return left() is None
+
+    def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool]) -> int:
+        """Run the tests and report them; the status that this is to end with."""
         calls, watch = _Calls(send, request, self._root), Watch(self._root)
         modules = [self._helper]
-        for file in _files(request["tests"]):
-            module = ModuleType(os.path.splitext(os.path.basename(file))[0])
-            module.__file__ = os.path.join(self._root, file)
-            sys.modules[module.__name__] = module
-            if calls.load(file, module, self._codes[file]):
-                modules.append(module)
-        watch.add([SimpleNamespace(module=module) for module in modules])
-        calls.all()
+        try:
+            for file in _files(request["tests"]):
+                module = ModuleType(_module_name(file))
+                module.__file__ = os.path.join(self._root, file)
+                sys.modules[module.__name__] = module
+                if calls.load(file, module, self._codes[file]):
+                    modules.append(module)
+            watch.add([SimpleNamespace(module=module) for module in modules])
+            calls.all()
+        except _Stopped:
+            return STOPPED
         if not calls.failed:
             changed = self._changes(patched()) + watch.changes()
             send("evidence", calls.canaries(request["bits"]), changed, wait=True)
         send("end", not calls.failed)
+        return 0
+
+
+class _Stopped(Exception):
+    """A test failed, and only the verdict is wanted."""
 
 
 class _Calls:
@@ -91,7 +184,6 @@ class _Calls:
         self._fail_fast = bool(request.get("fail_fast"))
         self._left = int(request.get("output_bytes", 1 << 18))
         self._functions: dict[str, Callable[..., None]] = {}
-        self._leave = os._exit
         self._clock = time.perf_counter
         self.failed = False
 
@@ -147,7 +239,7 @@ class _Calls:
     def _fail(self) -> None:
         self.failed = True
         if self._fail_fast:
-            self._leave(STOPPED)
+            raise _Stopped
 
     def _told(self, error: BaseException) -> str:
         lines = traceback.format_exception(type(error), error, error.__traceback__)
@@ -160,6 +252,16 @@ def _right(record_property: object) -> None:
 
 def _wrong(record_property: object) -> None:
     raise AssertionError("canary")
+
+
+class _Mark:
+    """Something that can be seen to be gone."""
+
+    __slots__ = ("__weakref__",)
+
+
+def _module_name(file: str) -> str:
+    return os.path.splitext(os.path.basename(file))[0]
 
 
 def _files(tests: list[str]) -> list[str]:

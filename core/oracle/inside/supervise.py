@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
 import signal
@@ -23,7 +24,8 @@ PATIENCE = 5.0
 GRACE = 0.2
 """Seconds in which processes that are about to end may do so."""
 
-Body = Callable[[int, int, str], None]
+Body = Callable[[int, int, str, int], None]
+"""Called in a child with the descriptor to report on, the one to print to, a nonce, and one that requests come by."""
 Listener = Callable[[str, "list[Any]"], None]
 
 
@@ -66,6 +68,38 @@ class Output:
         return text + ("\n[%d bytes cut]" % self._dropped if self._dropped else "")
 
 
+class _Child:
+    """A forked process, with the ends of what it reports, what it prints and what it is asked."""
+
+    def __init__(self, body: Body) -> None:
+        """Fork, and call `body` in the child."""
+        nonce = os.urandom(16).hex()
+        self.report, report_end = os.pipe()
+        self.output, output_end = os.pipe()
+        asked, self.asking = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            for end in (self.report, self.output, self.asking):
+                os.close(end)
+            body(report_end, output_end, nonce, asked)
+            os._exit(98)
+        self.reader = FrameReader(nonce, 0)
+        for end in (report_end, output_end, asked):
+            os.close(end)
+        for end in (self.report, self.output):
+            os.set_blocking(end, False)
+
+    def ask(self, data: bytes) -> None:
+        """Write a request whole. Raises BrokenPipeError."""
+        while data:
+            data = data[os.write(self.asking, data) :]
+
+    def close(self) -> None:
+        """Let go of every end."""
+        for end in (self.report, self.output, self.asking):
+            os.close(end)
+
+
 class Supervisor:
     """Runs children one at a time."""
 
@@ -73,41 +107,68 @@ class Supervisor:
         """`scratch` is restored after each child."""
         self._scratch = scratch
         self._wakeup = wakeup
+        self._shared: _Child | None = None
 
     def run(self, body: Body, request: dict[str, Any], listen: Listener) -> dict[str, Any]:
-        """Fork, call `body(report fd, output fd, nonce)` in the child, and return how it ended.
+        """Fork, call `body` in the child, and return how it ended.
 
         `request`: total (seconds), test_seconds (node id -> seconds), default_test_seconds, spare (seconds that its
         tests may take beyond those, all together: what is set up once is paid by whichever comes first), output_bytes,
         trace.
         """
-        watch = _Watch(request, listen)
-        report, report_end = os.pipe()
-        output, output_end = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            os.close(report)
-            os.close(output)
-            body(report_end, output_end, watch.nonce)
-            os._exit(98)
-        os.close(report_end)
-        os.close(output_end)
+        self._end_shared()
+        child = _Child(body)
         try:
-            return watch.follow(pid, report, output, self._wakeup)
+            return _Watch(request, listen, child).follow(self._wakeup)
         finally:
-            os.close(report)
-            os.close(output)
-            watch.clean = kill_everything()
-            self._scratch.restore()
+            self._clear(child)
+
+    def share(self, body: Body, request: dict[str, Any], listen: Listener) -> dict[str, Any] | None:
+        """Have a child judge this that goes on to the next request; None where one of its own must.
+
+        What such a child runs can do nothing but compute. What it answers counts, and that time was up; where it ends
+        in any other way, the request is run again by itself.
+        """
+        if self._shared is None:
+            self._shared = _Child(body)
+        watch = _Watch(request, listen, self._shared, shared=True)
+        with contextlib.suppress(BrokenPipeError):
+            asked = {name: request.get(name) for name in ("tests", "changes", "fail_fast", "output_bytes", "bits")}
+            self._shared.ask(json.dumps(asked).encode() + b"\n")
+        summary = watch.follow(self._wakeup)
+        if not watch.goes_on:
+            self._end_shared()
+        if watch.answer is None:
+            return summary if str(summary["killed"]).endswith("timeout") else None
+        return summary if watch.answer >= 0 else None
+
+    def _end_shared(self) -> None:
+        """Before anything else is run: such a child is not to be within another's reach."""
+        if self._shared is not None:
+            child, self._shared = self._shared, None
+            self._clear(child)
+
+    def _clear(self, child: _Child) -> None:
+        child.close()
+        kill_everything()
+        self._scratch.restore()
 
 
 class _Watch:
-    """One child's deadlines, frames and end."""
+    """One request's deadlines and frames, and how the child came to an end or went on to the next.
 
-    def __init__(self, request: dict[str, Any], listen: Listener) -> None:
-        self.nonce = os.urandom(16).hex()
-        self.clean = True
-        self._reader = FrameReader(self.nonce, _most_bytes(request))
+    Attributes:
+        answer: the status with which a shared child answered; negative: the request is not for it.
+        goes_on: whether that child waits for the next.
+    """
+
+    def __init__(self, request: dict[str, Any], listen: Listener, child: _Child, *, shared: bool = False) -> None:
+        self.answer: int | None = None
+        self.goes_on = False
+        self._shared = shared
+        self._child = child
+        self._reader = child.reader
+        self._reader.allow(_most_bytes(request))
         self._listen = listen
         self._limits = request.get("test_seconds") or {}
         self._default = float(request.get("default_test_seconds", 60.0))
@@ -120,10 +181,9 @@ class _Watch:
         self._why = ""
         self._outlived = False
 
-    def follow(self, pid: int, report: int, output: int, wakeup: Wakeup) -> dict[str, Any]:
-        """Until the child is dead and its frames are read."""
-        for end in (report, output):
-            os.set_blocking(end, False)
+    def follow(self, wakeup: Wakeup) -> dict[str, Any]:
+        """Until the child is dead and its frames are read, or it waits for the next request."""
+        pid, report, output = self._child.pid, self._child.report, self._child.output
         sources = [report, output, wakeup.reader]
         status = None
         while status is None:
@@ -133,6 +193,8 @@ class _Watch:
                 wakeup.drain()
             self._read(report, sources if report in ready else None, self._take)
             self._read(output, sources if output in ready else None, self._output.feed)
+            if self.answer is not None:
+                return self._summary(self.answer << 8)
             ended, code = os.waitpid(pid, os.WNOHANG)
             status = code if ended else self._judge_time(pid)
         self._outlived = not self._why and outliving()
@@ -178,6 +240,8 @@ class _Watch:
             elif kind == "test":
                 self._spare -= max(0.0, time.monotonic() - self._test_limit)
                 self._test, self._test_deadline = "", None
+            elif kind == "answer" and self._shared:
+                self.answer, self.goes_on = int(values[0]), bool(values[1])
             self._listen(kind, values)
 
     def _summary(self, status: int) -> dict[str, Any]:

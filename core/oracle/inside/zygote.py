@@ -16,8 +16,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from .channel import Send
 from .scratch import Scratch
-from .supervise import Supervisor, Wakeup
+from .supervise import Body, Supervisor, Wakeup
 
 
 class Wire:
@@ -183,8 +184,6 @@ class Zygote:
             return
         for change in request.get("changes", ()):
             self._prepare_screen(change["original"])
-        if self._plain is not None:
-            self._plain.prepare(request)
 
         def listen(kind: str, values: list[Any]) -> None:
             if request.get("stream"):
@@ -192,11 +191,25 @@ class Zygote:
             else:
                 frames.append([kind, *values])
 
-        def body(report: int, output: int, nonce: str) -> None:
-            self._wire.close()
-            send = self._child.settle(report, output, nonce, self._config)
-            self._announce()
-            self._child.guarded(send, lambda: self._body(send, request))
+        def forked(run: Callable[[Send, int], None]) -> Body:
+            def body(report: int, output: int, nonce: str, asked: int) -> None:
+                self._wire.close()
+                send = self._child.settle(report, output, nonce, self._config)
+                self._announce()
+                self._child.guarded(send, lambda: run(send, asked))
 
-        ending = self._supervisor.run(body, request, listen)
+            return body
+
+        def alone(send: Send, asked: int) -> None:
+            os.close(asked)
+            self._body(send, request)
+
+        ending = None
+        if self._plain is not None:
+            self._plain.prepare(request)
+            if self._plain.may_share(request):
+                ending = self._supervisor.share(forked(self._plain.share), request, listen)
+        if ending is None:
+            frames.clear()
+            ending = self._supervisor.run(forked(alone), request, listen)
         self._wire.send({"done": request["id"], "frames": frames, "bits": request["bits"], **ending})
