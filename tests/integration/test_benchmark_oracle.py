@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_oracle_attacks import AT_IMPORT, ATTACKS, HONEST
 
 from core.oracle.bench.project import node_ids, program_file, program_path, write_project
+from core.oracle.zygote import Zygote
 from core.rewrites.names import mask_name
 from core.settings import OracleSettings
 from core.source.benchmark import read_benchmark
@@ -145,3 +148,73 @@ def test_unusual_but_honest_programs_pass(total: tuple[Judged, Problem], name: s
     verdict = judge_total(total, total[1].body, text)
     assert verdict.outcome is Outcome.PASS, verdict.detail
     assert verdict.flags == flags
+
+
+OWN = "\n    # open"
+"""A word that a program with a process of its own is known by at first sight; here it does nothing."""
+COMPUTING = {
+    "right": "return sum(prices)",
+    "wrong": "return sum(prices) + 1",
+    "error": "return prices['x']",
+    "no value": "pass",
+    "without end": "while True: pass",
+    "without end in one step": "return 10 ** 10 ** 10",
+    "error for too much memory": "try: return [0] * 10 ** 12\n    except Exception: return 0",
+    "too deep": "return total(prices)",
+    "depth": "def f(n):\n        try: return f(n + 1)\n        except RecursionError: return n\n    return f(0)",
+    "iterator": "return iter(prices)",
+    "left in the middle": (
+        "def g():\n        try: yield 1\n        finally: print('late')\n"
+        "    x = [g()]\n    next(x[0])\n    x.append(x)\n    return sum(prices)"
+    ),
+    "much printed": "print('x' * 10 ** 6)\n    return 7",
+    "held by a library": "from typing import List\n    List[total]\n    return sum(prices)",
+}
+
+
+@pytest.fixture
+def replies(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each request that was answered: whether by a process that judges many."""
+    found: list[bool] = []
+    usual = Zygote.run
+
+    def run(self: Zygote, *values: Any, **named: Any) -> dict[str, Any]:
+        reply = usual(self, *values, **named)
+        found.append(reply["shared"])
+        return reply
+
+    monkeypatch.setattr(Zygote, "run", run)
+    return found
+
+
+@pytest.mark.parametrize("name", COMPUTING)
+def test_a_shared_process_says_what_one_of_its_own_says(
+    total: tuple[Judged, Problem], replies: list[bool], name: str
+) -> None:
+    judged, problem = total
+    file = judged.codebase.file(program_path(problem))
+    said = []
+    for mark in ("", OWN):
+        candidate = Candidate(file, problem.body, COMPUTING[name] + mark)
+        verdict = judged.oracle.judge(candidate, node_ids(problem), every_test=True)
+        said.append(replace(verdict, seconds=0.0, tests=tuple(replace(test, seconds=0.0) for test in verdict.tests)))
+    assert said[0] == said[1]
+    assert [replies[0], replies[-1]] == [True, False]
+    clean = judge_total(total, problem.body, f"return sum(prices)  # after {sorted(COMPUTING).index(name)}")
+    assert clean.outcome is Outcome.PASS and replies[-1] and not clean.output
+
+
+@pytest.mark.parametrize("name", [name for name in ATTACKS if name != "memory"])  # that one does nothing but compute
+def test_an_attack_never_shares_a_process(total: tuple[Judged, Problem], replies: list[bool], name: str) -> None:
+    judge_total(total, total[1].body, ATTACKS[name] + "\n    # alone")
+    assert not any(replies)
+    clean = judge_total(total, total[1].body, f"return sum(prices)  # beside {sorted(ATTACKS).index(name)}")
+    assert clean.outcome is Outcome.PASS and replies[-1]
+
+
+@pytest.mark.parametrize("text", ["return (", "return [0] * 10 ** 12"])
+def test_a_process_of_its_own_judges_what_a_shared_one_cannot(
+    total: tuple[Judged, Problem], replies: list[bool], text: str
+) -> None:
+    assert judge_total(total, total[1].body, text).outcome in (Outcome.SYNTAX_ERROR, Outcome.OUT_OF_MEMORY)
+    assert not replies[0]

@@ -76,7 +76,9 @@ REACHING = re.compile(r"\{[^{}:!]*[.\[]")
 OTHERS = frozenset(dir(builtins)) - BUILTINS
 LONGEST = 50_000
 """Characters of a program."""
-SUSPECT = re.compile(r"\b(?:class|with|async|await|open|exec|eval|getattr|setattr|globals|vars|super|os)\b|\.__|self\.")
+SUSPECT = re.compile(
+    r"\b(?:class|with|async|await|open|exec|eval|getattr|setattr|globals|vars|super|os|self)\b|\.__(?!name__)"
+)
 """Words that nearly always stand for something that is on no list; looked for before anything is parsed."""
 
 

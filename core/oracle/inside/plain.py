@@ -86,16 +86,16 @@ class Plain:
         middle of something) is ended before the answer. A program of which something is left that could run, or that
         did what it should not be able to, is the last of this child.
         """
-        odd: list[object] = []
+        odd: list[str] = []
 
         def told(kind: str, *values: Any, wait: bool = False) -> None:
             # How much memory there is depends on who was here before.
             short = any("MemoryError" in value for value in values if isinstance(value, str))
-            if short or kind == "audit" or (kind == "evidence" and values[1]):
+            if short or (kind == "evidence" and values[1]):
                 odd.append(kind)
-            send(kind, *values, wait=wait)
+            send(kind, *values, wait=kind != "start")  # all else is wanted with the answer, and each write costs
 
-        patched = audit.install(told, self._places, [])
+        patched = audit.install(lambda *heard: odd.append("audit"), self._places, [])
         nothing = io.TextIOWrapper(io.FileIO(os.devnull, "w"), sys.stdout.encoding, sys.stdout.errors)
         drawn = random.getstate()
         gc.freeze()
@@ -108,6 +108,7 @@ class Plain:
             if not self._take_confined(change):
                 send("answer", UNFIT, True)
                 continue
+            odd.clear()  # what was heard so far was our own work
             status = self._judge(told, request, patched)
             gone = self._forget(request["tests"], change["path"])
             send("answer", UNFIT if odd else status, gone and not odd)

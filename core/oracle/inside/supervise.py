@@ -254,6 +254,7 @@ class _Watch:
             "broken": self._reader.broken,
             "flooded": self._reader.flooded,
             "printed": self._output.text(),
+            "shared": self._shared,
         }
 
 

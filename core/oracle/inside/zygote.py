@@ -204,11 +204,15 @@ class Zygote:
             os.close(asked)
             self._body(send, request)
 
+        def shared(send: Send, asked: int) -> None:
+            # As many calls deep as the other: some programs end where Python allows no deeper recursion.
+            self._plain.share(send, asked)
+
         ending = None
         if self._plain is not None:
             self._plain.prepare(request)
             if self._plain.may_share(request):
-                ending = self._supervisor.share(forked(self._plain.share), request, listen)
+                ending = self._supervisor.share(forked(shared), request, listen)
         if ending is None:
             frames.clear()
             ending = self._supervisor.run(forked(alone), request, listen)
