@@ -212,9 +212,19 @@ def test_an_attack_never_shares_a_process(total: tuple[Judged, Problem], replies
     assert clean.outcome is Outcome.PASS and replies[-1]
 
 
-@pytest.mark.parametrize("text", ["return (", "return [0] * 10 ** 12"])
+ENDLESS = "def g():\n        try: yield\n        finally:\n            while True: pass\n    x = [g()]\n    next(x[0])"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("return (", Outcome.SYNTAX_ERROR),
+        ("return [0] * 10 ** 12", Outcome.OUT_OF_MEMORY),
+        (ENDLESS + "\n    x.append(x)\n    return sum(prices)", Outcome.PASS),
+    ],
+)
 def test_a_process_of_its_own_judges_what_a_shared_one_cannot(
-    total: tuple[Judged, Problem], replies: list[bool], text: str
+    total: tuple[Judged, Problem], replies: list[bool], text: str, outcome: Outcome
 ) -> None:
-    assert judge_total(total, total[1].body, text).outcome in (Outcome.SYNTAX_ERROR, Outcome.OUT_OF_MEMORY)
+    assert judge_total(total, total[1].body, text).outcome is outcome
     assert not replies[0]

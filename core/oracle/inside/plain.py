@@ -1,7 +1,7 @@
 """Tests of a generated project, which need no pytest: functions that are given `record_property` and nothing else.
 
 Each child imports the changed program and its tests anew. A process without pytest is small, and so is what a child of
-it copies of it.
+it copies of it. Programs that can do nothing but compute are judged one after another in the same child.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 import json
 import os
 import random
+import signal
 import sys
 import time
 import traceback
@@ -31,6 +32,8 @@ from .sources import install
 
 STOPPED, UNFIT = 97, -1
 """How a child ends at the first failure, and what it answers where a program is not for it."""
+FAREWELL = 0.2
+"""Seconds that what a program left in the middle of something may take to end."""
 HELPER = "rtc_recording"
 """What the tests import of the generated project beside its programs."""
 
@@ -82,9 +85,9 @@ class Plain:
     def share(self, send: Send, asked: int) -> None:
         """In a child: judge programs one after another, as long as they can do nothing but compute.
 
-        That one leaves nothing to the next: its module goes, and what it has set going (a generator that is in the
-        middle of something) is ended before the answer. A program of which something is left that could run, or that
-        did what it should not be able to, is the last of this child.
+        Each leaves nothing to the next: its module goes, and what it has in the middle of something (a generator that
+        waits in a `try`, say) is ended before the answer. This process ends with the first program of which something
+        is left that could still run, or behind which anything is found changed.
         """
         odd: list[str] = []
 
@@ -142,7 +145,11 @@ class Plain:
         left = weakref.ref(mark)
         vars(program)["the mark of this program"] = mark
         del mark, program
+        # What it runs as it ends is no part of a test: where that does not end, this process does, and one of its own
+        # says what the program is worth.
+        signal.setitimer(signal.ITIMER_REAL, FAREWELL)
         gc.collect()
+        signal.setitimer(signal.ITIMER_REAL, 0)
         return left() is None
 
     def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool]) -> int:
