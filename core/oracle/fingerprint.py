@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from core.oracle.bench.project import ORIGIN_FILE
 from core.oracle.interpreter import Interpreter
 from core.oracle.sessionplan import INSIDE, SessionPlan
 from core.settings import OracleSettings
@@ -71,7 +72,7 @@ def _files(root: Path) -> Iterator[Path]:
     for folder, names, files in os.walk(root):
         names[:] = sorted(n for n in names if n not in _SKIPPED and not Path(folder, n, "pyvenv.cfg").exists())
         for name in sorted(files):
-            if not name.endswith((".pyc", ".pyo")) and not _CLAIM.fullmatch(name):
+            if not name.endswith((".pyc", ".pyo", ORIGIN_FILE)) and not _CLAIM.fullmatch(name):
                 yield Path(folder, name)
 
 

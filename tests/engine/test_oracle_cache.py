@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.oracle.baseline import Baseline
+from core.oracle.bench.project import Origin, origin_of, write_files
 from core.oracle.cache import KEPT, BaselineCache
 from core.oracle.fingerprint import fingerprint
 from core.oracle.interpreter import describe
@@ -107,3 +108,11 @@ def test_the_key_follows_settings_and_sandbox(tmp_path: Path) -> None:
     assert key(tmp_path, sandbox="docker") != first
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --doctest-modules\n")
     assert key(tmp_path) != first
+
+
+def test_a_benchmark_that_was_moved_is_not_learned_again(tmp_path: Path) -> None:
+    program = "problems/p.py"
+    project = write_files({program: "x = 1\n"}, "own", tmp_path, Origin("/here/own.jsonl", {program: "Own/1"}))
+    first = key(project)
+    assert write_files({program: "x = 1\n"}, "own", tmp_path, Origin("/there.jsonl", {program: "Own/1"})) == project
+    assert origin_of(project).file == "/there.jsonl" and key(project) == first

@@ -58,6 +58,15 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     return choose_sandbox(request.param, None, lambda text: None)
 
 
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache for the runs of a file's tests: what one of them learned of a benchmark, the others need not learn."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project of one file. Its folder is closed to others, as temporary folders are."""

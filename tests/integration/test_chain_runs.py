@@ -31,8 +31,7 @@ from core.trips.protocol import Tree
 
 
 @pytest.fixture
-def problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def problems(tmp_path: Path, known: Path) -> Path:
     path = tmp_path / "own.jsonl"
     path.write_text("".join(json.dumps(problem) + "\n" for problem in PROBLEMS))
     return path

@@ -34,7 +34,8 @@ _INSIDE = Path(__file__).parent / "inside"
 _RECORDING = _INSIDE / "rtc_recording.py"
 _CELLS = _INSIDE / "rtc_cells.py"
 _DONE = "complete"
-_SOURCE = "rtc-origin.json"
+ORIGIN_FILE = "rtc-origin.json"
+"""For people, see `Origin`; no test reads it, so that a benchmark that was moved is not learned again."""
 _PYTEST = """\
 [pytest]
 testpaths = tests
@@ -122,13 +123,13 @@ def write_files(files: Mapping[str, str], name: str, folder: Path, origin: Origi
     """A generated project of these files, by path; written when it is not there. Raises OSError."""
     project = _written({**files, "pytest.ini": _PYTEST, "problems/__init__.py": ""}, name, folder)
     if origin_of(project) != origin:
-        (project / _SOURCE).write_text(json.dumps(asdict(origin)), encoding="utf-8")
+        (project / ORIGIN_FILE).write_text(json.dumps(asdict(origin)), encoding="utf-8")
     return project
 
 
 def is_generated(project: Path) -> bool:
     """Whether it was written here from a file of problems or cells."""
-    return (project / _SOURCE).is_file()
+    return (project / ORIGIN_FILE).is_file()
 
 
 def needs_no_pytest(project: Path) -> bool:
@@ -148,7 +149,7 @@ def _cells(project: Path) -> bool:
 def origin_of(project: Path) -> Origin:
     """What a project was generated from; empty for any other project."""
     try:
-        return Origin(**json.loads((project / _SOURCE).read_text(encoding="utf-8")))
+        return Origin(**json.loads((project / ORIGIN_FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # earlier versions wrote the path alone
         return Origin()
 
