@@ -59,7 +59,7 @@ def in_turns(path: Path, options: argparse.Namespace) -> tuple[float, float]:
 
         models: dict[str, Model] = {
             "plain": LocalModel(path, settings),
-            "cluster": ClusterModel(path, settings, 1, print, lambda: None),
+            "cluster": ClusterModel(path, settings, wanted, print, lambda: None),
         }
         for number in range(-1, options.rounds):  # the first round only warms up
             for name, model in models.items():
@@ -89,7 +89,7 @@ def nodes(path: Path, options: argparse.Namespace) -> tuple[float, float]:
             with tempfile.TemporaryDirectory() as folder, connected(Path(folder), wanted, print):
                 from core.cluster.remote import ClusterModel
 
-                model = ClusterModel(path, settings, None, print, lambda: None)
+                model = ClusterModel(path, settings, wanted, print, lambda: None)
                 assert model.hosts == count
                 rounds = [spent(model, requests(number, options, count)) for number in range(-1, options.rounds)]
                 found.append(statistics.median(rounds[1:]))

@@ -1,15 +1,13 @@
-"""Models and judges on the hosts of a cluster: what runs there, and the Model and Oracle that stand for them here.
+"""Models and judges on the hosts of a cluster, as the run sees them: a Model and an Oracle over Ray actors.
 
-Ray chooses the hosts by cores, memory and label, starts actors again whose host died, and makes their calls again. So a
-call comes back with a result, or fails for good. Texts and verdicts depend on neither host nor company: seeds and
-prompts are the driver's, and only the driver writes the store.
+Ray chooses the hosts by cores, memory, GPUs and label, starts actors again whose host died, and makes their calls
+again. So a call comes back with a result, or fails for good. Texts and verdicts depend on neither host nor company:
+seeds and prompts are the driver's, and only the driver writes the store.
 """
 
 from __future__ import annotations
 
 import queue
-import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,152 +21,23 @@ from ray.exceptions import RayError
 from ray.util import ActorPool
 
 from core import __version__
-from core.cluster.session import SANDBOX
+from core.cluster.hosts import JudgeHost, Learned, ModelHost, Ready, learn_suite, packed
+from core.cluster.session import SANDBOX, read_address, say_shipping, travels
 from core.errors import Cancelled, InspectorError, ModelError, SandboxError
-from core.generation import Generation, Model, ModelInfo, Prompt, Request
-from core.models.client import LocalModel
+from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.fingerprint import fingerprint
-from core.models.gguf import read_header
+from core.models.gguf import GgufHeader, read_header
 from core.models.memory import memory_needed, window_of
 from core.oracle.baseline import Baseline
-from core.oracle.factory import open_oracle
-from core.oracle.project_oracle import ProjectOracle
-from core.settings import ModelSettings, OracleSettings
-from core.source.codebase import open_codebase
+from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.types import Candidate, Outcome, Suite, Verdict
 
 STEP = 0.2
 """Seconds between two looks at whether a stop was asked for."""
+PATIENCE = 30.0
+"""Seconds after which it is said that Ray has not found a place yet."""
 FOREVER = -1
 """Of restarts and retries: a host that dies costs time, never a sample."""
-
-
-@dataclass(frozen=True)
-class Ready:
-    """What an actor says once it is there: where, what it opened, or the problem why not.
-
-    Attributes:
-        missing: it lacks the model's file, which may be shipped.
-    """
-
-    host: str
-    version: str
-    info: ModelInfo | None = None
-    problem: str = ""
-    remedy: str = ""
-    missing: bool = False
-
-
-# ---- on the hosts
-
-
-class ModelHost:
-    """A local model on one host."""
-
-    def __init__(self, path: str, sha256: str, settings: ModelSettings, shipped: Sequence[Any]) -> None:
-        """Open the model at `path` if it is the one of that hash, else the shipped one."""
-        self._model: LocalModel | None = None
-        self._ready = Ready(socket.gethostname(), __version__)
-        try:
-            file = self._file(Path(path), sha256, shipped)
-            if file is None:
-                self._ready = replace(self._ready, missing=True)
-                return
-            self._model = LocalModel(file, settings)
-            self._ready = replace(self._ready, info=self._model.info)
-        except InspectorError as error:
-            self._ready = replace(self._ready, problem=error.problem, remedy=error.remedy)
-
-    def _file(self, path: Path, sha256: str, shipped: Sequence[Any]) -> Path | None:
-        if path.is_file() and fingerprint(read_header(path).files) == sha256:
-            return path
-        if not shipped:
-            return None
-        self._folder = tempfile.TemporaryDirectory(prefix="rtc-model-")
-        file = Path(self._folder.name, path.name)
-        file.write_bytes(ray.get(shipped[0]))
-        if fingerprint(read_header(file).files) != sha256:
-            raise ModelError(f"The model {path.name} came damaged to {socket.gethostname()}.", "Start the run again.")
-        return file
-
-    def ready(self) -> Ready:
-        """Whether it can be asked."""
-        return self._ready
-
-    def count_tokens(self, prompt: Prompt) -> int:
-        """As `Model.count_tokens`."""
-        assert self._model is not None
-        return self._model.count_tokens(prompt)
-
-    def generate(self, requests: Sequence[Request]) -> list[Generation]:
-        """All of them; after a restart on a host that lacks the model, the reason why not."""
-        if self._model is None:
-            why = self._ready.problem or f"{self._ready.host} does not have the model's file"
-            return [Generation(each.id, "", "", 0, 0, 0.0, "failed", why) for each in requests]
-        return list(self._model.generate(requests))
-
-
-def _oracle_here(settings: OracleSettings) -> ProjectOracle:
-    """The oracle of the project that travelled here. Raises SandboxError on a host that has no sandbox."""
-    here = replace(settings, cluster="", workers=1)
-    oracle = open_oracle(open_codebase(Path.cwd()), here, lambda text: None)
-    assert isinstance(oracle, ProjectOracle)
-    if oracle.name.endswith("/none") and settings.sandbox != "none":
-        oracle.close()
-        raise SandboxError(f"{socket.gethostname()} has no sandbox.", "Install bubblewrap or Docker there.")
-    return oracle
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What one host learned of the suite, for all of them."""
-
-    host: str
-    name: str = ""
-    image_digest: str = ""
-    baseline: Any = None
-    problem: tuple[str, str, str] | None = None
-    said: tuple[str, ...] = ()
-
-
-def learn_suite(settings: OracleSettings) -> Learned:
-    """Run the suite on this host."""
-    host, said = socket.gethostname(), list[str]()
-    try:
-        oracle = _oracle_here(settings)
-        try:
-            baseline = oracle.learn(lambda stage, done, total: None)
-        finally:
-            oracle.close()
-    except InspectorError as error:
-        return Learned(host, problem=(type(error).__name__, error.problem, error.remedy))
-    return Learned(host, oracle.name, oracle.image_digest, baseline.to_json(), said=tuple(said))
-
-
-class JudgeHost:
-    """A judge on one host."""
-
-    def __init__(self, settings: OracleSettings, learned: Learned) -> None:
-        """Take over what was learned; nothing runs yet."""
-        self._problem = ""
-        try:
-            self._oracle = _oracle_here(settings)
-            self._oracle.adopt(Baseline.from_json(learned.baseline))
-        except InspectorError as error:
-            self._problem = f"{socket.gethostname()} cannot judge: {error.problem}"
-
-    def ready(self) -> str:
-        """Why it cannot judge; empty when it can."""
-        return self._problem
-
-    def judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
-        """As `Oracle.judge`."""
-        if self._problem:
-            return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=self._problem)
-        return self._oracle.judge(candidate, tests, every_test=every_test)
-
-
-# ---- on the driver
 
 
 def _wait(reference: Any, beat: Callable[[], None]) -> Any:
@@ -180,14 +49,65 @@ def _wait(reference: Any, beat: Callable[[], None]) -> Any:
         beat()
 
 
+def _patiently(beat: Callable[[], None], what: str, notify: Callable[[str], None]) -> Callable[[], None]:
+    """`beat`, which says once that a place is still waited for: Ray itself waits forever and says nothing."""
+    started, said = time.monotonic(), False
+
+    def heard() -> None:
+        nonlocal said
+        beat()
+        if not said and time.monotonic() - started > PATIENCE:
+            said = True
+            notify(f"Still waiting for the cluster to place {what}: `ray status` says what is free.")
+
+    return heard
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one copy of a model asks Ray for, and how many copies the cluster has room for."""
+
+    cores: float
+    memory: int
+    gpus: float
+    places: int
+
+
+def needs_of(header: GgufHeader, generation: ModelSettings, settings: RunSettings) -> Needs:
+    """By the model's settings and the run's: a run's other model and its judges need room on the same hosts.
+
+    Two models of a run take turns, so each asks for half of the cores. Else the first would take all that there is, and
+    Ray would wait forever for room for the second.
+    """
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    most = read_address(settings.cluster).workers
+    models = 2 if (settings.series and settings.series.cross) or not settings.one_model else 1
+    memory = memory_needed(header, window_of(header, generation))
+    cores = (generation.threads or 1) / models
+    has = sum(node["Resources"].get("GPU", 0.0) for node in nodes)
+    share = min(1.0, has / most) if most else 1.0  # copies on one machine share its GPUs
+    gpus = round(share / models, 3) if has and generation.gpu_layers else 0.0
+    judging = (
+        [node for node in nodes if node.get("Labels", {}).get(SANDBOX) == "yes"] if settings.oracle.cluster else []
+    )
+    kept = -(-(settings.oracle.workers or 1) // len(judging)) * settings.oracle.memory_mib << 20 if judging else 0
+    places = 0
+    for node in nodes:
+        free = node["Resources"].get("memory", 0) - (kept if node in judging else 0)
+        rooms = [node["Resources"].get("CPU", 0) / cores, free / models / memory]
+        rooms += [node["Resources"].get("GPU", 0) / gpus] if gpus else []
+        places += max(0, int(min(rooms)))
+    return Needs(cores, memory, gpus, min(places, most or places))
+
+
 class ClusterModel:
-    """Implements `core.generation.Model` over as many hosts as have the cores and the memory for it."""
+    """Implements `core.generation.Model` over as many hosts as have the cores, the memory and the GPUs for it."""
 
     def __init__(
         self,
         path: Path,
-        settings: ModelSettings,
-        most: int | None,
+        generation: ModelSettings,
+        settings: RunSettings,
         notify: Callable[[str], None],
         beat: Callable[[], None],
     ) -> None:
@@ -195,17 +115,18 @@ class ClusterModel:
         header = read_header(path)
         self._cancelled = threading.Event()
         self._actors: list[Any] = []
-        cores = settings.threads or 1
-        memory = memory_needed(header, window_of(header, settings))
-        places = _places(cores, memory) if most is None else most
-        if not places:
+        needs = needs_of(header, generation, settings)
+        if not needs.places:
+            gpu = " and a GPU" if needs.gpus else ""
             raise ModelError(
-                f"No host of the cluster has {cores} cores and {memory >> 20} MiB for {header.label}.",
-                "Choose a smaller model, fewer --threads, or start Ray with more resources.",
+                f"No host of the cluster has {needs.cores:g} cores, {needs.memory >> 20} MiB beside its judges{gpu} "
+                f"for {header.label}.",
+                "Choose a smaller model, fewer --threads, less --memory, or start Ray with more resources.",
             )
         sha256 = fingerprint(header.files, beat=beat)
+        heard = _patiently(beat, header.label, notify)
         try:
-            found = self._open(places, path, sha256, settings, cores, memory, beat, ())
+            found = self._open(needs, path, sha256, generation, heard, ())
             if any(ready.missing for ready in found):
                 lacking = ", ".join(sorted({ready.host for ready in found if ready.missing}))
                 if len(header.files) > 1:
@@ -215,7 +136,7 @@ class ClusterModel:
                 notify(f"{path.name} ({header.file_bytes >> 20} MiB) goes to {lacking}, which lacks it.")
                 self.close()
                 shipped = (ray.put(path.read_bytes()),)
-                found = self._open(places, path, sha256, settings, cores, memory, beat, shipped)
+                found = self._open(needs, path, sha256, generation, heard, shipped)
             self.info = self._agreed(found, path, notify)
         except BaseException:
             self.close()
@@ -229,25 +150,24 @@ class ClusterModel:
 
     def _open(
         self,
-        places: int,
+        needs: Needs,
         path: Path,
         sha256: str,
-        settings: ModelSettings,
-        cores: int,
-        memory: int,
+        generation: ModelSettings,
         beat: Callable[[], None],
         shipped: Sequence[Any],
     ) -> list[Ready]:
-        needs: dict[str, Any] = {
-            "num_cpus": cores,
-            "memory": memory,
-            "max_restarts": FOREVER,
-            "max_task_retries": FOREVER,
-            "scheduling_strategy": "SPREAD",
-        }
-        actor = ray.remote(ModelHost).options(**needs)
+        actor = ray.remote(ModelHost).options(
+            num_cpus=needs.cores,
+            num_gpus=needs.gpus,
+            memory=needs.memory,
+            max_restarts=FOREVER,
+            max_task_retries=FOREVER,
+            scheduling_strategy="SPREAD",
+        )
         # Ray does not look into a list for references, so only a host that lacks the file fetches it.
-        self._actors = [actor.remote(str(path.resolve()), sha256, settings, list(shipped)) for _ in range(places)]
+        arguments = (str(path.resolve()), sha256, generation, list(shipped))
+        self._actors = [actor.remote(*arguments) for _ in range(needs.places)]
         return [_answered(_wait, each.ready.remote(), beat) for each in self._actors]
 
     def _agreed(self, found: Sequence[Ready], path: Path, notify: Callable[[str], None]) -> ModelInfo:
@@ -325,12 +245,21 @@ class ClusterModel:
 class ClusterOracle:
     """Implements `core.types.Oracle`: judges on hosts that are labelled to have a sandbox. Thread-safe."""
 
-    def __init__(self, settings: OracleSettings, notify: Callable[[str], None], beat: Callable[[], None]) -> None:
+    def __init__(
+        self, project: Path, settings: OracleSettings, notify: Callable[[str], None], beat: Callable[[], None]
+    ) -> None:
         """Have one host learn the suite. Raises what that raises there, and what `beat` raises."""
         self._settings = settings
+        self._closed = threading.Event()
+        self._actors: list[Any] = []
         place = {"label_selector": {SANDBOX: "yes"}, "num_cpus": 0}
+        self._sent: Any = None
+        if not travels(project):  # what a method wrote itself, after the cluster was joined
+            say_shipping(project, settings.cluster, notify)
+            self._sent = ray.put(packed(project))
+        heard = _patiently(beat, "a judge", notify)
         learn = ray.remote(learn_suite).options(max_retries=FOREVER, **place)
-        learned: Learned = _answered(_wait, learn.remote(settings), beat)
+        learned: Learned = _answered(_wait, learn.remote(settings, self._sent), heard)
         if learned.problem is not None:
             kind, problem, remedy = learned.problem
             known: Mapping[str, type[InspectorError]] = {
@@ -346,15 +275,17 @@ class ClusterOracle:
             scheduling_strategy="SPREAD",
             **place,
         )
-        self._learned = ray.put(learned)  # held as long as a judge may be started again
-        self._actors = [actor.remote(settings, self._learned) for _ in range(settings.workers or 1)]
+        self._learned = ray.put(learned)  # held, as what was sent is, as long as a judge may be started again
+        self._actors = [actor.remote(settings, self._learned, self._sent) for _ in range(settings.workers or 1)]
         self._free: queue.Queue[Any] = queue.Queue()
-        self._closed = threading.Event()
-        for each in self._actors:
-            if problem := _answered(_wait, each.ready.remote(), beat):
-                self.close()
-                raise SandboxError(f"{problem}", f"Mend that, or start Ray there without the label {SANDBOX}.")
-            self._free.put(each)
+        try:
+            for each in self._actors:
+                if problem := _answered(_wait, each.ready.remote(), heard):
+                    raise SandboxError(problem, f"Mend that, or start Ray there without the label {SANDBOX}.")
+                self._free.put(each)
+        except BaseException:
+            self.close()
+            raise
 
     def suite(self, progress: Callable[[str, int, int], None]) -> Suite:
         """See `core.types.Oracle`; learned when it was opened."""
@@ -379,19 +310,6 @@ class ClusterOracle:
         if not self._closed.is_set():
             self._closed.set()
             _kill(self._actors)
-
-
-def open_cluster_model(
-    path: Path, settings: ModelSettings, most: int | None, notify: Callable[[str], None], beat: Callable[[], None]
-) -> Model:
-    """A model on the cluster that this process is connected to."""
-    return ClusterModel(path, settings, most, notify, beat)
-
-
-def _places(cores: int, memory: int) -> int:
-    """How many such models the cluster has room for."""
-    resources = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return sum(int(min(each.get("CPU", 0) // cores, each.get("memory", 0) // memory)) for each in resources)
 
 
 def _item(request: Request) -> str:

@@ -1,6 +1,6 @@
 """A Ray cluster for the time of a run: who is asked, with which token, and what is shipped to whom.
 
-Ray itself is imported here and in `core.cluster.remote` only, and only when a cluster is named: it is an extra.
+Ray itself is imported in this package only, and only when a cluster is named: it is an extra.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import ipaddress
 import logging
 import os
 import re
-import socket
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,71 +94,70 @@ class Host:
     """One machine of the cluster, as Ray knows it."""
 
     name: str
-    cores: float
-    memory: float
     sandbox: bool
 
 
-class Session:
-    """A connected cluster. `settings` are those of the run, with the judges that the cluster has."""
+def _hosts() -> list[Host]:
+    """Those that are alive."""
+    import ray
 
-    def __init__(self, address: Address, settings: RunSettings, notify: Callable[[str], None]) -> None:
-        """Use `connected`."""
-        self.address, self.settings, self.notify = address, settings, notify
-
-    def hosts(self) -> list[Host]:
-        """Those that are alive."""
-        import ray
-
-        return [
-            Host(
-                node["NodeManagerHostname"],
-                node["Resources"].get("CPU", 0.0),
-                node["Resources"].get("memory", 0.0),
-                (node.get("Labels") or {}).get(SANDBOX) == "yes",
-            )
-            for node in ray.nodes()
-            if node["Alive"]
-        ]
+    return [
+        Host(node["NodeManagerHostname"], (node.get("Labels") or {}).get(SANDBOX) == "yes")
+        for node in ray.nodes()
+        if node["Alive"]
+    ]
 
 
 @contextmanager
 def connected(project: Path, settings: RunSettings, notify: Callable[[str], None]) -> Iterator[RunSettings]:
     """The settings for a run on the cluster that they name; the cluster is left at the end, a local one stopped.
 
-    A project of files travels along, and is judged there; what is generated (problems, cells) or comes of a history is
-    judged on this machine. Raises UserError.
+    A folder of the user's travels along as Ray's runtime environment, which belongs to the connection. What is only
+    written later (problems, cells, a commit's files) is sent by the oracle that opens it. Raises UserError.
     """
     address = read_address(settings.cluster)
     require_ray()
     require_token(address)
-    judged = task(settings.task).draws_from == "region" and settings.benchmark.file is None
+    judged = task(settings.task).sandboxed(settings)
+    folder = project if judged and _opens_folder(settings) else None
     if judged and settings.oracle.sandbox == "none" and not address.loopback:
         raise UserError(
             "Without a sandbox, hosts of a cluster would run what a model writes with all their rights.",
             "Leave out --sandbox none.",
         )
+    say_shipping(folder, address.text, notify)
+    _start(address, folder, settings)
+    try:
+        hosts = _hosts()
+        notify(f"The cluster at {address.text} has: {', '.join(sorted({host.name for host in hosts}))}.")
+        yield _for_hosts(address, settings, hosts, project) if judged else settings
+    finally:
+        _leave()
+
+
+_travelled: Path | None = None
+"""The folder that went along as the runtime environment: Ray has one connection in a process, and so has this."""
+
+
+def travels(project: Path) -> bool:
+    """Whether hosts start in a copy of this folder."""
+    return _travelled is not None and _travelled == project.resolve()
+
+
+def _leave() -> None:
     import ray
 
-    own = not ray.is_initialized()
-    if own:
-        _start(address, project if judged else None, settings)
-    session = Session(address, settings, notify)
-    try:
-        hosts = session.hosts()
-        if own:
-            _say(address, hosts, project if judged else None, notify)
-        yield _for_hosts(session, hosts, project, judged)
-    finally:
-        if own:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ray.shutdown()
+    global _travelled
+    _travelled = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ray.shutdown()
 
 
 def _start(address: Address, project: Path | None, settings: RunSettings) -> None:
     import ray
 
+    global _travelled
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else Ray tells its makers about the cluster
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns of at every actor without a GPU
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what its processes think is for their own log files
@@ -179,6 +177,7 @@ def _start(address: Address, project: Path | None, settings: RunSettings) -> Non
             ray.init(**options)
         # Ray prints what its hosts report to standard output, even without `log_to_driver`: JSON lines stand there.
         ray._private.worker._worker_logs_enabled = False
+        _travelled = project.resolve() if project is not None else None
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise UserError(
             f"The cluster at {address.text} cannot be used: {str(error).splitlines()[0] if str(error) else error!r}",
@@ -201,11 +200,10 @@ def _left_out(project: Path) -> list[str]:
     return found
 
 
-def _say(address: Address, hosts: list[Host], project: Path | None, notify: Callable[[str], None]) -> None:
-    """What goes where, before any of it is asked to do anything."""
-    names = ", ".join(sorted({host.name for host in hosts})) or socket.gethostname()
+def say_shipping(project: Path | None, address: str, notify: Callable[[str], None]) -> None:
+    """What goes to the cluster, before any of it does. Raises UserError where it is too much."""
     if project is None:
-        notify(f"Prompts go to the cluster at {address.text} ({names}); code is judged on this machine.")
+        notify(f"Prompts and code go to the cluster at {address}.")
         return
     files = list(every_file(project))
     size = sum((project / each).stat().st_size for each in files)
@@ -215,24 +213,34 @@ def _say(address: Address, hosts: list[Host], project: Path | None, notify: Call
             "Have git ignore what no test reads, or run on this machine.",
         )
     notify(
-        f"{len(files)} files of {project} ({size / 1024:,.0f} KiB), prompts and code go to the cluster at "
-        f"{address.text}: {names}."
+        f"{len(files)} files of {project} ({size / 1024:,.0f} KiB), prompts and code go to the cluster at {address}."
     )
 
 
-def _for_hosts(session: Session, hosts: list[Host], project: Path, judged: bool) -> RunSettings:
+_FOLDERS = ("region", "cosmetic", "benchmark")
+"""What is drawn from a folder of the user's where no file is named."""
+
+
+def _opens_folder(settings: RunSettings) -> bool:
+    """Whether what is judged is the folder that was named, not a project that is written when it is opened."""
+    kind = task(settings.task)
+    words = kind.takes_words and settings.directive.words is not None
+    return kind.draws_from in _FOLDERS and settings.benchmark.file is None and not words
+
+
+def _for_hosts(address: Address, settings: RunSettings, hosts: list[Host], project: Path) -> RunSettings:
     """The run's settings with as many judges as the cluster has, and with an interpreter that all of them look for."""
-    settings, oracle = session.settings, session.settings.oracle
-    if not judged:
-        return replace(settings, oracle=replace(oracle, cluster=""))
+    oracle = settings.oracle
     able = sum(host.sandbox for host in hosts)
     if not able:
         raise UserError(
-            f"No host of the cluster at {session.address.text} is labelled to have a sandbox, so none may judge.",
+            f"No host of the cluster at {address.text} is labelled to have a sandbox, so none may judge.",
             "Install bubblewrap or Docker there, and start Ray so: `ray start --labels rtc-sandbox=yes`.",
         )
-    workers = session.address.workers or able * (oracle.workers or 1)
+    # A run that is resumed names all its judges, not those of each host.
+    each = 1 if oracle.cluster else oracle.workers or 1
+    workers = address.workers or able * each
     python = oracle.python
     if python is None and oracle.image is None:
         python = str(find_interpreter(project, None, lambda text: None).executable)
-    return replace(settings, oracle=replace(oracle, cluster=session.address.text, workers=workers, python=python))
+    return replace(settings, oracle=replace(oracle, cluster=address.text, workers=workers, python=python))

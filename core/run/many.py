@@ -202,7 +202,7 @@ class _Series:
             self._store.check_free(stored.id)
             settings = self._store.reader.settings(stored.id).resumed(self._changed)
             generation = told_as_before(settings.generation, json.loads(stored.model_json))
-            settings = replace(settings, generation=generation)
+            settings = replace(settings, generation=generation, oracle=self._settings.oracle)
         with ExitStack() as loaded:
             models = self._models(loaded, settings)  # before the source: a bad model should cost no test run
             if opened is None:

@@ -82,9 +82,12 @@ def open_parts(
 
 
 def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify) -> RunSettings:
-    """The settings for the cluster that they name, connected as long as the stack; unchanged without one."""
+    """The settings for the cluster that they name, connected as long as the stack; for this machine without one."""
     if not settings.cluster:
-        return settings
+        if not settings.oracle.cluster:
+            return settings
+        # It began on a cluster and goes on without: it is judged here too, and has not that many judges.
+        return share_cores(replace(settings, oracle=replace(settings.oracle, cluster="", workers=None)), usable_cores())
     from core.cluster.session import connected  # Ray is an extra
 
     return stack.enter_context(connected(project, settings, notify))
@@ -113,11 +116,9 @@ def open_models(
     def placed(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
         if not settings.cluster or endpoint is not None:
             return open_model(path, endpoint, generation, beat)
-        from core.cluster.remote import open_cluster_model
-        from core.cluster.session import read_address
+        from core.cluster.remote import ClusterModel
 
-        most = read_address(settings.cluster).workers
-        return open_cluster_model(Path(path) if path else bundled_model(), generation, most, notify, beat)
+        return ClusterModel(Path(path) if path else bundled_model(), generation, settings, notify, beat)
 
     if not settings.cluster:
         check_machine(settings, notify)

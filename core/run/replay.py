@@ -98,7 +98,8 @@ def replay(
     run = reader.run(run_id)
     recorded = json.loads(run.model_json)
     settings = _located(reader.settings(run_id), recorded, models or {}, emit)
-    settings = replace(settings, generation=told_as_before(settings.generation, recorded))
+    # On this machine, wherever it was made: seeds and texts do not depend on the place.
+    settings = replace(settings, generation=told_as_before(settings.generation, recorded), cluster="")
     chosen = _chosen(reader, run, samples)
     with ExitStack() as stack:
         parts = open_run_parts(stack, project or Path(run.project_root), settings, emit, control)

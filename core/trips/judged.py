@@ -107,7 +107,7 @@ def _opened(codebase: Codebase, settings: OracleSettings, notify: Notify, report
         return open_oracle(codebase, settings, notify, report)
     from core.cluster.remote import ClusterOracle  # Ray is an extra, loaded where a cluster is named
 
-    return ClusterOracle(settings, notify, lambda: report("learning the tests on the cluster", 0, 1))
+    return ClusterOracle(codebase.root, settings, notify, lambda: report("learning the tests on the cluster", 0, 1))
 
 
 def _name(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:
