@@ -92,7 +92,8 @@ def bundle_command(options: argparse.Namespace) -> int:
     if out.suffix != ".zip":
         raise UserError(f"{out} does not end in .zip.", "Name a file that does: `open` knows bundles by that.")
     with open_reader(options.db or default_database()) as reader, contents(reader, options.run) as found:
-        code = f"{counted(len(found.files), 'file')} of {found.run.project_root} ({found.size / 1024:,.0f} KiB)"
+        what = counted(len(found.commits), "commit") if found.commits else counted(len(found.files), "file")
+        code = f"{what} of {found.run.project_root} ({found.size / 1024:,.0f} KiB)"
         said = f"{out} will hold {code if found.files else 'no file of the source'}, and all that run {found.run.id} "
         print(f"{said}stores: prompts with your code in them, answers, and names of folders. {found.left_out}".rstrip())
         if not options.yes and not _agreed():

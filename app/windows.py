@@ -33,13 +33,18 @@ def open_last(options: argparse.Namespace) -> int:
 def open_project(options: argparse.Namespace) -> int:
     """The window on a named project; a file of directives, problems or cells stands for one generated from it.
 
-    A bundle of a run is unpacked once, and shown with its own database.
+    A bundle of a run is unpacked once, and shown with its own database; without a screen it is said where that is.
     """
     project: Path = options.project
     if project.suffix == ".zip" and project.is_file():
         from core.run.bundle import unpack  # the engine, which the window loads later else
 
         unpacked = unpack(project, bundles_folder())
+        if not has_screen():
+            print(f"Run {unpacked.run_id} is in {unpacked.database}, its source in {unpacked.root}.")
+            print(f"There is no screen: look at it with `rtc-inspector analyse {unpacked.run_id} --db FILE`, or write")
+            print(f"a page of it, `rtc-inspector report --db FILE --run {unpacked.run_id} --out report.html`.")
+            return 0
         return show(unpacked.root, unpacked.database, None)
     if project.is_file():
         from core.trips.files import project_for

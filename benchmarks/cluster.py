@@ -1,6 +1,6 @@
 """What the way over a cluster costs, and what a second node brings.
 
-    python benchmarks/cluster.py [--rounds 3] [--items 4] [--tokens 64] [--model FILE]
+    python benchmarks/cluster.py [--rounds 6] [--items 4] [--tokens 64] [--model FILE]
 
 The same requests are drawn by a model of this process and by one on a Ray cluster of one worker on this machine, in
 turns, one thread each; then by two nodes of one core. Prints seconds a sample of each, samples a second of one node
@@ -30,7 +30,7 @@ SAMPLES = 3
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--items", type=int, default=4)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--model", type=Path, default=None)
@@ -38,17 +38,20 @@ def main() -> None:
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(16))
     path = options.model or bundled_model()
-    plain, cluster = in_turns(path, options)
+    plain, cluster, overhead = in_turns(path, options)
     one, two = nodes(path, options)
     print(f"plain_seconds_a_sample={plain:.3f}")
     print(f"cluster_seconds_a_sample={cluster:.3f}")
     print(f"one_node_samples_per_second={1 / one:.3f}")
     print(f"two_nodes_samples_per_second={1 / two:.3f}")
-    print(f"overhead={cluster / plain - 1:.3f}")
+    print(f"overhead={overhead:.3f}")
 
 
-def in_turns(path: Path, options: argparse.Namespace) -> tuple[float, float]:
-    """Median seconds a sample, plain and over a cluster of one worker, each round right after the other's."""
+def in_turns(path: Path, options: argparse.Namespace) -> tuple[float, float, float]:
+    """Median seconds a sample, plain and over a cluster of one worker, and the median of what the second adds.
+
+    The two take turns in going first, so that what else the machine does falls on both alike.
+    """
     from core.cluster.session import connected
 
     settings = ModelSettings(threads=1, context_size=1024)
@@ -62,13 +65,15 @@ def in_turns(path: Path, options: argparse.Namespace) -> tuple[float, float]:
             "cluster": ClusterModel(path, settings, wanted, print, lambda: None),
         }
         for number in range(-1, options.rounds):  # the first round only warms up
-            for name, model in models.items():
+            for name, model in sorted(models.items(), reverse=number % 2 == 0):
                 seconds = spent(model, requests(number, options))
                 if number >= 0:
                     found[name].append(seconds)
         for model in models.values():
             model.close()
-    return statistics.median(found["plain"]), statistics.median(found["cluster"])
+    added = [there / here - 1 for here, there in zip(found["plain"], found["cluster"], strict=True)]
+    print("added in each round:", *(f"{each:+.3f}" for each in added))
+    return statistics.median(found["plain"]), statistics.median(found["cluster"]), statistics.median(added)
 
 
 def nodes(path: Path, options: argparse.Namespace) -> tuple[float, float]:

@@ -29,7 +29,8 @@ from core.kinds import task
 from core.oracle.interpreter import find_interpreter
 from core.settings import RunSettings
 from core.source.codebase import content_fingerprint, open_codebase
-from core.source.edits_export import export_commit
+from core.source.edits_export import PACK, export_commit, pack_commits, unpack_commits
+from core.source.edits_history import open_repository, project_prefix
 from core.source.git import History
 from core.source.walk import every_file
 from core.store.connection import connect
@@ -52,6 +53,7 @@ class Contents:
         root: the folder that the files are below; of a single file the folder it is in.
         files: paths relative to it.
         size: their bytes.
+        commits: those of a history that are in the files; `prefix` leads from its top to the project.
         left_out: why there is no source, a sentence; empty where there is.
     """
 
@@ -60,6 +62,8 @@ class Contents:
     root: Path
     files: tuple[str, ...]
     size: int
+    commits: tuple[str, ...] = ()
+    prefix: str = ""
     left_out: str = ""
 
 
@@ -79,8 +83,7 @@ def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
         elif task(run.task).takes_words and settings.directive.words is not None:
             yield _none(run, settings, "What a person wrote is in the store: nothing else is needed to replay it.")
         elif task(run.task).draws_from == "edit":
-            said = f"Its edits are in the store; to replay it, name a clone with revision {run.revision or '-'}."
-            yield _none(run, settings, said)
+            yield _of_history(reader, run, settings, Path(scratch))
         else:
             root = _as_it_was(run, Path(scratch))
             files = tuple(every_file(root))
@@ -88,7 +91,23 @@ def contents(reader: Reader, run_id: int) -> Iterator[Contents]:
 
 
 def _none(run: RunRow, settings: RunSettings, why: str) -> Contents:
-    return Contents(run, settings, Path(), (), 0, why)
+    return Contents(run, settings, Path(), (), 0, left_out=why)
+
+
+def _of_history(reader: Reader, run: RunRow, settings: RunSettings, scratch: Path) -> Contents:
+    """The commits of a run's edits, with their files where tests judged: the edits themselves are in the store."""
+    tip = run.revision or ""
+    commits = {item.origin.get("commit", "") for item in reader.items(run.id)} - {""}
+    root = Path(run.project_root)
+    try:
+        repository = open_repository(root)
+        pack_commits(repository, tip, commits, settings.edit.tests, scratch)
+        prefix = project_prefix(repository, root)
+    except ProjectError as error:
+        why = f"{error.problem} Its edits are in the store; to replay it, name a clone with revision {tip or '-'}."
+        return _none(run, settings, why)
+    size = sum((scratch / each).stat().st_size for each in PACK)
+    return Contents(run, settings, scratch, PACK, size, tuple(sorted(commits)), prefix)
 
 
 def _of_files(run: RunRow, settings: RunSettings, path: Path) -> Contents:
@@ -165,6 +184,8 @@ def _record(found: Contents) -> dict[str, Any]:
         "fingerprint": run.fingerprint,
         "source": bool(found.files),
         "file": Path(named).name if named and found.files and Path(named).is_file() else "",
+        "commits": found.commits,
+        "prefix": found.prefix,
         "left_out": found.left_out,
         "models": json.loads(run.model_json),
         "made_with": run.app_version,
@@ -226,6 +247,9 @@ def unpack(bundle: Path, folder: Path) -> Unpacked:
             text = _extract(bundle, place)
             _settle(json.loads(text), place)
             record.write_text(text, encoding="utf-8")  # last: it says that all the rest is there
+        except (KeyError, ValueError, OSError) as error:
+            shutil.rmtree(place, ignore_errors=True)
+            raise UserError(f"{bundle} is no bundle of a run, or is damaged.", "Have it sent again.") from error
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise
@@ -245,7 +269,9 @@ def _extract(bundle: Path, folder: Path) -> str:
             if sum(each.file_size for each in names) > MOST_BYTES:
                 raise UserError(f"{bundle} unpacks to more than {MOST_BYTES >> 30} GiB.", "Look at what it holds.")
             for each in names:
-                if each.filename == DATABASE or each.filename.startswith(f"{SOURCE}/"):
+                # A folder .git could name programs that git runs for whoever looks at the source.
+                hidden = ".git" in (part.lower() for part in Path(each.filename).parts)
+                if each.filename == DATABASE or (each.filename.startswith(f"{SOURCE}/") and not hidden):
                     archive.extract(each, folder)  # leaves out `..` and roots
             archive.getinfo(DATABASE)
     except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError) as error:
@@ -266,4 +292,10 @@ def _settle(record: Mapping[str, Any], place: Path) -> None:
             root = project_for(file) or root
         if settings.edit.file is not None:
             settings = replace(settings, edit=replace(settings.edit, file=str(source / record["file"])))
+        if record["commits"]:
+            unpack_commits(source, record["revision"], record["commits"])
+            root = source / record["prefix"]
+            if not root.resolve().is_relative_to(source.resolve()):
+                raise ValueError(record["prefix"])
+            root.mkdir(parents=True, exist_ok=True)
         store.move_run(record["run"], root, settings)

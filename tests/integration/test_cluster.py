@@ -1,4 +1,7 @@
-"""Runs on a real Ray cluster of several nodes on one machine: the same store, whichever nodes die on the way."""
+"""Runs on real Ray clusters on one machine: the same store as without, whichever nodes die, and whoever has no sandbox.
+
+One head without cores, which never works itself, serves all tests; each adds the nodes that it needs, and kills them.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +10,37 @@ import os
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import chat_server, completion
 from projects import write_shop
 
-from core.cluster.session import Address, read_address, require_token
+from core.cluster.session import Address, connected, read_address, require_token
+from core.run.control import Control
 from core.errors import UserError
-from core.run.results import open_reader
+from core.run.events import Event, Notice, SampleReady
+from core.kinds import configured
+from core.models.gguf import read_header
+from core.run.results import open_reader, open_store
+from core.run import pipeline
+from core.settings import BenchmarkSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
+from resources import path as resource
 
 if find_spec("ray") is None:  # imported only once the environment names a token, since it looks for one then
     pytest.skip("Ray is not installed", allow_module_level=True)
-SMALL = ("--regions", 2, "--forward-samples", 2, "--context", 1024, "--threads", 1, "--seed", 3)
-SHORT = ("--forward-max-tokens", 24, "--backward-max-tokens", 32)
 SANDBOX = {"rtc-sandbox": "yes"}
-HAS_SANDBOX = shutil.which("bwrap") is not None
+needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 
 
 @pytest.mark.parametrize(
@@ -68,6 +80,14 @@ def test_other_machines_are_reached_with_a_token_only(tmp_path: Path, monkeypatc
         require_token(there)
 
 
+def test_other_machines_judge_in_a_sandbox_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "t")
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    wanted = RunSettings(cluster="ray://lab.example:10001", oracle=OracleSettings(sandbox="none"))
+    with pytest.raises(UserError, match="Without a sandbox"), connected(tmp_path, wanted, lambda text: None):
+        pass
+
+
 # ---- real clusters
 
 
@@ -76,7 +96,8 @@ def base(tmp_path_factory: pytest.TempPathFactory, small_model: Path) -> Iterato
     """A project, a model, and an environment with a token in which all of Ray's processes are started."""
     folder = tmp_path_factory.mktemp("cluster")
     write_shop(folder / "shop")
-    shutil.copy(small_model, folder / "model.gguf")
+    (folder / "models").mkdir()
+    shutil.copy(small_model, folder / "models" / "model.gguf")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(folder / "data"))
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
@@ -87,16 +108,21 @@ def base(tmp_path_factory: pytest.TempPathFactory, small_model: Path) -> Iterato
 
 
 class Nodes:
-    """A cluster whose head has one core, with nodes that come and go."""
+    """A cluster on this machine: a head without cores, which is reached both ways, and nodes that come and go.
 
-    def __init__(self, **head: Any) -> None:
+    A node that is killed counts as alive until the head has missed it some seconds.
+    """
+
+    def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        head = {"num_cpus": 0, "include_dashboard": False, "ray_client_server_port": self.port}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._cluster = Cluster(
-                initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False, **head}
-            )
+            self._cluster = Cluster(initialize_head=True, head_node_args=head)
 
     @property
     def address(self) -> str:
@@ -105,12 +131,54 @@ class Nodes:
     def add(self, **options: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return self._cluster.add_node(num_cpus=1, **options)
+            return self._cluster.add_node(**{"num_cpus": 1, "labels": SANDBOX, **options})
 
-    def kill(self, node: Any) -> None:
+    def remove(self, node: Any, *, killed: bool = False) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self._cluster.remove_node(node, allow_graceful=False)
+            self._cluster.remove_node(node, allow_graceful=not killed)
+
+    @contextmanager
+    def one(self, **options: Any) -> Iterator[None]:
+        """A node that is gone at the end."""
+        node = self.add(**options)
+        try:
+            yield
+        finally:
+            self.remove(node)
+
+    @contextmanager
+    def without_folder(self, folder: Path) -> Iterator[None]:
+        """A node from which a folder of this machine cannot be seen, and which does not judge."""
+        ray = Path(sys.executable).with_name("ray")
+        hidden = (
+            "bwrap",
+            "--dev-bind",
+            "/",
+            "/",
+            "--tmpfs",
+            folder,
+            "--proc",
+            "/proc",
+            "--unshare-pid",
+            "--die-with-parent",
+        )
+        start = (ray, "start", "--address", self.address, "--num-cpus", 1, "--block", "--disable-usage-stats")
+        before = self._alive()
+        nowhere = subprocess.DEVNULL  # Ray's own processes would hold a pipe open
+        process = subprocess.Popen(list(map(str, (*hidden, *start))), stdout=nowhere, stderr=nowhere)
+        try:
+            end = time.monotonic() + 60
+            while self._alive() == before and process.poll() is None and time.monotonic() < end:
+                time.sleep(0.1)
+            assert process.poll() is None and self._alive() == before + 1
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+    def _alive(self) -> int:
+        return sum(node["Alive"] for node in self._cluster.global_state.node_table())
 
     def shutdown(self) -> None:
         with warnings.catch_warnings():
@@ -118,9 +186,43 @@ class Nodes:
             self._cluster.shutdown()
 
 
-def command(base: Path, database: Path, *more: object) -> list[str]:
-    words = ("run", base / "shop", "--model", base / "model.gguf", *SMALL, *SHORT, "--db", database, *more)
-    return [sys.executable, "-m", "app", *map(str, words)]
+@pytest.fixture(scope="module")
+def nodes(base: Path) -> Iterator[Nodes]:
+    cluster = Nodes()
+    yield cluster
+    cluster.shutdown()
+
+
+def wanted(base: Path, **more: Any) -> RunSettings:
+    """A short run of the shop."""
+    return replace(
+        RunSettings(
+            model=str(base / "models" / "model.gguf"),
+            regions=2,
+            forward_samples=2,
+            forward_max_tokens=24,
+            backward_max_tokens=32,
+            seed=3,
+            generation=ModelSettings(context_size=1024, threads=1),
+        ),
+        **more,
+    )
+
+
+def run(
+    settings: RunSettings, project: Path, database: Path, hear: Callable[[Event], None] = lambda event: None
+) -> str:
+    """See a run through; gives what was said on the way."""
+    said: list[str] = []
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Notice):
+            said.append(event.text)
+        hear(event)
+
+    with open_store(database) as store:
+        assert pipeline.start(settings, project, store, emit, Control()).status == "finished"
+    return "\n".join(said)
 
 
 def made(database: Path) -> list[tuple[object, ...]]:
@@ -136,82 +238,122 @@ def made(database: Path) -> list[tuple[object, ...]]:
 @pytest.fixture(scope="module")
 def plain(base: Path) -> list[tuple[object, ...]]:
     """What the run stores on one machine, without any cluster."""
-    subprocess.run(command(base, base / "plain.sqlite"), check=True, capture_output=True, timeout=300)
+    run(wanted(base), base / "shop", base / "plain.sqlite")
     return made(base / "plain.sqlite")
 
 
-@pytest.mark.skipif(not HAS_SANDBOX, reason="bubblewrap is not installed")
-def test_a_node_that_dies_costs_no_sample(base: Path, plain: list[tuple[object, ...]], tmp_path: Path) -> None:
-    """One of two nodes is killed after the first sample, a third one comes: the store is as without a cluster."""
-    nodes, database = Nodes(labels=SANDBOX), tmp_path / "runs.sqlite"
-    stderr = (tmp_path / "said.txt").open("w")
-    try:
-        address, second = nodes.address, nodes.add(labels=SANDBOX)
-        process = subprocess.Popen(
-            command(base, database, "--cluster", nodes.address, "--json"),
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            text=True,
+@needs_bubblewrap
+def test_hosts_that_have_no_sandbox_do_not_judge(base: Path, nodes: Nodes, tmp_path: Path) -> None:
+    """No host is labelled; then one is whose sandbox is missing. Neither is trusted."""
+    database = tmp_path / "runs.sqlite"
+    settings = wanted(base, cluster=nodes.address)
+    with pytest.raises(UserError, match="none may judge"):
+        run(settings, base / "shop", database)
+    bare = tmp_path / "bin"  # a host with all programs but a sandbox
+    bare.mkdir()
+    for folder in reversed(os.environ["PATH"].split(":")):
+        for program in Path(folder).iterdir() if Path(folder).is_dir() else ():
+            if program.name not in ("bwrap", "docker", "dockerd"):
+                (bare / program.name).unlink(missing_ok=True)
+                (bare / program.name).symlink_to(program)
+    with nodes.one(env_vars={"PATH": str(bare)}), pytest.raises(UserError, match=r"(?i)sandbox"):
+        run(settings, base / "shop", database)
+    with open_reader(database) as reader:
+        assert not reader.runs()
+
+
+@needs_bubblewrap
+def test_a_client_reaches_a_host_that_lacks_the_model(
+    base: Path, nodes: Nodes, plain: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    """Over ray:// from the command line; one host has the model's file, to the other it is sent."""
+    database = tmp_path / "runs.sqlite"
+    words = ["run", base / "shop", "--model", base / "models" / "model.gguf", "--db", database]
+    words += ["--regions", 2, "--forward-samples", 2, "--context", 1024, "--threads", 1, "--seed", 3]
+    words += ["--forward-max-tokens", 24, "--backward-max-tokens", 32, "--cluster", f"ray://127.0.0.1:{nodes.port}"]
+    command = [sys.executable, "-m", "app", *map(str, words)]
+    with nodes.one(num_cpus=0, memory=4 << 30), nodes.without_folder(base / "models"):
+        other = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(16)}
+        refused = subprocess.run(command, capture_output=True, text=True, timeout=300, env=other)
+        assert refused.returncode == 2 and "cannot be used" in refused.stderr
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "model.gguf" in done.stderr and "which lacks it" in done.stderr
+    assert made(database) == plain
+
+
+@needs_bubblewrap
+def test_what_a_method_writes_itself_is_judged_there(base: Path, nodes: Nodes, tmp_path: Path) -> None:
+    """The project of a benchmark's problems is only written when it is opened; a server is the model."""
+    problems = tmp_path / "problems.jsonl"
+    problems.write_text("".join(resource("benchmark", "pocket.jsonl").read_text().splitlines(keepends=True)[:2]))
+    with chat_server(lambda number, body: (200, completion("return 1", model="m"), {})) as server:
+        settings = replace(
+            configured(RunSettings(regions=2, forward_samples=1), "benchmark"),
+            endpoint=EndpointSettings(server.address, attempts=1),
+            benchmark=BenchmarkSettings(str(problems)),
+            oracle=OracleSettings(workers=1),
         )
-        assert process.stdout is not None
-        for line in process.stdout:
-            if json.loads(line)["event"] == "sample":
-                break
-        nodes.kill(second)
-        nodes.add(labels=SANDBOX)
-        *_, last = process.stdout
-        said = (tmp_path / "said.txt").read_text()
-        assert process.wait(timeout=300) == 0, said
-        process.stdout.close()
-    finally:
-        stderr.close()
-        nodes.shutdown()
-    assert json.loads(last)["status"] == "finished"
-    assert "3 files of" in said and f"go to the cluster at {address}" in said
+        run(settings, tmp_path, tmp_path / "plain.sqlite")
+        with nodes.one():
+            said = run(replace(settings, cluster=nodes.address), tmp_path, tmp_path / "runs.sqlite")
+    assert "prompts and code go to the cluster" in said
+    assert made(tmp_path / "runs.sqlite") == made(tmp_path / "plain.sqlite")
+
+
+def test_a_model_asks_for_what_its_run_leaves(base: Path, nodes: Nodes, tmp_path: Path) -> None:
+    """GPUs where there are any and layers go to them; half of all for one of two models; memory for the judges."""
+    header = read_header(base / "models" / "model.gguf")
+    settings = wanted(base, cluster=nodes.address)
+    with (
+        nodes.one(memory=8 << 30),
+        nodes.one(memory=8 << 30, num_gpus=1),
+        connected(base / "shop", settings, lambda text: None) as joined,
+    ):
+        from core.cluster.remote import needs_of
+
+        def asked(run: RunSettings) -> tuple[float, float, int]:
+            needs = needs_of(header, run.generation, run)
+            return needs.cores, needs.gpus, needs.places
+
+        here = replace(joined.generation, gpu_layers=0)
+        assert asked(joined) == (1.0, 1.0, 1)
+        assert asked(replace(joined, generation=here)) == (1.0, 0.0, 2)
+        assert asked(replace(joined, generation=here, backward_model="other.gguf")) == (0.5, 0.0, 4)
+        full = replace(joined.oracle, memory_mib=8 << 10)
+        assert asked(replace(joined, generation=here, oracle=full))[2] == 0
+
+
+@needs_bubblewrap
+def test_a_node_that_dies_costs_no_sample(
+    base: Path, nodes: Nodes, plain: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    """One of two nodes is killed after the first sample, a third one comes: the store is as without a cluster."""
+    database = tmp_path / "runs.sqlite"
+    with nodes.one(), ExitStack() as later:
+        second: list[Any] = [nodes.add()]
+
+        def hear(event: Event) -> None:
+            if isinstance(event, SampleReady) and second:
+                nodes.remove(second.pop(), killed=True)
+                later.enter_context(nodes.one())
+
+        said = run(wanted(base, cluster=nodes.address), base / "shop", database, hear)
+    assert not second and "3 files of" in said and f"go to the cluster at {nodes.address}" in said
     assert made(database) == plain and len(plain) == 2 * (2 + 2 + 1)
 
 
-@pytest.mark.skipif(not HAS_SANDBOX, reason="bubblewrap is not installed")
-def test_hosts_that_have_no_sandbox_do_not_judge(base: Path, tmp_path: Path) -> None:
-    """No host is labelled; then one is whose sandbox is missing. Neither is trusted, and no token is no way in."""
-    nodes = Nodes()
-    try:
-        words = command(base, tmp_path / "runs.sqlite", "--cluster", nodes.address)
-        refused = subprocess.run(words, capture_output=True, text=True, timeout=120)
-        assert refused.returncode == 2 and "none may judge" in refused.stderr
-        bare = tmp_path / "bin"  # a host with all programs but a sandbox
-        bare.mkdir()
-        for folder in reversed(os.environ["PATH"].split(":")):
-            for program in Path(folder).iterdir() if Path(folder).is_dir() else ():
-                if program.name not in ("bwrap", "docker", "dockerd"):
-                    (bare / program.name).unlink(missing_ok=True)
-                    (bare / program.name).symlink_to(program)
-        nodes.add(labels=SANDBOX, env_vars={"PATH": str(bare)})
-        refused = subprocess.run(words, capture_output=True, text=True, timeout=180)
-        assert refused.returncode == 2 and "sandbox" in refused.stderr.lower()
-        other = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(16)}
-        refused = subprocess.run(words, capture_output=True, text=True, timeout=180, env=other)
-        assert refused.returncode == 2 and "cannot be used" in refused.stderr
-        without = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
-        without["HOME"] = str(tmp_path)
-        refused = subprocess.run(words, capture_output=True, text=True, timeout=120, env=without)
-        assert refused.returncode == 2 and "no token" in refused.stderr
-        assert not made(tmp_path / "runs.sqlite") if (tmp_path / "runs.sqlite").exists() else True
-    finally:
-        nodes.shutdown()
-
-
-@pytest.mark.skipif(not HAS_SANDBOX, reason="bubblewrap is not installed")
+@needs_bubblewrap
 def test_a_driver_that_is_killed_goes_on_and_leaves_no_process(
     base: Path, plain: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
+    """It is resumed without a cluster, and the store is as if there had never been one."""
     database = tmp_path / "runs.sqlite"
-    process = subprocess.Popen(
-        command(base, database, "--cluster", "local:2", "--json"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    words = ["run", base / "shop", "--model", base / "models" / "model.gguf", "--db", database, "--json"]
+    words += ["--regions", 2, "--forward-samples", 2, "--context", 1024, "--threads", 1, "--seed", 3]
+    words += ["--forward-max-tokens", 24, "--backward-max-tokens", 32, "--cluster", "local:1"]
+    command = [sys.executable, "-m", "app", *map(str, words)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert process.stdout is not None
     for line in process.stdout:
         if json.loads(line)["event"] == "sample":
@@ -219,10 +361,8 @@ def test_a_driver_that_is_killed_goes_on_and_leaves_no_process(
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    resume = [sys.executable, "-m", "app", "run", "--resume", "1", "--db", str(database)]
-    again = subprocess.run(resume, capture_output=True, text=True, timeout=300)
-    assert again.returncode == 0, again.stderr
-    assert "go to the cluster at local:2" in again.stderr
+    with open_store(database) as store:
+        assert pipeline.resume(1, store, lambda event: None, Control(), {"cluster": ""}).status == "finished"
     assert made(database) == plain
     end = time.monotonic() + 60
     while mentions(database) and time.monotonic() < end:
@@ -246,7 +386,7 @@ def mentions(text: Path) -> list[str]:
 
 def test_without_ray_one_line_says_how_to_install_it(base: Path, tmp_path: Path) -> None:
     hidden = "import sys; sys.modules['ray'] = None; from app.cli import main; sys.exit(main())"
-    words = [sys.executable, "-c", hidden, *command(base, tmp_path / "runs.sqlite", "--cluster", "local")[3:]]
+    words = [sys.executable, "-c", hidden, "run", str(base / "shop"), "--cluster", "local"]
     refused = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 2
     assert refused.stderr.splitlines() == [

@@ -15,9 +15,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import pygit2
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
-from projects import write_shop
+from histories import Builder
+from projects import SHOP, TESTS, write_shop
 
 from core.errors import ProjectError, UserError
 from core.run import pipeline
@@ -141,6 +143,49 @@ def test_a_file_of_edits_travels_with_its_run(edits: tuple[ChatServer, Talker, P
         bundled(database, tmp_path / "other.zip")
 
 
+def test_a_bundle_of_edits_needs_no_repository(tmp_path: Path) -> None:
+    """It holds the commits of its edits, whose tests judge again what is no exact match; and no settings for git."""
+    root, place = tmp_path / "project", tmp_path / "project" / "part"
+    write_shop(place)
+    halves = SHOP.replace("subtotal -= subtotal * discount // 100", "subtotal -= subtotal * discount // 200")
+    history = Builder(root)
+    for code, tests in ((SHOP, TESTS), (halves, TESTS.replace("== 180", "== 190")), (halves, "secret = 1\n")):
+        files = {"part/shop.py": code, "part/tests/test_shop.py": tests, "part/pyproject.toml": ""}
+        history.commit(files if tests is not TESTS else files | {"first.txt": "left behind"})
+    database, out = tmp_path / "runs.sqlite", tmp_path / "run.zip"
+    other = next(line for line in halves.splitlines() if "// 200" in line).replace(
+        "subtotal * discount", "discount * subtotal"
+    )
+    with chat_server(lambda number, body: (200, completion(f"```python\n{other}\n```", model="m"), {})) as server:
+        settings = RunSettings(
+            task="editing",
+            regions=2,
+            forward_samples=1,
+            endpoint=EndpointSettings(server.address, attempts=1),
+            edit=EditSettings(tests=True),
+            oracle=OracleSettings(identity_runs=1),
+        )
+        with open_store(database) as store:
+            pipeline.start(settings, place, store, lambda event: None, Control())
+        found = bundled(database, out)
+        with zipfile.ZipFile(out, "a") as archive:
+            archive.writestr("source/.git/config", "[core]\nfsmonitor = evil")
+        shutil.rmtree(root)
+        there = unpack(out, tmp_path / "elsewhere")
+        made = again(there.database)
+    assert len(found.commits) == 1 and there.root == there.database.parent / "source" / "part"
+    assert made.same and made.environment == ()
+    assert any(sample.verdict for sample in made.samples)
+    with open_reader(there.database) as reader:
+        oracles = {row.verdict.oracle for item in reader.items(1) for row in reader.samples(item.id) if row.verdict}
+    assert any(name.startswith("tests/") for name in oracles)
+    repository = pygit2.Repository(str(there.root.parent))
+    assert repository.is_shallow and "core.fsmonitor" not in repository.config
+    assert str(repository.head.target) == found.run.revision
+    kept = {entry.name for commit in found.commits for entry in repository[commit].peel(pygit2.Tree)}
+    assert kept == {"part", "first.txt"}
+
+
 @pytest.fixture(scope="module")
 def shop_run(tmp_path_factory: pytest.TempPathFactory, small_model: Path) -> Path:
     """A folder with a project under git, a model, and a run of it beside another run."""
@@ -201,15 +246,53 @@ def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place
     try:
         lost = subprocess.run(command("replay", "--db", out), env=env, capture_output=True, text=True, timeout=120)
         assert lost.returncode == 2 and record["models"]["forward"]["sha256"] in lost.stderr
-        made = subprocess.run(
-            command("replay", "--db", out, "--model", moved), env=env, capture_output=True, text=True, timeout=300
+        there = unpack(out, tmp_path / "data" / "rtc-inspector" / "bundles").database
+        before, words = there.read_bytes(), command("replay", "--db", out, "--model", moved)
+        killed = subprocess.Popen(
+            [*words, "--json"], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
+        assert killed.stdout is not None
+        assert any('"replayed"' in line for line in killed.stdout)
+        killed.send_signal(signal.SIGKILL)
+        killed.communicate()
+        made = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
     finally:
         where.with_suffix(".away").rename(where)
     assert made.returncode == 0, made.stderr
     assert "6 of 6 texts and 4 of 4 verdicts are the same." in made.stdout
-    with open_reader(unpack(out, tmp_path / "data" / "rtc-inspector" / "bundles").database) as reader:
+    assert there.read_bytes() == before
+    with open_reader(there) as reader:
         assert [run.id for run in reader.runs()] == [1]
+    for screen, expected in (("offscreen", "2 2 source"), (None, f"Run 1 is in {there}")):
+        env = {name: value for name, value in env.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+        env |= {"XDG_CONFIG_HOME": str(tmp_path)} | ({"QT_QPA_PLATFORM": screen} if screen else {})
+        opened = subprocess.run(
+            [sys.executable, "-c", LOOK, "open", str(out)], env=env, capture_output=True, text=True, timeout=120
+        )
+        env.pop("QT_QPA_PLATFORM", None)
+        assert opened.returncode == 0 and expected in opened.stdout, opened.stderr
+
+
+LOOK = """
+import os, sys
+from app.cli import main
+if "QT_QPA_PLATFORM" in os.environ:
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+    app = QApplication([])
+    def end():
+        windows = [each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow"]
+        if not windows or not windows[0].parts.regions.regions.all_items or windows[0].project.codebase is None:
+            QTimer.singleShot(100, end)
+            return
+        (main_window,) = windows
+        items = main_window.parts.regions.regions.all_items
+        print(len(items), len({item.key for item in items}), main_window.project.codebase.root.name)
+        main_window.close()
+    QTimer.singleShot(100, end)
+sys.exit(main())
+"""
+"""The command line, whose window is closed once it shows the run beside its source."""
 
 
 def test_the_source_is_taken_from_its_commit_when_files_changed_since(shop_run: Path, tmp_path: Path) -> None:

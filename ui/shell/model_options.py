@@ -79,9 +79,9 @@ class ModelOptions:
             if model != first:
                 self._add_other(model, model in ticked)
         rows = min(max(self.others.count(), 1), MOST_OTHERS)
-        self.others.setFixedHeight(
-            rows * self.others.fontMetrics().lineSpacing() * 3 // 2 + 2 * self.others.frameWidth()
-        )
+        self.others.ensurePolished()  # the style's padding is part of a row's height
+        height = max(self.others.sizeHintForRow(0), self.others.fontMetrics().lineSpacing())
+        self.others.setFixedHeight(rows * height + 2 * self.others.frameWidth())
 
     def _add_other(self, model: NamedModel, ticked: bool) -> None:
         item = QListWidgetItem(model.label)
