@@ -27,13 +27,13 @@ from chat_server import chat_server, completion
 from projects import write_shop
 
 from core.cluster.session import Address, connected, read_address, require_token
-from core.run.control import Control
 from core.errors import UserError
-from core.run.events import Event, Notice, SampleReady
 from core.kinds import configured
 from core.models.gguf import read_header
-from core.run.results import open_reader, open_store
 from core.run import pipeline
+from core.run.control import Control
+from core.run.events import Event, Notice, SampleReady
+from core.run.results import open_reader, open_store
 from core.settings import BenchmarkSettings, EndpointSettings, ModelSettings, OracleSettings, RunSettings
 from resources import path as resource
 

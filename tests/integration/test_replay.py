@@ -21,6 +21,7 @@ from chat_server import Answer, ChatServer, chat_server, completion
 from histories import Builder
 from projects import SHOP, TESTS, write_shop
 
+from app.cli import main
 from core.errors import ProjectError, UserError
 from core.run import pipeline
 from core.run.bundle import Contents, contents, is_bundle, unpack, write_bundle
@@ -222,14 +223,15 @@ def command(*arguments: object) -> list[str]:
 
 
 def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place(
-    shop_run: Path, tmp_path: Path
+    shop_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """And looked at, in the window and without a screen. A replay that was killed is begun again."""
     out = tmp_path / "run.zip"
-    env = environment(tmp_path)
-    ask = command("bundle", "--db", shop_run / "runs.sqlite", "--run", 1, "--out", out)
-    asked = subprocess.run(ask, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
-    assert asked.returncode == 2 and "your code" in asked.stderr and not out.exists()
-    subprocess.run([*ask, "--yes"], env=env, check=True, capture_output=True, timeout=120)
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    ask = ["bundle", "--db", str(shop_run / "runs.sqlite"), "--run", "1", "--out", str(out)]
+    assert main(ask) == 2 and "your code" in capsys.readouterr().err and not out.exists()
+    assert main([*ask, "--yes"]) == 0
     with zipfile.ZipFile(out) as archive:
         names = set(archive.namelist())
         record = json.loads(archive.read("bundle.json"))
@@ -244,18 +246,16 @@ def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place
         where = Path(reader.settings(1).model)
     where.rename(where.with_suffix(".away"))
     try:
-        lost = subprocess.run(command("replay", "--db", out), env=env, capture_output=True, text=True, timeout=120)
-        assert lost.returncode == 2 and record["models"]["forward"]["sha256"] in lost.stderr
+        assert main(["replay", "--db", str(out)]) == 2
+        assert record["models"]["forward"]["sha256"] in capsys.readouterr().err
         there = unpack(out, tmp_path / "data" / "rtc-inspector" / "bundles").database
         before, words = there.read_bytes(), command("replay", "--db", out, "--model", moved)
-        killed = subprocess.Popen(
-            [*words, "--json"], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )
+        killed = subprocess.Popen([*words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert killed.stdout is not None
         assert any('"replayed"' in line for line in killed.stdout)
         killed.send_signal(signal.SIGKILL)
         killed.communicate()
-        made = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
+        made = subprocess.run(words, capture_output=True, text=True, timeout=300)
     finally:
         where.with_suffix(".away").rename(where)
     assert made.returncode == 0, made.stderr
@@ -263,33 +263,31 @@ def test_a_bundle_is_replayed_where_neither_project_nor_model_are_at_their_place
     assert there.read_bytes() == before
     with open_reader(there) as reader:
         assert [run.id for run in reader.runs()] == [1]
-    for screen, expected in (("offscreen", "2 2 source"), (None, f"Run 1 is in {there}")):
-        env = {name: value for name, value in env.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
-        env |= {"XDG_CONFIG_HOME": str(tmp_path)} | ({"QT_QPA_PLATFORM": screen} if screen else {})
-        opened = subprocess.run(
-            [sys.executable, "-c", LOOK, "open", str(out)], env=env, capture_output=True, text=True, timeout=120
-        )
-        env.pop("QT_QPA_PLATFORM", None)
-        assert opened.returncode == 0 and expected in opened.stdout, opened.stderr
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(["open", str(out)]) == 0
+    assert f"Run 1 is in {there}" in capsys.readouterr().out
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    look = [sys.executable, "-c", LOOK, "open", str(out)]
+    opened = subprocess.run(look, capture_output=True, text=True, timeout=120)
+    assert (opened.returncode, opened.stdout) == (0, "2 source\n"), opened.stderr
 
 
 LOOK = """
-import os, sys
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
 from app.cli import main
-if "QT_QPA_PLATFORM" in os.environ:
-    from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication
-    app = QApplication([])
-    def end():
-        windows = [each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow"]
-        if not windows or not windows[0].parts.regions.regions.all_items or windows[0].project.codebase is None:
-            QTimer.singleShot(100, end)
-            return
-        (main_window,) = windows
-        items = main_window.parts.regions.regions.all_items
-        print(len(items), len({item.key for item in items}), main_window.project.codebase.root.name)
-        main_window.close()
-    QTimer.singleShot(100, end)
+app = QApplication([])
+def end():
+    windows = [each for each in QApplication.topLevelWidgets() if type(each).__name__ == "MainWindow"]
+    if not windows or not windows[0].parts.regions.regions.all_items or windows[0].project.codebase is None:
+        QTimer.singleShot(100, end)
+        return
+    print(len(windows[0].parts.regions.regions.all_items), windows[0].project.codebase.root.name)
+    windows[0].close()
+QTimer.singleShot(100, end)
 sys.exit(main())
 """
 """The command line, whose window is closed once it shows the run beside its source."""
