@@ -29,6 +29,7 @@ from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, read_header
 from core.models.memory import memory_needed, window_of
 from core.oracle.baseline import Baseline
+from core.oracle.interpreter import find_interpreter
 from core.settings import ModelSettings, OracleSettings, RunSettings
 from core.types import Candidate, Outcome, Suite, Verdict
 
@@ -249,7 +250,9 @@ class ClusterOracle:
         self, project: Path, settings: OracleSettings, notify: Callable[[str], None], beat: Callable[[], None]
     ) -> None:
         """Have one host learn the suite. Raises what that raises there, and what `beat` raises."""
-        self._settings = settings
+        if settings.python is None and settings.image is None:
+            # Found here, looked for at the same path there: what travels has no environment of its own.
+            settings = replace(settings, python=str(find_interpreter(project, None, notify).executable))
         self._closed = threading.Event()
         self._actors: list[Any] = []
         place = {"label_selector": {SANDBOX: "yes"}, "num_cpus": 0}

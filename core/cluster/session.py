@@ -19,7 +19,6 @@ from typing import Any
 
 from core.errors import UserError
 from core.kinds import task
-from core.oracle.interpreter import find_interpreter
 from core.settings import RunSettings
 from core.settings.cores import usable_cores
 from core.source.walk import every_file
@@ -130,7 +129,7 @@ def connected(project: Path, settings: RunSettings, notify: Callable[[str], None
     try:
         hosts = _hosts()
         notify(f"The cluster at {address.text} has: {', '.join(sorted({host.name for host in hosts}))}.")
-        yield _for_hosts(address, settings, hosts, project) if judged else settings
+        yield _for_hosts(address, settings, hosts) if judged else settings
     finally:
         _leave()
 
@@ -228,8 +227,8 @@ def _opens_folder(settings: RunSettings) -> bool:
     return kind.draws_from in _FOLDERS and settings.benchmark.file is None and not words
 
 
-def _for_hosts(address: Address, settings: RunSettings, hosts: list[Host], project: Path) -> RunSettings:
-    """The run's settings with as many judges as the cluster has, and with an interpreter that all of them look for."""
+def _for_hosts(address: Address, settings: RunSettings, hosts: list[Host]) -> RunSettings:
+    """The run's settings with as many judges as the cluster has."""
     oracle = settings.oracle
     able = sum(host.sandbox for host in hosts)
     if not able:
@@ -240,7 +239,4 @@ def _for_hosts(address: Address, settings: RunSettings, hosts: list[Host], proje
     # A run that is resumed names all its judges, not those of each host.
     each = 1 if oracle.cluster else oracle.workers or 1
     workers = address.workers or able * each
-    python = oracle.python
-    if python is None and oracle.image is None:
-        python = str(find_interpreter(project, None, lambda text: None).executable)
-    return replace(settings, oracle=replace(oracle, cluster=address.text, workers=workers, python=python))
+    return replace(settings, oracle=replace(oracle, cluster=address.text, workers=workers))
