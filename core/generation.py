@@ -209,6 +209,8 @@ class Window:
 
     def __call__(self, prompt: Prompt) -> bool:
         """Count the prompt's tokens. Raises ModelError when the model cannot."""
+        # A prompt builder raises ModelError where nothing fits, and so does a model that is away while tokens are
+        # counted: the flag tells `prompt` which of the two it was, since only the second ends the run.
         self._broken = True
         tokens = self._model.count_tokens(prompt)
         self._broken = False

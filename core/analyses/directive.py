@@ -76,7 +76,7 @@ class Written:
         return None if passes is None or similar is None else (passes, similar)
 
     @property
-    def both(self) -> list[tuple[Made, bool, bool]]:
+    def judged_twice(self) -> list[tuple[Made, bool, bool]]:
         """The programs of which both judges say something."""
         return [(made, *said) for made in self.every if (said := self.said(made)) is not None]
 
@@ -98,12 +98,12 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
 
 def _of_run(made: Written) -> Iterator[Figure]:
     yield summary(made)
-    if made.both:
+    if made.judged_twice:
         yield tables(made)
         yield figures_of_table(made)
     yield by_temperature(made)
     yield spread(made)
-    if made.both:
+    if made.judged_twice:
         yield roc(made)
         yield threshold(made)
         yield averaging(made)
@@ -134,7 +134,7 @@ def summary(made: Written) -> Sentence:
     if known:
         mean = interval([value for value, _ in known], -1.0, 1.0, clusters=[item for _, item in known])
         said.append(f"Their mean cosine is {mean[0]:.2f} ({mean[1]:.2f} to {mean[2]:.2f}).")
-    if both := made.both:
+    if both := made.judged_twice:
         table = TwoByTwo.of((passes, similar) for _, passes, similar in both)
         said.append(
             f"{table.first} of {table.n} pass their tests, {table.second} reach a cosine of "
@@ -185,10 +185,10 @@ def tables(made: Written) -> Table:
 
 
 def _both_ways(made: Written) -> list[tuple[str, TwoByTwo]]:
-    once = [(passes, similar) for _, passes, similar in made.both]
+    once = [(passes, similar) for _, passes, similar in made.judged_twice]
     drawn = [
         (passes, similar)
-        for each, passes, similar in made.both
+        for each, passes, similar in made.judged_twice
         for row in each.program.rows
         for _ in range(1 if row.temperature else made.settings.draws)
     ]
@@ -199,7 +199,7 @@ def figures_of_table(made: Written) -> Table:
     """How far the two judges agree, and what chance would give."""
     (_, once), (_, drawn) = _both_ways(made)
     clusters: dict[int, list[Scored]] = {}
-    for each, passes, similar in made.both:
+    for each, passes, similar in made.judged_twice:
         clusters.setdefault(each.item.id, []).append((float(passes), similar))
     groups = list(clusters.values())
 
@@ -209,8 +209,8 @@ def figures_of_table(made: Written) -> Table:
         low, high = bounds or (None, None)
         return Estimate(value, low, high, once.n if value is not None else None)
 
-    agreed = [float(passes == similar) for _, passes, similar in made.both]
-    agreement = interval(agreed, clusters=[each.item.id for each, _, _ in made.both])
+    agreed = [float(passes == similar) for _, passes, similar in made.judged_twice]
+    agreement = interval(agreed, clusters=[each.item.id for each, _, _ in made.judged_twice])
     lines: list[tuple[str, Estimate | float | None, float | None, str]] = [
         ("Agreement", Estimate(*agreement, once.n), drawn.agreement, "share of which both say the same"),
         ("Phi", bounded("phi"), drawn.phi, "correlation of the two: 0 is none"),
@@ -450,7 +450,7 @@ def to_read(made: Written) -> Iterator[Table | Sentence]:
             "Words miss here what the program does, or tests miss what it does not.",
         ),
     ):
-        found = [each for each, did, similar in made.both if did is passes and similar is not did]
+        found = [each for each, did, similar in made.judged_twice if did is passes and similar is not did]
         found.sort(key=lambda each: each.program.cosine or 0.0, reverse=not passes)
         rows = []
         for each in found:

@@ -135,7 +135,7 @@ def _ranked(
         text = f"No {kind.noun} is judged by all of them yet."
         yield Sentence(name=f"{name}-verdict", title=title, short="Verdict", text=text, tone="muted", note=note)
         return
-    places = standing(measure, rows, common, decide=not note)
+    places = ranked_places(measure, rows, common, decide=not note)
     over = f"Over the {counted(len(common), kind.noun)} that all have judged"
     scarce = few(len(common), kind.noun)
     yield Sentence(
@@ -183,7 +183,7 @@ def _verdict(places: Sequence[Place]) -> str:
     return f"{first.name} leads, but cannot be told apart from {others}."
 
 
-def standing(
+def ranked_places(
     measure: Measure, rows: Mapping[str, tuple[Values, tuple[Link, ...]]], common: Sequence[str], decide: bool = True
 ) -> list[Place]:
     """The places of two or more over the items `common`, the best first; without `decide` every order stays open.

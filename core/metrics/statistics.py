@@ -76,10 +76,12 @@ def p_value(
         low, high = data.bounds(math.exp(log_critical))
         return mean - high if mean > data.mean else low - mean
 
+    # Logarithms of the squared critical value: from no interval at all to about a thousand standard errors.
     ends = -20.0, 14.0
     if beyond(ends[1]) > 0:  # past every level that a float can tell from 1
         return 0.0
     square = math.exp(brentq(beyond, *ends, xtol=1e-9))
+    # Takes off the factor that `critical_value` puts on for a single mean.
     square *= 1.0 if against is not None else (data.groups - 1) / data.groups
     return min(1.0, 2 * float(stdtr(data.groups - 1, -math.sqrt(square))))
 

@@ -190,6 +190,7 @@ def clustered_auc(values: Floats, passed: NDArray[np.bool_], clusters: NDArray[n
     if not len(won) or not len(lost):
         return None
     above = np.empty(len(values))
+    # How each candidate stands to those of the other outcome is all that the area and its error are made of.
     above[passed] = _share_below(values[passed], lost)
     above[~passed] = 1 - _share_below(values[~passed], won)
     area = float(above[passed].mean())
@@ -267,6 +268,7 @@ def paired_t(one: Means, other: Means) -> float | None:
         return None
     mean, sd = float(apart.mean()), float(apart.std(ddof=1))
     if sd < 1e-12:
+        # All differences are alike: Student's t would divide by 0.
         return None if abs(mean) < 1e-12 else float(mean > 0)
     return float(stdtr(len(apart) - 1, mean / sd * math.sqrt(len(apart))))
 

@@ -108,6 +108,7 @@ def post_completion(address: str, key: str, body: dict[str, object], timeout: fl
 def _fetch(request: urllib.request.Request, timeout: float, deadline: Deadline) -> bytes:
     handlers = [_NoRedirect(), *deadline.handlers()]
     if _is_here(request.host):
+        # A company's proxy does not know this machine's own servers.
         handlers.append(urllib.request.ProxyHandler({}))
     data = bytearray()
     with urllib.request.build_opener(*handlers).open(request, timeout=timeout + GRACE) as response:

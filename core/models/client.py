@@ -84,6 +84,7 @@ class LocalModel:
         deaths = dict.fromkeys(open_requests, 0)
         sent_text = dict.fromkeys(open_requests, 0)
         while open_requests:
+            # A worker that dies on one request must not cost the others their second try.
             started: set[str] = set()
             fresh = self._link.worker is None
             text = _resuming(on_text, sent_text)
@@ -94,6 +95,8 @@ class LocalModel:
             except WorkerDied as death:
                 if not started and not fresh:
                     continue  # it had died idle, or of what came before: none of these is to blame
+                # Those it was working on are suspected; where it had begun none, any of them may have been too much for
+                # it.
                 for id_ in (started & open_requests.keys()) or set(open_requests):
                     deaths[id_] += 1
                     if deaths[id_] > 1:
@@ -173,6 +176,7 @@ class LocalModel:
                 message = worker.inbox.get(timeout=max(0.0, end - time.monotonic()))
                 if message["event"] == ENDED:
                     break
+                # An earlier generation's `idle` may still lie in the inbox.
                 if message["event"] == "idle" and message["run"] == run:
                     return
         self._link.drop(worker)

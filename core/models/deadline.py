@@ -44,6 +44,7 @@ class Deadline:
 
     def _watch(self, connection: socket.socket) -> None:
         self._sockets.append(connection)
+        # The time ended while the connection was being made.
         if self.over:
             _shut(connection)
 

@@ -150,6 +150,7 @@ def _stream(part: _Part, file: BinaryIO, size: int, report: Callable[[int], None
         except (OSError, InspectorError):  # a refusal of the hub is an OSError too
             raise
         except Exception:
+            # A slow line may break a hundred times in one download and still get there.
             breaks = 0 if file.tell() > have else breaks + 1
             if breaks > BREAKS:
                 raise

@@ -117,6 +117,7 @@ class Engine:
 
     def _evaluate(self, stream: Stream, tokens: Sequence[int], last: int) -> None:
         start = len(stream.held)
+        # Rows of padding repeat the last token; what they leave in the cache is forgotten below.
         pad = -len(tokens) % self.shape.prompt if self.shape else 0
         rows = [Row(t, start + i, stream.number, start + i + 1 == last) for i, t in enumerate(tokens)]
         rows += [Row(tokens[-1], start + len(tokens) + i, stream.number, False) for i in range(pad)]
@@ -126,8 +127,10 @@ class Engine:
         except Aborted:
             self.native.forget(stream.number, start)
             raise
+        # A chunk that a fast graphics card takes no measurable time for must not divide by 0.
         self._speed = len(rows) / max(1e-4, time.monotonic() - began)
         stream.held += tokens
+        # Without a shape only whole steps are computed alike each time, so that only they may be built upon.
         if self.shape or len(tokens) == STEP:
             stream.clean = len(stream.held)
         if pad:
@@ -223,4 +226,5 @@ class Engine:
         if stream.job is not None:
             self.native.close_sampler(stream.sampler)
             stream.job = None
+            # A stream that is free again may be the one that the job held back was waiting for.
             self._held_back = False

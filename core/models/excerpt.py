@@ -79,6 +79,7 @@ class Outline:
         outline = cls(lines, region, region)
         try:
             tree = ast.parse(text)
+        # ValueError: a null byte in the file.
         except (SyntaxError, ValueError, RecursionError):
             blocks: list[Unit] = [outline._unit(Lines(i, i + 1), 2, ()) for i in range(len(lines))]
             outline.units = blocks

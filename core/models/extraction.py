@@ -232,6 +232,7 @@ def _fenced(text: str, opened: bool, steps: list[str]) -> str:
     steps.append("fence" if len(marks) % 2 == 0 else "fence-unterminated")
     bounds = [*marks, len(lines)]
     blocks = ["\n".join(lines[bounds[i] + 1 : bounds[i + 1]]) for i in range(0, len(marks), 2)]
+    # Models show a usage example after the code; it is shorter.
     return max(blocks, key=len)
 
 

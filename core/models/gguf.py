@@ -140,6 +140,7 @@ def _check_whole(path: Path, raw: RawHeader) -> None:
             f"{path.name} is truncated: {raw.file_size:,} of {raw.data_end:,} bytes are there.",
             "Download the model file again.",
         )
+    # Of a model in several files the first may hold the header alone.
     if not raw.tensors and "split.count" not in raw.metadata:
         raise ModelError(f"{path.name} holds no weights.", "Choose a file with the model's weights.")
 
@@ -184,6 +185,7 @@ def _whole(value: Value | None) -> int:
 def _quantization(value: Value | None, path: Path) -> str:
     if isinstance(value, int) and value in FILE_TYPES:
         return FILE_TYPES[value]
+    # The header names no file type, or one that is newer than our list: the file's name most often tells.
     match = re.search(r"(?i)\b(I?Q\d\w*|BF16|F16|F32|MXFP4)\b", path.stem.replace("-", " ").replace(".", " "))
     return match.group(1).upper() if match else "unknown"
 
@@ -212,6 +214,7 @@ def _kv_bytes(raw: RawHeader, architecture: str) -> int:
         return raw.metadata.get(f"{architecture}.{key}")
 
     layers, heads = _whole(number("block_count")), number("attention.head_count")
+    # Models whose layers differ give a list, one number a layer.
     most_heads = max(map(_whole, heads), default=0) if isinstance(heads, tuple) else _whole(heads)
     if not layers or not most_heads:
         return 0

@@ -69,6 +69,7 @@ class WorkerLink:
 
     def drop(self, worker: WorkerProcess) -> None:
         """End a worker by force; another may be there already."""
+        # Two threads may give up the same worker; the second must not drop the one that replaced it.
         if self._worker is worker:
             self._worker = None
         worker.end()

@@ -154,9 +154,12 @@ class NativeModel:
         params.n_ctx = tokens * streams
         params.n_seq_max = streams
         params.n_batch = params.n_ubatch = BATCH
+        # Logits of the last rows only: those of a whole prompt of 512 tokens would take hundreds of megabytes.
         params.n_outputs_max = streams
         params.n_threads = params.n_threads_batch = self.threads
+        # A cache of its own for each sequence: shared cells would let one answer's numbers depend on the others'.
         params.kv_unified = False
+        # A window that slides would drop what a later prompt could build on.
         params.swa_full = True
         params.flash_attn_type = 0
         params.no_perf = True

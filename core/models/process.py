@@ -26,6 +26,7 @@ class WorkerProcess:
     def __init__(self) -> None:
         """Start it; nothing is loaded yet."""
         self._process = subprocess.Popen(
+            # -P: the folder that the program was started in may hold an `email.py` of the user's.
             [sys.executable, "-P", "-m", "core.models.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -194,6 +194,8 @@ class RemoteModel:
         try:
             answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
         except HttpFailure as failure:
+            # Ollama and llama-server draw from the likeliest tokens only unless told otherwise, so top_k and min_p are
+            # sent; a server that knows OpenAI's own fields alone refuses them by name.
             if self._plain_sampling or not any(name in failure.sentence for name in BEYOND_OPENAI):
                 raise
             self._plain_sampling = True
@@ -228,6 +230,8 @@ class RemoteModel:
             asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
         else:
             asked = {"messages": [{"role": m.role, "content": m.content} for m in prompt.messages]}
+            # A prefill cannot be sent. The answer repeats it, e.g. an opening fence, at which such a stop text would
+            # end it.
             if prompt.stop and not prompt.prefill:
                 asked["stop"] = list(prompt.stop)
         return asked | {
@@ -235,6 +239,7 @@ class RemoteModel:
             "temperature": request.temperature,
             "top_p": self._endpoint.top_p,
             **({} if self._plain_sampling else {"top_k": self._endpoint.top_k, "min_p": 0.0}),
+            # Some servers read it as a signed number of 32 bits, and refuse a larger one.
             "seed": request.seed & 0x7FFFFFFF,
             "max_tokens": request.max_tokens,
         }

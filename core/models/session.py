@@ -96,6 +96,7 @@ class Session:
     def cancel(self, run: int) -> None:
         """Stop generation number `run`, in mid-batch if need be; may come from any thread, early or late."""
         with self._lock:
+            # A cancel may overtake the generation that it is meant for: that one then ends as it begins.
             self._cancelled_run = max(self._cancelled_run, run)
             if run == self._run:
                 self.native.set_abort(True)

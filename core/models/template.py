@@ -70,6 +70,7 @@ class Renderer:
         try:
             return _begun(self._chat(messages), prefill)
         except TemplateError:
+            # Gemma's and others' templates raise an error for a system turn.
             return _begun(self._chat_merged(messages), prefill)
         except Exception as error:  # a template is foreign code: it may raise anything
             raise _failure(error) from None

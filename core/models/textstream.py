@@ -85,6 +85,7 @@ class TextStream:
     def _end(self) -> None:
         """Cut the text where the answer ends, if it does."""
         longest = max((len(s) for s in self._stops), default=1)
+        # A stop text may have begun in what was looked at before.
         start = max(self._answer, self._looked - longest + 1)
         ends = [at for s in self._stops if (at := self._text.find(s, start)) >= 0]
         if self._ending.block is not None and (at := self._outside(self._ending.block)) >= 0:
@@ -135,6 +136,7 @@ def _open(before: str, body: str) -> bool:
         for _ in tokenize.generate_tokens(io.StringIO(textwrap.dedent(before)).readline):
             pass
     except tokenize.TokenError as error:
+        # Python's own words for what was open: `EOF in multi-line string`, or `statement` for a bracket.
         return "string" in str(error) or body[0] in ")]}"
     except SyntaxError:
         return False

@@ -99,6 +99,7 @@ def probe_alone(
     with ExitStack() as stack:
         parts = open_run_parts(stack, project, replace(for_selected_code(settings), regions=0), emit, control)
         run_id = record(store, parts)
+        # Before anything is tried: whatever becomes of that, the run itself draws nothing and is done.
         store.finish_run(run_id, "finished", [])
         store.rename_run(run_id, NAME)
         return _try(Run(run_id, parts.opened.settings, parts, store, emit, control), path, span)

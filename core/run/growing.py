@@ -27,6 +27,7 @@ from core.types import Form, Item, Outcome, Verdict
 def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:
     """A 31-bit seed for one sample of a run; the same on every machine."""
     text = "\x1f".join([str(run_seed), item_key, role, *map(str, indices)])
+    # 31 bits: some servers read a seed as a signed number of 32.
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
@@ -79,6 +80,7 @@ class Growing:
             while waiting or active:
                 self._take_verdicts()
                 named = [found for work in active if not work.idle for found in self._named(work)]
+                # An idle item with a verdict under way stays: once that is known the trip may name more steps.
                 active = [work for work in active if not work.idle or work.judging]
                 if named:
                     self._make(named)
@@ -206,6 +208,8 @@ class Growing:
         prompts: dict[int, tuple[Prompt, str]] = {}
         found = []
         for work, tree, step, ask in asks:
+            # By identity: a trip makes one Ask for all samples that are asked alike, and two partials never compare
+            # equal.
             if id(ask) not in prompts:
                 prompts[id(ask)] = Window(model, ask.max_tokens).prompt(partial(ask.prompt, info))
             prompt, problem = prompts[id(ask)]
@@ -235,6 +239,7 @@ class Growing:
         def read(request_id: str, done: int, total: int) -> None:
             run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
 
+        # A prompt that cannot fit fails like any other sample, so that it is stored, told and tried again on resume.
         unasked = [_unasked(each) for each in asked if each.problem]
         requests = [each.request for each in asked if not each.problem]
         for generation in chain(unasked, model.generate(requests, stream, read) if requests else ()):
@@ -304,6 +309,7 @@ class Growing:
         judged: dict[Work, list[int]] = {}
         while (found := self._judging.take(wait)) is not None:
             (work, row), verdict = found
+            # One was wanted at least; what else is there already comes along.
             wait = False
             work.judging -= 1
             work.idle = False
@@ -315,6 +321,7 @@ class Growing:
         for work, rows in judged.items():
             tree = self._tree(work)
             compared = [self._compare(work, tree[row], tree) for row in rows]
+            # What was just stored may be measured: TOM of a chain stands in the scores.
             if any(compared):
                 tree = self._tree(work)
             self._settle(work, tree)

@@ -106,6 +106,7 @@ def open_models(
         stack.callback(model.close)
         on_model(model)
         info = model.info
+        # A server has no hash and cannot be calibrated.
         if generation.prompt_style == "auto" and info.sha256 and not info.calibration:
             notify(
                 f"{info.name} was never calibrated and is asked by guess, in the style {info.prompt_style}: "

@@ -63,6 +63,7 @@ def see_through(run: Run, resumed: bool) -> RunFinished:
     except Cancelled:
         status = "interrupted"
     except InspectorError as error:
+        # The error that ended the run is the one to be told, also where the disk is what failed.
         with suppress(StoreError):
             run.store.finish_run(run.id, "failed", [*run.problems, error.problem])
         raise

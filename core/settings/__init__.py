@@ -324,14 +324,14 @@ class RunSettings:
         "reconstructions from each description",
         label="Reconstructions each",
         most=10_000,
-        beside="reconstructions each",
+        same_row="reconstructions each",
     )
     forward_temperature: float = setting(0.8, "of descriptions", label="Temperature", sign="T", least=0, most=2)
     backward_temperature: float = setting(
-        0.1, "of code", label="Temperature of code", sign="T", least=0, most=2, beside="of code"
+        0.1, "of code", label="Temperature of code", sign="T", least=0, most=2, same_row="of code"
     )
     forward_max_tokens: int = setting(128, "room for a description", label="Tokens at most")
-    backward_max_tokens: int = setting(256, "room for the code", label="Tokens of code at most", beside="for code")
+    backward_max_tokens: int = setting(256, "room for the code", label="Tokens of code at most", same_row="for code")
     seed: int = setting(0, "of every random choice", label="Seed", sign="S", least=-MOST_OF_SEED, most=MOST_OF_SEED)
     wave: int = setting(
         2,

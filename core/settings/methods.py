@@ -15,7 +15,7 @@ class RegionSettings:
         32, "characters of a region at least", label="Characters", below="region.max_characters"
     )
     max_characters: int = setting(
-        384, "characters of a region at most", label="Characters of a region at most", beside="to"
+        384, "characters of a region at most", label="Characters of a region at most", same_row="to"
     )
     allow_overlap: bool = setting(
         False, "regions may share characters", label="Regions may share characters", rare=True
@@ -99,7 +99,7 @@ class EditSettings:
         sign="DATE",
         unset="the last",
         form="day",
-        beside="until",
+        same_row="until",
         unless=_HISTORY,
     )
     min_characters: int = setting(
@@ -118,7 +118,7 @@ class EditSettings:
         "that change: removed or added, whichever are more",
         label="Changed lines at most",
         option="--max-edit-lines",
-        beside="changed lines",
+        same_row="changed lines",
     )
     context: int = setting(
         3,
@@ -323,7 +323,7 @@ class CosmeticSettings:
     )
     positions: int = setting(10, "hidden names in each version of a function", label="Hidden names", most=1000)
     identifiers: bool = setting(
-        True, "hide no names", label="Guess hidden names", option="--no-identifiers", beside="guess hidden names"
+        True, "hide no names", label="Guess hidden names", option="--no-identifiers", same_row="guess hidden names"
     )
     describe: bool = setting(
         True, "write no descriptions and no code from them", label="Describe and write again", option="--no-round-trip"

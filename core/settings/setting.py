@@ -42,7 +42,7 @@ class Setting:
         form: how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), or the
             `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays).
         names: texts that are no file though the form is `file`.
-        beside: words before the field where it shares the row of the field before it.
+        same_row: words before the field where it shares the row of the field before it.
         needs: path of the switch without which it says nothing; whoever gives its option turns that on.
         unless: path of a setting beside which it says nothing.
         resumable: says how fast a run goes, not what comes of it: it may be another one when the run is resumed.
@@ -61,7 +61,7 @@ class Setting:
     unset: str = ""
     form: Form = ""
     names: tuple[str, ...] = ()
-    beside: str = ""
+    same_row: str = ""
     needs: str = ""
     unless: str = ""
     resumable: bool = False

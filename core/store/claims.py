@@ -54,6 +54,7 @@ def is_claimed(database: Path, run_id: int) -> bool:
     except OSError:
         return False
     try:
+        # Shared, so that two who only look do not take each other for somebody at work.
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
@@ -67,6 +68,8 @@ def _take(path: Path) -> int | None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Its holder may have removed the file between our opening and locking it; a lock on a file without a name keeps
+        # nobody out.
         if path.stat().st_ino == os.fstat(handle).st_ino:
             return handle
     except (FileNotFoundError, BlockingIOError):

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from core.store.rows import CandidateRow, ItemRow, LabelRow, RunRow, SampleRow, TestRow, VerdictRow
-from core.store.scores import Standing
+from core.store.scores import RunFigures
 from core.types import Item, Span
 
 Row = Mapping[str, Any]
@@ -28,18 +28,18 @@ def _fields(kind: Any) -> Iterable[str]:
     return names
 
 
-def run_row(row: Row, status: str, standing: Standing) -> RunRow:
+def run_row(row: Row, status: str, figures: RunFigures) -> RunRow:
     """A run joined with its project, with what was counted and scored."""
     return _frozen(
         RunRow,
         row,
         status=status,
         dirty=bool(row["dirty"]),
-        items_admitted=standing.items_admitted,
-        items_dropped=standing.items_dropped,
-        items_complete=standing.items_complete,
-        samples=standing.samples,
-        scores=standing.scores,
+        items_admitted=figures.items_admitted,
+        items_dropped=figures.items_dropped,
+        items_complete=figures.items_complete,
+        samples=figures.samples,
+        scores=figures.scores,
         config_json=row["config"],
         model_json=row["models"],
         problems=tuple(json.loads(row["problems"])),

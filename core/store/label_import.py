@@ -35,6 +35,7 @@ def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
 
 def read_labels(text: str) -> Iterator[Given]:
     """The labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
+    # A spreadsheet puts a byte order mark before what it saves.
     begin = text.lstrip("\ufeff").lstrip()
     if begin.startswith("label_id,"):
         return read_labels_csv(begin)

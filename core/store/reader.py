@@ -51,7 +51,7 @@ from core.store.scores import (
     SCORES_OF_RUN,
     TOTALS,
     Bounds,
-    Standing,
+    RunFigures,
     changes_sql,
     outcomes_sql,
     tally,
@@ -89,7 +89,7 @@ class Reader:
         self._path = path
         self._turn = threading.RLock()
         self._bounds = Bounds(interval)
-        self._standings: dict[int, Standing] = {}
+        self._known_figures: dict[int, RunFigures] = {}
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
@@ -119,6 +119,7 @@ class Reader:
 
     def change_count(self) -> int:
         """A number that changes with every commit by anybody, this process included."""
+        # It counts commits by other connections only. This one never writes, so it misses none.
         return int(self._rows("PRAGMA data_version")[0]["data_version"])
 
     # ---- runs
@@ -136,10 +137,10 @@ class Reader:
         with self._snapshot():
             return self._run_row(self._run(run_id))
 
-    def standing(self, run_id: int) -> Standing:
+    def figures(self, run_id: int) -> RunFigures:
         """Counts and scores of a run. Raises StoreError when unknown."""
         with self._snapshot():
-            return self._standing(self._run(run_id))
+            return self._figures(self._run(run_id))
 
     def settings(self, run_id: int) -> RunSettings:
         """What the run was started with. Raises StoreError when unknown."""
@@ -275,7 +276,7 @@ class Reader:
     def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
         """A run's mean of a stored metric, or of its verdicts (`pass`), and how much that is above the baseline's."""
         if metric == "pass":
-            scores = self.standing(run_id).scores
+            scores = self.figures(run_id).scores
             return scores.get("rtc", NOTHING), scores.get("lift", NOTHING)
         with self._snapshot():
             self._run(run_id)
@@ -365,16 +366,17 @@ class Reader:
 
     # ---- inside
 
-    def _standing(self, run: Row) -> Standing:
+    def _figures(self, run: Row) -> RunFigures:
         """As kept with the run, as remembered, or asked for again where something was stored since."""
-        known = self._standings.get(run["id"])
+        known = self._known_figures.get(run["id"])
         if known is None and run["standing"]:
-            known = Standing.from_json(run["standing"])
+            known = RunFigures.from_json(run["standing"])
+        # Figures may have been kept by a process that opened the database without intervals.
         if known is None or known.changes != run["changes"] or (self._bounds.any and not known.bounded):
             measures = self._measures(ITEM_MEASURES, run["id"])
             states = self._rows(ITEM_STATES, run["id"])
             known = tally(states, measures, task(run["task"]), run["changes"], self._bounds)
-        self._standings[run["id"]] = known
+        self._known_figures[run["id"]] = known
         return known
 
     def _run(self, run_id: int) -> Row:
@@ -386,9 +388,10 @@ class Reader:
 
     def _run_row(self, row: Row) -> RunRow:
         status = row["status"]
+        # Its process was killed: nobody was left to write another status.
         if status == "running" and not is_claimed(self._path, row["id"]):
             status = "interrupted"
-        return decoding.run_row(row, status, self._standing(row))
+        return decoding.run_row(row, status, self._figures(row))
 
     def _one(self, kind: str, sql: str, key: int | str) -> Row:
         rows = self._rows(sql, key)
@@ -409,6 +412,7 @@ class Reader:
     def _snapshot(self) -> Iterator[None]:
         """All queries inside see one moment of the file."""
         with self._turn, explained(self._path):
+            # Inside another question, whose moment this one shares.
             if self._db.in_transaction:
                 yield
                 return

@@ -156,7 +156,7 @@ REASONS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunFigures:
     """What a run's items come to.
 
     Attributes:
@@ -197,10 +197,10 @@ def tally(
     kind: Kind,
     changes: int,
     bounds: Bounds,
-) -> Standing:
+) -> RunFigures:
     """Count and score the rows of `ITEM_STATES`; `measures` by item."""
     admitted = [row for row in states if row["admitted"]]
-    return Standing(
+    return RunFigures(
         changes,
         items_admitted=len(admitted),
         items_dropped=len(states) - len(admitted),
@@ -267,6 +267,7 @@ class Bounds:
             return Score(math.fsum(each[0] - sum(each[1:]) for each in values) / len(values), None, None, len(values))
         key = (lowest, highest, frozenset(counted.items()))
         if key not in self._known:
+            # All at once: it happens after thousands of charts, and what is asked for again is made in milliseconds.
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             against = [each[1] for each in values if len(each) > 1]

@@ -49,6 +49,7 @@ class Store:
         Raises StoreError: locked, newer, foreign, damaged, cut off, no database, disk full, no such folder.
         """
         path = canonical(path)
+        # sqlite-utils would run whatever plugins are installed in this Python on every database that is opened.
         return cls(Database(open_writable(path), execute_plugins=False), path, interval)
 
     def __enter__(self) -> Self:
@@ -137,7 +138,7 @@ class Store:
     def finish_run(self, run_id: int, status: str, problems: Sequence[str]) -> None:
         """Record how a run ended and release it."""
         ended = {"status": status, "ended_at": encoding.now(), "problems": json.dumps(list(problems))}
-        self._update_run(run_id, ended | {"standing": self.reader.standing(run_id).to_json()})
+        self._update_run(run_id, ended | {"standing": self.reader.figures(run_id).to_json()})
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
@@ -194,6 +195,7 @@ class Store:
                 "SELECT id, extra FROM items WHERE run_id = ? AND key = ?", (run_id, row["key"])
             ).fetchone()
             if found:
+                # A person tried this region by hand, and now the run has drawn it.
                 if found[1]:
                     self._count_change("id = ?", run_id)
                     del row["added_at"]
@@ -259,6 +261,8 @@ class Store:
         with self._transaction():
             rows = self._db.execute("SELECT name, value FROM measures WHERE item_id = ?", (item_id,)).fetchall()
             (was_done,) = self._db.execute("SELECT done FROM items WHERE id = ?", (item_id,)).fetchone()
+            # A resumed run settles every stored item again. Were that a change, each window would read all of them
+            # anew.
             if dict(rows) == measures and bool(was_done) == done:
                 return
             self._db.execute("DELETE FROM measures WHERE item_id = ?", (item_id,))
@@ -299,6 +303,8 @@ class Store:
         """All or nothing, errors explained."""
         with self._turn, explained(self._path):
             require_in_place(self._db.conn)
+            # Takes the write lock at the beginning, for which SQLite waits. A transaction that reads first and writes
+            # later fails at once where another process wrote in between.
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -121,6 +121,8 @@ class BenchmarkTrip(RoundTrip):
             return self._solve_prompt(item, model, fits)
 
         ask = Ask(prompt, temperature, self.settings.backward_max_tokens, "backward")
+        # The docstring is a sample itself: before it is stored nothing can hang below it, and the next question names
+        # the solutions. A problem without words hangs them on the item.
         parents: list[int | None] = [*sorted(words)]
         for parent in parents if item.directive else [None]:
             taken = tree.taken(Role.SOLVE, parent)
@@ -155,8 +157,8 @@ class BenchmarkTrip(RoundTrip):
         if step.role is not Role.SOLVE:
             return super().read(item, step, raw, prompt)
         problem = self._plain[item.key]
-        standing = replace(item, span=problem.asked_body)
-        return extract_program(raw, standing, problem.asked, prompt.prefill, problem.entry)
+        asked = replace(item, span=problem.asked_body)
+        return extract_program(raw, asked, problem.asked, prompt.prefill, problem.entry)
 
     def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
         """Take the code that belongs at the body, indented to stand there."""

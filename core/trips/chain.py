@@ -46,6 +46,7 @@ REFERENCE = "reference"
 """Authors of what a chain may begin with."""
 SHOWN = 20
 """Dropped programs that are named."""
+# Of a default repr, `<Shape object at 0x7f3a...>`: it differs each time, and would make every program unstable.
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 _OUTPUT_OF = {
     Outcome.TIMEOUT: "timeout",
@@ -191,8 +192,8 @@ class ChainTrip:
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = (self._problems if step.role is Role.SOLVE else self._masked)[item.key]
-        standing = replace(item, span=problem.body, text=body_of(problem))
-        return extract_program(raw, standing, problem.program, prompt.prefill, problem.entry)
+        place = replace(item, span=problem.body, text=body_of(problem))
+        return extract_program(raw, place, problem.program, prompt.prefill, problem.entry)
 
     def recitation(self, item: Item, text: str) -> float:
         """Share of the reference that the words quote."""
@@ -204,6 +205,7 @@ class ChainTrip:
         """Run every test, twice: a test that says two things about one program says nothing about two."""
         candidate = self._chained.candidate(item, sample.text, named=sample.role == Role.SOLVE)
         first = _signed(self._oracle.judge(candidate, item.tests, every_test=True))
+        # What never ran to its end says the same a second time, only later: a timeout would cost twice.
         if not first.outcome.judged or first.outcome in _OUTPUT_OF or not first.tests:
             return first
         second = _signed(self._oracle.judge(candidate, item.tests, every_test=True))
@@ -236,6 +238,7 @@ class ChainTrip:
             return ()
         chain = chain_of(tree)
         codes = [row for row in chain if row.form == Form.CODE]
+        # Verdicts come in any order, so this one may be what the pair before it waited for, or the one behind it.
         pairs = [(one, other) for one, other in itertools.pairwise(codes) if sample.id in (one.id, other.id)]
         broken = first_break(chain)
         if broken is not None and all(sample.id != row.id for row in codes):

@@ -133,8 +133,8 @@ class Functions(Chained):
         """In its own file, where it has its own name and its own depth."""
         each, file = self._places[item.key], self.judged.files[item.path]
         own = text if named else self._named(item.key, each, text)
-        body, beside = _apart(own)
-        placed = place(beside + level(body, INDENT), each.indent)
+        body, helpers = _apart(own)
+        placed = place(helpers + level(body, INDENT), each.indent)
         return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
 
     def masked_body(self, key: str, text: str) -> str:
@@ -153,8 +153,8 @@ class Functions(Chained):
 
 def _apart(text: str) -> tuple[str, str]:
     """A body, and what a program has beside its function: in a file of others' that stands inside the function."""
-    body, _, beside = text.partition("\n\n\n")
-    return (body, f"{beside.rstrip()}\n\n") if beside[:1].strip() and parses(beside) else (text, "")
+    body, _, helpers = text.partition("\n\n\n")
+    return (body, f"{helpers.rstrip()}\n\n") if helpers[:1].strip() and parses(helpers) else (text, "")
 
 
 def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:

@@ -134,6 +134,8 @@ class DirectiveTrip:
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """The programs; once all of them were tried, the summaries of each that differs from those before it."""
+        # Those that failed count as tried: one program that the engine cannot write must not hold up the summaries of
+        # all others.
         tried = {row.index for row in tree.samples if row.role == Role.SOLVE}
         whole = tree.taken(Role.SOLVE)
         room = self._settings.backward_max_tokens
@@ -144,6 +146,8 @@ class DirectiveTrip:
             return steps
         for program in programs(tree.samples):
             first = program.rows[0]
+            # Of equal programs the one that was summarised first stays the one: a resumed run may have made another of
+            # them meanwhile, and its summaries would stand apart.
             if program.summaries:
                 first = tree[program.summaries[0].parent_id or first.id]
             if first.text.strip():
@@ -233,6 +237,7 @@ class DirectiveTrip:
         one, other = self._vector(item.text), self._vector(sample.text)
         if not sample.text.strip() or not one.values.any() or not other.values.any():
             return ()
+        # Vectors of length 1 in 32 bits: the product of equal ones comes to 1.0000001.
         value = max(-1.0, min(1.0, float(one.values @ other.values)))
         found = []
         for program in programs(tree.samples):

@@ -87,6 +87,7 @@ class CommitTests:
     def close(self) -> None:
         """Stop what runs, at once, and remove what was written; whoever waits for a turn gets none."""
         self._closed.set()
+        # Without waiting for the turn: whoever has it may be in the middle of a long verdict, which this ends.
         if (current := self._current) is not None:
             current.judged.oracle.close()
         with self._turn:

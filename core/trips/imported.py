@@ -99,6 +99,7 @@ class ImportedTrip:
     def _given(self, problem: Problem, program: WrittenProgram) -> Given:
         """Stored is the function by itself, as it is compared; beside it all that stands in the file."""
         whole = _whole(problem, program)
+        # A file's whole program and another's completion come to the same text, so that their similarities compare.
         function = function_of(whole, problem.entry)
         text = plain_code(function if function is not None else whole)
         how = "solution" if program.whole else "completion"

@@ -72,6 +72,7 @@ class RoundTrip(ABC):
 
     def description(self, item: Item, tree: Tree, text: str, author: str) -> Step:
         """A person's words, after every description there is and those the run itself may still make."""
+        # Not the next free index: at that one a run that is resumed may still have a description to make.
         own = self.settings.forward_samples + len(self.references(item))
         return _written(max([own, *(index + 1 for index in tree.taken(Role.FORWARD))]), text, author)
 
@@ -154,6 +155,7 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
     found: dict[str, float] = {"judged": len(backward), "passes": sum(backward)}
     means: dict[str, Sequence[float]] = {"rtc": backward, "baseline": baseline, "from_reference": references}
     means["description_bleu"] = bleu
+    # A person's words, and what a sample of the run was given instead of asked, had no prompt.
     prompts = [row for row in tree.samples if row.counted and row.author == "model" and not row.error]
     means["cut"] = [row.truncated for row in prompts]
     means["shown"] = [row.shown for row in prompts if row.shown is not None]

@@ -28,5 +28,6 @@ def selected_item(files: Mapping[str, SourceFile], suite: Suite, oracle: Oracle,
     region = snap(source, span)
     if region is None:
         raise UserError("No statement is selected.", "Select lines that hold code.")
+    # Any line, not all as for sampled regions: a person may well choose a branch that no test takes whole.
     covered = cover([region], suite.coverage, RegionSettings(coverage="any"), source)
     return replace(admit(covered[0] if covered else region, source, oracle), extra=True)

@@ -51,6 +51,8 @@ class SynthesisTrip(RoundTrip):
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
         found = find_regions(tuple(self._files.values()), self._suite.coverage, self._region, report)
         self._candidates = len(found.regions)
+        # Drawn to the end by the same rule, since how many regions go together depends on the order in which they are
+        # drawn.
         if not self._region.allow_overlap:
             self._disjoint = sum(1 for _ in draw(found.regions, seed, False))
         for problem in found.problems:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from factories import fill_store
 
-from core.analyses.ranking import Place, standing
+from core.analyses.ranking import Place, ranked_places
 from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Link, Sentence, Table
@@ -29,7 +29,7 @@ def rows(**values: list[float]) -> Rows:
 
 def placed(found: Rows, decide: bool = True) -> dict[str, Place]:
     common = list(next(iter(found.values()))[0])
-    return {each.name: each for each in standing(RTC, found, common, decide)}
+    return {each.name: each for each in ranked_places(RTC, found, common, decide)}
 
 
 def test_ranks_are_as_wide_as_the_differences_leave_them() -> None:

@@ -215,7 +215,7 @@ class SettingRow(QWidget):
         line.setSpacing(SPACE)
         self._words: list[QLabel] = []
         for field in fields:
-            words = QLabel(field.each.about.beside)
+            words = QLabel(field.each.about.same_row)
             words.setProperty("role", "muted")
             self._words.append(words)
             line.addWidget(words)
@@ -251,7 +251,7 @@ def rows_of(fields: Mapping[str, SettingField], paths: Sequence[str]) -> list[Se
     together: list[list[SettingField]] = []
     for path in paths:
         field = fields[path]
-        if field.each.about.beside and together:
+        if field.each.about.same_row and together:
             together[-1].append(field)
         else:
             together.append([field])
