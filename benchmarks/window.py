@@ -309,11 +309,10 @@ def _run_elsewhere(app, window, heart: Heart, folder: Path) -> dict[str, float]:
 def _diff(app) -> dict[str, float]:  # type: ignore[no-untyped-def]
     """Two files of 10,000 lines."""
     from ui.panels import DiffPanel
-    from ui.style.theme import LIGHT
 
     before = [f"    value_{n} = compute({n}, other={n % 7})" for n in range(10_000)]
     after = [line.replace("other", "another") if n % 9 == 0 else line for n, line in enumerate(before) if n % 13]
-    panel = DiffPanel(LIGHT)
+    panel = DiffPanel()
     panel.resize(1000, 500)
     panel.show()
     began, computed = time.perf_counter(), time.thread_time()

@@ -39,8 +39,7 @@ from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.welcome import Welcome
-from ui.style.appearance import Appearance, retheme
-from ui.style.theme import Theme
+from ui.style.appearance import Appearance
 from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
 from ui.window.comparing import Comparing
@@ -94,7 +93,7 @@ class MainWindow(QMainWindow):
         self.gateway = Gateway(self)
         self.welcome = Welcome(remembered.projects())
         with appearance.laid_aside():
-            self.parts = WindowParts(appearance.theme, self.gateway, menu, runs, self.welcome)
+            self.parts = WindowParts(self.gateway, menu, runs, self.welcome)
             self.setCentralWidget(self.parts)
         self.project = OpenProject(self.gateway, self)
         self.inspection = Inspection(self.gateway, self)
@@ -106,9 +105,9 @@ class MainWindow(QMainWindow):
         self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
         self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
-        self.comparing = Comparing(self.parts, self.inspection, self.browsing, appearance)
+        self.comparing = Comparing(self.parts, self.inspection, self.browsing)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
-        self.auditing = Auditing(self.parts, self.inspection, self.browsing, appearance, self.gateway, self.reporting)
+        self.auditing = Auditing(self.parts, self.inspection, self.browsing, self.gateway, self.reporting)
         self.commands = WindowActions(self)
         self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
         self.keymap = wire_keys(parts, self.commands, self.comparing, remembered)
@@ -121,7 +120,7 @@ class MainWindow(QMainWindow):
         self.starting = Starting(self, self.gateway, self.control, self.inspection, self.project, self.models)
         self.run_lists = RunLists(self, self.inspection, self.scribe, parts.notices)
         self.searching = Searching(
-            self, self.gateway, appearance, self.project, self.inspection, parts.code, self.browsing,
+            self, self.gateway, self.project, self.inspection, parts.code, self.browsing,
             self.comparing.close,
         )  # fmt: skip
         ahead = Ahead(self, (parts.run.make_view, parts.run.make_view, *self.comparing.pieces()))
@@ -255,7 +254,6 @@ class MainWindow(QMainWindow):
             self.preferences.show_tour()
 
     def _connect(self) -> None:
-        self.appearance.changed.connect(self._set_theme)
         self.gateway.failed.connect(self.parts.notices.report)
         self.uncaught.connect(self.parts.notices.report)
         self.inspection.overview_changed.connect(self._note_overview)
@@ -463,9 +461,6 @@ class MainWindow(QMainWindow):
 
     def _name_window(self, run: RunRow) -> None:
         self.setWindowTitle(f"{run.project_name} – RTC Inspector")
-
-    def _set_theme(self, theme: Theme) -> None:
-        retheme(self, theme)
 
     # ---- size and place
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMessageLogContext, QtMsgTy
 from PySide6.QtWidgets import QApplication
 
 from ui.style.appearance import Appearance
+from ui.style.theme import LIGHT, current_theme
 
 KNOWN = frozenset(
     f"This plugin does not support {what}" for what in ("propagateSizeHints()", "raise()", "grabbing the keyboard")
@@ -44,6 +45,8 @@ def no_qt_messages() -> Iterator[None]:
 
     qInstallMessageHandler(note)
     yield
+    if current_theme() is not LIGHT and isinstance(app := QCoreApplication.instance(), QApplication):
+        Appearance(app, "light")
     app = QCoreApplication.instance()
     if app is not None:
         gc.collect()

@@ -41,7 +41,6 @@ from ui.shell.settings_dialog import Now, SettingsDialog
 from ui.shell.taxonomy_dialog import TaxonomyDialog
 from ui.shell.words_dialog import WordsDialog, Written
 from ui.style.appearance import Appearance
-from ui.style.theme import LIGHT
 
 CONTROLS = (
     QAbstractButton,
@@ -61,7 +60,7 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     QueueDialog: lambda window: QueueDialog(window.queueing, window),
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
     RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, True, window),
-    SearchDialog: lambda window: SearchDialog(LIGHT, window.gateway, lambda: (), window),
+    SearchDialog: lambda window: SearchDialog(window.gateway, lambda: (), window),
     TaxonomyDialog: lambda window: TaxonomyDialog(read_taxonomy(), Path("error_modes.toml"), window),
     SettingsDialog: lambda window: SettingsDialog(window.remembered, Now("auto", 9), window),
     WordsDialog: lambda window: WordsDialog(Written(), window),

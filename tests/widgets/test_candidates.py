@@ -11,6 +11,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
+from themes import contrast, wear
 from waiting import wait_until
 
 from core.regions import kept_coverage
@@ -23,7 +24,6 @@ from ui.code.block_painter import Canvas
 from ui.code.candidate_layer import CandidateBlock, paint_candidates
 from ui.code.candidates import Sampling
 from ui.code.view import CodeView
-from ui.style.colour import contrast
 from ui.style.theme import DARK, LIGHT, Theme
 
 PATH = "shop/module_000.py"
@@ -90,7 +90,7 @@ def test_coverage_is_kept_as_it_was(run: Filled) -> None:
 def view(qapp: QApplication, run: Filled) -> Iterator[CodeView]:
     gateway, codebase = Gateway(), run.codebase()
     kept_coverage.keep(content_fingerprint(codebase), covering(codebase.file(PATH)))
-    made = CodeView(LIGHT, gateway)
+    made = CodeView(gateway)
     made.resize(760, 520)
     made.show()
     made.set_codebase(codebase)
@@ -139,11 +139,12 @@ def test_a_task_without_regions_offers_no_candidates(view: CodeView) -> None:
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 def test_text_stays_readable_over_any_number_of_candidates(qapp: QApplication, theme: Theme) -> None:
     image = QImage(200, 40, QImage.Format.Format_RGB32)
+    wear(theme)
     image.fill(theme.surface)
     candidate = Considered(Region("a.py", Span(0, 40), 1, 1, "x" * 40), Fate.LEFT, 0.1, "")
     painter = QPainter(image)
     canvas = Canvas(0.0, 10.0, 20.0, 8.0, 200.0)
-    paint_candidates(painter, canvas, [CandidateBlock(0, 1, 0, candidate)] * 30, range(2), theme, drawn=(1,))
+    paint_candidates(painter, canvas, [CandidateBlock(0, 1, 0, candidate)] * 30, range(2), drawn=(1,))
     painter.end()
     filled, spared = (image.pixelColor(100, y).name() for y in (10, 30))
     assert filled != theme.surface and spared == theme.surface

@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
+from themes import wear
 from waiting import wait_until
 
 from core.store.rows import ItemRow
@@ -20,7 +21,6 @@ from ui.background.gateway import Gateway
 from ui.code.blocks import neighbour, place
 from ui.code.source_text import SourceText
 from ui.code.view import CodeView
-from ui.style.appearance import retheme
 from ui.style.region_state import RegionState
 from ui.style.theme import DARK, LIGHT
 
@@ -35,7 +35,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 @pytest.fixture
 def view(qapp: QApplication, run: Filled) -> Iterator[CodeView]:
     gateway = Gateway()
-    made = CodeView(LIGHT, gateway)
+    made = CodeView(gateway)
     made.resize(700, 500)
     made.show()
     made.activateWindow()
@@ -247,14 +247,15 @@ def test_visible_lines_are_coloured_from_the_theme(view: CodeView) -> None:
 
     wait_until(lambda: colours())
     assert colours() <= set(LIGHT.tokens.values())
-    retheme(view, DARK)
+    wear(DARK)
+    view.grab()
     assert colours() and colours() <= set(DARK.tokens.values())
 
 
 def test_a_long_file_opens_at_once_and_colours_only_what_is_seen(qapp: QApplication) -> None:
     body = "".join(f"def function_{n}(value):\n    return value + {n}\n\n\n" for n in range(12_500))
     gateway = Gateway()
-    view = CodeView(LIGHT, gateway)
+    view = CodeView(gateway)
     view.resize(700, 500)
     view.show()
     view.set_codebase(Codebase(root=None, files=(SourceFile("long.py", body, "utf-8", False),), skipped=()))  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from PySide6.QtCore import QPoint, QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QApplication, QFileDialog, QLineEdit, QWidget
+from themes import wear
 from waiting import wait_until
 
 from core.comparison import words
@@ -24,7 +25,7 @@ from ui.main_window import MainWindow
 from ui.reading.inspection import Wanted
 from ui.shell.remembered import Remembered
 from ui.shell.runs_dialog import RunsDialog
-from ui.style.appearance import Appearance, retheme
+from ui.style.appearance import Appearance
 from ui.style.theme import DARK
 from ui.window.comparing import proposed
 
@@ -276,10 +277,10 @@ def test_every_control_has_a_name_and_the_dark_theme_reaches_the_page(window: Ma
             named = each.accessibleName() or (isinstance(each, QAbstractButton) and each.text())
             assert named or each.objectName().startswith("qt_") or not each.focusPolicy(), each
     page.show_summary()
-    retheme(page, DARK)
+    wear(DARK)
     image = page.summary.scatter.plot.canvas.grab().toImage()
     assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
-    retheme(page, window.appearance.theme)
+    wear(window.appearance.theme)
 
 
 def test_the_menu_offers_runs_that_can_be_compared(window: MainWindow) -> None:

@@ -11,11 +11,11 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
+from themes import wear
 from waiting import wait_until
 
 from ui.diff.pane import PAD, Pane
 from ui.panels import DiffPanel
-from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 ORIGINAL = """if weight > limit:
@@ -33,7 +33,7 @@ CANDIDATE = """if weight > limit:
 
 @pytest.fixture
 def panel(qapp: QApplication) -> Iterator[DiffPanel]:
-    made = DiffPanel(LIGHT)
+    made = DiffPanel()
     shown(made)
     yield made
     made.close()
@@ -266,7 +266,7 @@ def _keyword() -> object:
 
 def test_themes_change_in_place(panel: DiffPanel) -> None:
     show(panel)
-    retheme(panel, DARK)
+    wear(DARK)
     assert DARK.token(_keyword()) in _colours(panel.view.columns.left, 0)
     panel.grab()
 

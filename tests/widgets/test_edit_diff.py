@@ -11,14 +11,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
+from themes import wear
 
 from core.run.results import open_reader
 from ui.diff.edit_view import ShownEdit
 from ui.diff.threeway import EditDiff, compare_edit
 from ui.labels.label_subject import LabelSubject
 from ui.panels.diff import DiffPanel
-from ui.style.appearance import retheme
-from ui.style.theme import DARK, LIGHT
+from ui.style.theme import DARK
 
 OLD = "def f(a):\n    log(a)\n    b = a + 1\n    return b\n"
 NEW = "def f(a):\n    check(a)\n    b = a + 1\n    return b * 2\n"
@@ -28,7 +28,7 @@ EDIT = ShownEdit(OLD, NEW, HALF, "reconstruction", "f.go", 40, 38, "Check a, and
 
 @pytest.fixture
 def panel(qapp: QApplication) -> DiffPanel:
-    made = DiffPanel(LIGHT)
+    made = DiffPanel()
     made.set_edit(EDIT)
     shown(made, 1000, 360)
     return made
@@ -77,8 +77,9 @@ def test_three_panes_and_the_description_above_them(panel: DiffPanel) -> None:
     assert ["".join(line.sign for line in pane.lines).strip() for pane in view.columns.sides] == ["~ ~", "~ ~", "✓ ✗"]
     assert [pane.lines[0].labels for pane in view.columns.sides] == [("38",), ("40",), ("40",)]
     assert view.summary.text() == "Lines: 1 as in the new code, 1 as in the old"
-    retheme(panel, DARK)
-    assert view.columns.left.theme is DARK
+    wear(DARK)
+    left = view.columns.left
+    assert left.grab().toImage().pixelColor(2, left.height() - 4).name() == DARK.gutter
 
 
 def test_keys_step_through_the_changes_in_all_panes(panel: DiffPanel) -> None:
@@ -132,7 +133,7 @@ def test_who_labels_an_edit_sees_old_new_and_predicted_code(qapp: QApplication, 
     item = stored.items()[0]
     with open_reader(stored.database) as reader:
         samples = reader.samples(item.id)
-    subject = LabelSubject(LIGHT)
+    subject = LabelSubject()
     shown(subject, 900, 300)
     described, made = (next(each for each in samples if each.role == role) for role in ("forward", "backward"))
     subject.show_subject(item, made, described.text)
@@ -145,7 +146,7 @@ def test_who_labels_an_edit_sees_old_new_and_predicted_code(qapp: QApplication, 
 
 
 def test_a_pane_that_is_hidden_makes_no_row_taller(qapp: QApplication) -> None:
-    panel = DiffPanel(LIGHT)
+    panel = DiffPanel()
     panel.set_edit(replace(EDIT, old="a = compute(1, 2, 3)\nb", new="a = compute(1, 2, 3)\nc", predicted=None))
     shown(panel, 1000, 360)
     QTest.qWait(100)

@@ -20,7 +20,6 @@ from ui.shell.agreement_dialog import AgreementDialog
 from ui.shell.remembered import Remembered
 from ui.shell.taxonomy_dialog import TaxonomyDialog
 from ui.style.appearance import Appearance
-from ui.style.theme import LIGHT
 
 
 @pytest.fixture
@@ -102,7 +101,7 @@ def test_modes_go_to_a_file_and_come_from_one(dialog: TaxonomyDialog, saved: lis
 
 def test_labels_of_a_retired_mode_keep_its_name(qapp: QApplication) -> None:
     taxonomy = read_taxonomy()
-    panel = LabelsPanel(LIGHT, taxonomy)
+    panel = LabelsPanel(taxonomy)
     panel.set_names({"older": "From an older version"})
     panel.set_taxonomy(Taxonomy(2, taxonomy.modes[1:]))
     assert [button.accessibleName() for button in panel.buttons][:2] == ["Line by line, key 2", "Plainly wrong, key 3"]

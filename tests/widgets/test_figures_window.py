@@ -15,6 +15,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox
 from stored_run import StoredRun, shown, stored_run
+from themes import wear
 
 from core.analyses import scores
 from core.analyses.registry import analyse
@@ -26,7 +27,6 @@ from core.types import Score
 from ui.figures.plot import step
 from ui.figures.view import FiguresView, FigureView
 from ui.panels import RunPanel
-from ui.style.appearance import Appearance, retheme
 from ui.style.theme import DARK, LIGHT, Theme
 
 
@@ -56,7 +56,7 @@ def named(figures: list[Figure], name: str) -> Figure:
 
 @pytest.fixture
 def view(qapp: QApplication) -> Iterator[FigureView]:
-    made = FigureView(LIGHT)
+    made = FigureView()
     shown(made, 700, 320)
     yield made
     made.close()
@@ -65,7 +65,7 @@ def view(qapp: QApplication) -> Iterator[FigureView]:
 
 @pytest.fixture
 def panel(qapp: QApplication, stored: StoredRun) -> Iterator[RunPanel]:
-    made = RunPanel(LIGHT)
+    made = RunPanel()
     shown(made, 1200, 320)
     made.set_run(stored.run)
     yield made
@@ -99,16 +99,14 @@ KEY = Qt.Key
 def test_every_figure_is_shown_in_both_themes(
     qapp: QApplication, view: FigureView, theme: Theme, size: tuple[int, int]
 ) -> None:
-    Appearance(qapp, theme.name)
     view.resize(*size)
-    retheme(view, theme)
+    wear(theme)
     for figure in one_of_each():
         view.show_figure(figure)
         QApplication.processEvents()
         assert view.accessibleName() == figure.title
         picture = view.grab().toImage()
         assert picture.pixelColor(picture.width() - 4, 2).name() == theme.surface
-    Appearance(qapp, "light")
 
 
 def test_points_without_a_value_are_left_out(view: FigureView) -> None:
@@ -286,7 +284,7 @@ def test_the_figure_looked_at_stays_while_the_run_goes_on(panel: RunPanel, figur
     panel.set_figures([*figures[1:], figures[0]])
     assert panel.drawings.view.figure == named(figures, "spread")
     assert panel.tables.view.figure == named(figures, "files")
-    retheme(panel, DARK)
+    wear(DARK)
     image = panel.drawings.view.plot.canvas.grab().toImage()
     assert image.pixelColor(image.width() - 3, 3).name() == DARK.surface
 
@@ -302,7 +300,7 @@ def test_marks_of_the_panel_lead_to_one_thing_each(panel: RunPanel, figures: lis
 
 
 def test_figures_are_drawn_once_somebody_looks(qapp: QApplication, stored: StoredRun, figures: list[Figure]) -> None:
-    made = RunPanel(LIGHT)
+    made = RunPanel()
     made.set_run(stored.run)
     made.set_figures(figures)
     assert made._views == [], "the library that draws is not loaded before"
@@ -313,7 +311,7 @@ def test_figures_are_drawn_once_somebody_looks(qapp: QApplication, stored: Store
 
 
 def test_many_figures_are_chosen_from_a_list(qapp: QApplication) -> None:
-    made = FiguresView(LIGHT)
+    made = FiguresView()
     shown(made, 500, 300)
     made.set_figures(one_of_each())
     assert made._list.isVisible() and made._list.count() == 7

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QSettings, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from themes import wear
 from waiting import wait_until
 
 from core.errors import UserError
@@ -18,7 +19,7 @@ from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.panels import DiffPanel
 from ui.shell.remembered import Remembered
-from ui.style.appearance import Appearance, retheme
+from ui.style.appearance import Appearance
 from ui.style.theme import LIGHT
 
 
@@ -117,7 +118,7 @@ def test_a_key_in_use_is_refused_and_nothing_changes(window: MainWindow, dialog:
 def test_a_view_made_later_gets_the_chosen_keys(window: MainWindow) -> None:
     keymap = window.keymap
     keymap.rebind("next-change", ["Ctrl+Alt+J"])
-    panel = DiffPanel(LIGHT)
+    panel = DiffPanel()
     panel.setParent(window)
     panel.show()
     made = panel.edit
@@ -155,7 +156,7 @@ def test_chosen_keys_are_remembered_and_given_back(
     bar = window.parts.bar
     assert bar.run.toolTip() == "Start a run (F4)"
     bar.show_state(RunState.PAUSED)
-    retheme(bar, LIGHT)
+    wear(LIGHT)
     assert bar.run.toolTip() == "Let a run wait for its turn (F4)"
     assert bar.pause.toolTip() == "Go on (Ctrl+Shift+P)"
     bar.show_state(RunState.IDLE)

@@ -12,12 +12,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from stored_run import StoredRun, shown, stored_run
+from themes import wear
 
 from core.store.rows import TestRow
 from ui.figures.tables import FRACTION
 from ui.panels import MetricsPanel, PromptPanel, TestsPanel
 from ui.panels.frames import lines_through
-from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 TRACEBACK = """Traceback (most recent call last):
@@ -37,7 +37,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredRun]:
 
 @pytest.fixture
 def tests_panel(qapp: QApplication) -> Iterator[TestsPanel]:
-    made = TestsPanel(LIGHT)
+    made = TestsPanel()
     shown(made)
     yield made
     made.close()
@@ -46,7 +46,7 @@ def tests_panel(qapp: QApplication) -> Iterator[TestsPanel]:
 
 @pytest.fixture
 def prompt_panel(qapp: QApplication) -> Iterator[PromptPanel]:
-    made = PromptPanel(LIGHT)
+    made = PromptPanel()
     shown(made)
     yield made
     made.close()
@@ -55,7 +55,7 @@ def prompt_panel(qapp: QApplication) -> Iterator[PromptPanel]:
 
 @pytest.fixture
 def metrics_panel(qapp: QApplication) -> Iterator[MetricsPanel]:
-    made = MetricsPanel(LIGHT)
+    made = MetricsPanel()
     shown(made)
     yield made
     made.close()
@@ -235,9 +235,9 @@ def test_panels_change_their_theme_with_rows_on_show(
     metrics_panel.set_samples(item, stored.samples(item))
     prompt_panel.set_sample(stored.samples(item)[0], "prompt")
     for panel in (tests_panel, prompt_panel, metrics_panel):
-        retheme(panel, DARK)
-        retheme(panel, LIGHT)
+        wear(DARK)
+        wear(LIGHT)
         panel.grab()
-    retheme(tests_panel, DARK)
+    wear(DARK)
     colour = tests_panel.table.model().index(2, 0).data(Qt.ItemDataRole.ForegroundRole)
     assert colour.name() == DARK.bad

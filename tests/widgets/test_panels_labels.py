@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import shown
+from themes import wear
 
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow
@@ -19,8 +20,7 @@ from core.store.writer import Store
 from core.types import LabelKind
 from ui.labels.labels import LabelsPanel
 from ui.panels.pace import Pace
-from ui.style.appearance import retheme
-from ui.style.theme import DARK, LIGHT
+from ui.style.theme import DARK
 
 
 @dataclass
@@ -67,7 +67,7 @@ def desk(qapp: QApplication, tmp_path: Path) -> Iterator[Desk]:
         run_id = fill_store(store, tmp_path / "shop", 3, 5)
         reader = Reader.open(tmp_path / "runs.db")
         item = next(item for item in reader.items(run_id) if item.admitted)
-        panel = LabelsPanel(LIGHT)
+        panel = LabelsPanel()
         panel.set_name("Ada")
         made = Desk(panel, store, reader, item, [s for s in reader.samples(item.id) if s.role == "backward"])
         shown(panel, 950, 420)
@@ -194,7 +194,7 @@ def test_question_mark_shows_all_keys(desk: Desk) -> None:
 
 def test_every_mode_says_its_key(desk: Desk) -> None:
     assert [button.accessibleName()[-5:] for button in desk.panel.buttons] == [f"key {n}" for n in range(1, 10)]
-    retheme(desk.panel, DARK)
+    wear(DARK)
     desk.panel.grab()
 
 
@@ -210,7 +210,7 @@ def test_the_subject_shows_description_and_texts(desk: Desk) -> None:
 
 
 def test_without_a_sample_it_says_what_to_do(qapp: QApplication) -> None:
-    panel = LabelsPanel(LIGHT)
+    panel = LabelsPanel()
     shown(panel)
     assert panel._empty.isVisible() and not panel._body.isVisible()
     QTest.keyClick(panel, Qt.Key.Key_1)

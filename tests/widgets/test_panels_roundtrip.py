@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
+from themes import wear
 from waiting import wait_until
 
 from ui.panels import RoundTripPanel
@@ -18,8 +19,7 @@ from ui.panels.badge import Badge
 from ui.panels.code_peek import level
 from ui.panels.roundtrip import AT_ONCE
 from ui.panels.sample_cards import CARET, SampleCard, WritingCard
-from ui.style.appearance import retheme
-from ui.style.theme import DARK, LIGHT
+from ui.style.theme import DARK
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredRun]:
 
 @pytest.fixture
 def panel(qapp: QApplication) -> Iterator[RoundTripPanel]:
-    made = RoundTripPanel(LIGHT)
+    made = RoundTripPanel()
     shown(made, 380, 700)
     yield made
     made.close()
@@ -300,6 +300,6 @@ def test_long_texts_never_widen_the_panel(panel: RoundTripPanel, stored: StoredR
 def test_the_dark_theme_reaches_every_card(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = stored.admitted()
     panel.set_trace(item, stored.samples(item))
-    retheme(panel, DARK)
+    wear(DARK)
     card = panel.cards[2]
     assert card.grab().toImage().pixelColor(card.width() - 20, card.height() - 4).name() == DARK.surface

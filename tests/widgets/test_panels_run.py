@@ -16,7 +16,6 @@ from stored_run import StoredRun, shown, stored_run
 
 from ui.panels import RunPanel
 from ui.panels.provenance import provenance
-from ui.style.theme import LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoredRun]:
 
 @pytest.fixture
 def panel(qapp: QApplication) -> Iterator[RunPanel]:
-    made = RunPanel(LIGHT)
+    made = RunPanel()
     shown(made, 1200, 320)
     yield made
     made.close()

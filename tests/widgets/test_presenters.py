@@ -14,7 +14,6 @@ from core.kinds import task
 from ui.panels import RoundTripPanel
 from ui.presenters import diff_title, judged_by_tests, presenter, role_name, sample_name, trace
 from ui.reading.inspection import by_file
-from ui.style.theme import LIGHT
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +79,7 @@ def test_a_chain_of_any_length_is_shown_as_a_tree(qapp: QApplication, stored: St
         "Reconstruction 2 (x̂2)",
     ]
     assert nodes[3].against == ("Cosine 0.75 to Description 1 (y1)",)
-    panel = RoundTripPanel(LIGHT)
+    panel = RoundTripPanel()
     shown(panel, 420, 900)
     panel.set_trace(item, chain)
     insets = [card.inset for card in panel.cards]

@@ -19,7 +19,6 @@ from ui.background.gateway import Gateway
 from ui.code.project_search import MOST, Hit, search
 from ui.code.view import CodeView
 from ui.shell.search_dialog import SearchDialog
-from ui.style.theme import LIGHT
 
 
 def file(path: str, text: str) -> SourceFile:
@@ -63,9 +62,9 @@ def test_five_thousand_files_are_searched_in_a_moment() -> None:
 @pytest.fixture
 def view(qapp: QApplication, tmp_path: Path) -> Iterator[tuple[CodeView, SearchDialog]]:
     case, gateway, owner = filled(tmp_path, items=50), Gateway(), QWidget()
-    made = CodeView(LIGHT, gateway, owner)
+    made = CodeView(gateway, owner)
     made.set_codebase(case.codebase())
-    dialog = SearchDialog(LIGHT, gateway, lambda: case.codebase().files, owner)
+    dialog = SearchDialog(gateway, lambda: case.codebase().files, owner)
     dialog.hit_chosen.connect(lambda hit: made.show_place(hit.path, hit.line, hit.column, hit.length))
     yield made, dialog
     dialog.close()

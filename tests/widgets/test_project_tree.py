@@ -9,12 +9,12 @@ import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
+from themes import wear
 
 from core.store.rows import FileRow
 from ui.project.project_model import HEAT_ROLE, NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile, listed_files
 from ui.project.project_tree import ProjectTree
-from ui.style.appearance import retheme
 from ui.style.theme import DARK, LIGHT
 
 
@@ -24,7 +24,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
-    model = ProjectModel(LIGHT)
+    model = ProjectModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
     model.set_files(listed_files(run.codebase()))
     model.set_rows(run.files())
@@ -34,7 +34,7 @@ def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
 
 
 def test_files_show_rtc_and_counts(qapp: QApplication, run: Filled) -> None:
-    model = ProjectModel(LIGHT)
+    model = ProjectModel()
     model.set_files(listed_files(run.codebase()))
     model.set_rows(run.files())
     row = run.files()[0]
@@ -47,7 +47,7 @@ def test_files_show_rtc_and_counts(qapp: QApplication, run: Filled) -> None:
 
 
 def test_a_folder_has_the_mean_over_its_regions(qapp: QApplication) -> None:
-    model = ProjectModel(LIGHT)
+    model = ProjectModel()
     model.set_rows(
         [
             FileRow("a/x.py", 3, 3, {"rtc": 1.0, "lift": 0.5}),
@@ -63,13 +63,13 @@ def test_a_folder_has_the_mean_over_its_regions(qapp: QApplication) -> None:
 
 
 def test_folders_come_first_then_names(qapp: QApplication) -> None:
-    model = ProjectModel(LIGHT)
+    model = ProjectModel()
     model.set_files([ListedFile(path) for path in ("b.py", "A.py", "z/c.py", "a/c.py")])
     assert [model.index(row, NAME).data() for row in range(model.rowCount())] == ["a", "z", "A.py", "b.py"]
 
 
 def test_tests_and_left_out_files_say_so(qapp: QApplication) -> None:
-    model = ProjectModel(LIGHT)
+    model = ProjectModel()
     model.set_files([ListedFile("bad.py", "left out: does not parse"), ListedFile("m.py")])
     assert "does not parse" in model.index_of("bad.py").data(3)
     assert model.index_of("bad.py").data(9).name() == LIGHT.muted
@@ -77,7 +77,7 @@ def test_tests_and_left_out_files_say_so(qapp: QApplication) -> None:
 
 
 def test_choosing_a_file_says_its_path_but_folders_do_not(qapp: QApplication) -> None:
-    tree = ProjectTree(LIGHT)
+    tree = ProjectTree()
     heard: list[str] = []
     tree.file_chosen.connect(heard.append)
     tree.set_files([ListedFile("a/m.py"), ListedFile("n.py")])
@@ -90,7 +90,7 @@ def test_choosing_a_file_says_its_path_but_folders_do_not(qapp: QApplication) ->
 
 
 def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QApplication, run: Filled) -> None:
-    tree = ProjectTree(LIGHT)
+    tree = ProjectTree()
     tree.set_files(listed_files(run.codebase()))
     tree.set_rows(run.files())
     assert tree.isExpanded(tree.files.index_of("shop"))
@@ -99,18 +99,18 @@ def test_folders_with_regions_open_and_stay_open_when_figures_change(qapp: QAppl
 
 
 def test_both_themes_paint(qapp: QApplication, run: Filled) -> None:
-    tree = ProjectTree(LIGHT)
+    tree = ProjectTree()
     tree.resize(300, 300)
     tree.set_rows(run.files())
     light = tree.grab().toImage()
-    retheme(tree, DARK)
+    wear(DARK)
     assert tree.grab().toImage() != light
 
 
 def test_five_thousand_files_open_quickly(qapp: QApplication, tmp_path: Path) -> None:
     files = [ListedFile(f"package_{n % 50}/part_{n % 7}/module_{n}.py") for n in range(5000)]
     rows = [FileRow(each.path, 3, 2, {"rtc": 0.5, "lift": 0.1}) for each in files]
-    tree = ProjectTree(LIGHT)
+    tree = ProjectTree()
     tree.resize(300, 600)
     tree.show()
     began = time.perf_counter()

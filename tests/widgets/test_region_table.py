@@ -11,15 +11,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication
 from store_cases import Filled, filled
+from themes import wear
 from waiting import wait_until
 
 from core.kinds import task
 from ui.project.project_model import HEAT_ROLE
 from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
 from ui.project.region_table import STATES, RegionTable
-from ui.style.appearance import retheme
 from ui.style.region_state import RegionState, region_state, state_words
-from ui.style.theme import DARK, LIGHT
+from ui.style.theme import DARK
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 @pytest.fixture
 def table(qapp: QApplication, run: Filled) -> Iterator[RegionTable]:
-    made = RegionTable(LIGHT)
+    made = RegionTable()
     made.resize(520, 400)
     made.set_items(run.items())
     yield made
@@ -37,7 +37,7 @@ def table(qapp: QApplication, run: Filled) -> Iterator[RegionTable]:
 
 
 def test_model_obeys_qt(qapp: QApplication, run: Filled) -> None:
-    model = RegionModel(LIGHT)
+    model = RegionModel()
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning)
     model.set_items(run.items())
     model.sort(SCORE, Qt.SortOrder.DescendingOrder)
@@ -139,7 +139,7 @@ def test_scroll_position_stays_while_a_run_adds_regions(table: RegionTable, run:
 
 def test_both_themes_paint(table: RegionTable) -> None:
     light = table.grab().toImage()
-    retheme(table, DARK)
+    wear(DARK)
     assert table.grab().toImage() != light
 
 
@@ -157,7 +157,7 @@ def test_a_hundred_thousand_rows_sort_and_filter_quickly(qapp: QApplication, run
         )
         for n in range(100_000)
     ]
-    table = RegionTable(LIGHT)
+    table = RegionTable()
     table.resize(520, 400)
     table.show()
     table.set_items(items)

@@ -18,7 +18,6 @@ from ui.background.gateway import Gateway
 from ui.code.blocks import place
 from ui.code.source_text import SourceText, units
 from ui.code.view import CodeView
-from ui.style.theme import LIGHT
 
 PATH = "shop/module_000.py"
 
@@ -31,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 @pytest.fixture
 def view(qapp: QApplication, run: Filled) -> Iterator[CodeView]:
     gateway = Gateway()
-    made = CodeView(LIGHT, gateway)
+    made = CodeView(gateway)
     made.resize(700, 500)
     made.show()
     made.set_codebase(run.codebase())

@@ -20,12 +20,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from stored_run import shown
+from themes import contrast
 
 from ui.panels.code_peek import CodePeek
 from ui.style.appearance import Appearance
-from ui.style.colour import contrast, mix
+from ui.style.icons import icon
 from ui.style.stylesheet import stylesheet
-from ui.style.theme import DARK, LIGHT, Theme
+from ui.style.theme import DARK, LIGHT, Theme, current_theme, mix
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 TEXT = ("text", "muted", "accent", "good", "bad", "warn", "neutral")
@@ -185,16 +186,21 @@ def test_style_sheet_leaves_no_role_unfilled() -> None:
     assert stylesheet(LIGHT) != stylesheet(DARK)
 
 
-def test_switching_the_theme_repaints_and_says_so(qapp: QApplication) -> None:
-    appearance = Appearance(qapp, "light")
-    heard: list[Theme] = []
-    appearance.changed.connect(heard.append)
+def test_a_switch_reaches_what_is_painted_by_hand_shown_or_not(qapp: QApplication) -> None:
+    appearance, shown_peek, hidden_peek = Appearance(qapp, "light"), CodePeek(), CodePeek()
+    shown(shown_peek, 60, 20)
+    find = icon("search", "text")
+    light = find.pixmap(16, 16).toImage()
     appearance.choose("dark")
-    assert heard == [DARK]
-    assert DARK.background in qapp.styleSheet()
+    assert current_theme() is DARK and DARK.background in qapp.styleSheet()
     assert qapp.palette().window().color().name() == DARK.background
+    for peek in (shown_peek, hidden_peek):
+        assert peek.grab().toImage().pixelColor(2, 2).name() == DARK.gutter
+    assert find.pixmap(16, 16).toImage() != light
     appearance.choose("light")
-    assert heard == [DARK, LIGHT]
+    assert current_theme() is LIGHT
+    assert shown_peek.grab().toImage().pixelColor(2, 2).name() == LIGHT.gutter
+    assert find.pixmap(16, 16).toImage() == light
 
 
 def test_an_unknown_theme_is_refused(qapp: QApplication) -> None:
@@ -203,10 +209,10 @@ def test_an_unknown_theme_is_refused(qapp: QApplication) -> None:
 
 
 def test_fixed_text_follows_the_size_of_all_text(qapp: QApplication) -> None:
-    appearance, peek = Appearance(qapp, "light"), CodePeek(LIGHT)
+    appearance, peek = Appearance(qapp, "light"), CodePeek()
     before = peek.font().pointSizeF()
     appearance.grow(1.5)
-    later = CodePeek(LIGHT)
+    later = CodePeek()
     assert (peek.font().pointSizeF(), later.font().pointSizeF()) == (1.5 * before, 1.5 * before)
     appearance.grow(1.0)
     assert peek.font().pointSizeF() == before

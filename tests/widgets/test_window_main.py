@@ -31,7 +31,7 @@ from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.style.appearance import Appearance
-from ui.style.theme import DARK
+from ui.style.theme import DARK, current_theme
 
 
 @pytest.fixture(scope="module")
@@ -240,7 +240,7 @@ def test_themes_switch_live_and_are_remembered(window: MainWindow, case: Filled,
         / len(range(5, 800, 25))
     )
     assert share > 0.85
-    assert window.parts.code.editor.theme is DARK
+    assert current_theme() is DARK
 
 
 def test_run_without_a_project_is_a_notice(empty: MainWindow, tmp_path: Path) -> None:

@@ -32,7 +32,6 @@ from ui.shell.notices import NoticeBar
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.top_bar import TopBar
-from ui.style.theme import LIGHT
 
 SERVER = EndpointSettings("http://127.0.0.1:8080/v1", "coder", key_variable="MY_KEY", concurrency=7, attempts=2)
 OTHER = EndpointSettings("http://127.0.0.1:9090/v1")
@@ -87,7 +86,7 @@ def test_servers_are_remembered_without_their_keys(
 
 
 def test_a_server_is_offered_for_both_passes(qapp: QApplication, gateway: Gateway, remembered: Remembered) -> None:
-    bar, notices = TopBar(LIGHT, QMenu(), QMenu()), NoticeBar(LIGHT)
+    bar, notices = TopBar(QMenu(), QMenu()), NoticeBar()
     control = RunControl(gateway, remembered, notices)
     models = ModelList(gateway, control, remembered, bar)
     models.search()

@@ -11,7 +11,6 @@ from core.figures import Figure, Sentence, Table
 from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.figures.view import FiguresView
 from ui.panels.empty import EmptyState
-from ui.style.theme import Theme
 
 SUMMARY = "summary"
 """The figure that stands above the others, in words."""
@@ -34,13 +33,13 @@ class AuditPage(QWidget):
     report_asked = Signal()
     export_failed = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_figures`."""
         super().__init__()
         self.setAccessibleName("Metric audit")
         self.finding = label("", wrap=True, selectable=True)
         self.finding.setAccessibleName("Finding")
-        self.drawings, self.tables = FiguresView(theme), FiguresView(theme)
+        self.drawings, self.tables = FiguresView(), FiguresView()
         for view in (self.drawings, self.tables):
             view.opened.connect(self.left_for)
             view.chosen.connect(self.chosen)

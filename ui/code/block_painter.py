@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from ui.code.blocks import Block
 from ui.style.marks import draw_mark
 from ui.style.region_state import RegionState, state_colour
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 RADIUS = 5.0
 TAG_HEIGHT = 16.0
@@ -38,13 +38,13 @@ class Canvas:
         return QRectF(left, top, max(self.width - left - 8, 60), height)
 
 
-def paint_block(painter: QPainter, canvas: Canvas, block: Block, theme: Theme, selected: bool) -> None:
+def paint_block(painter: QPainter, canvas: Canvas, block: Block, selected: bool) -> None:
     """Draw filling and outline; text comes on top of it."""
-    colour = QColor(state_colour(theme, block.state))
+    colour = QColor(state_colour(block.state))
     rect = canvas.rect(block).adjusted(0.5, 0.5, -0.5, -0.5)
     filling = QColor(colour)
     filling.setAlphaF(_share(block.state, selected))
-    outline = QColor(theme.accent if selected else state_colour(theme, block.state))
+    outline = QColor(current_theme().accent if selected else state_colour(block.state))
     if not selected:
         outline.setAlphaF(0.65)
     dashed = block.state in (RegionState.DROPPED, RegionState.WAITING)
@@ -55,18 +55,18 @@ def paint_block(painter: QPainter, canvas: Canvas, block: Block, theme: Theme, s
     painter.drawRoundedRect(rect, RADIUS, RADIUS)
 
 
-def paint_outline(painter: QPainter, canvas: Canvas, lines: range, theme: Theme) -> None:
+def paint_outline(painter: QPainter, canvas: Canvas, lines: range) -> None:
     """Draw which whole lines a selection comes to: a bar at the left and a dashed frame."""
     top, height = canvas.top + lines.start * canvas.line_height, len(lines) * canvas.line_height
     frame = QRectF(canvas.left - 3, top + 0.5, canvas.width - canvas.left - 4, height - 1)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(QColor(theme.accent), 1.2, Qt.PenStyle.DashLine))
+    painter.setPen(QPen(QColor(current_theme().accent), 1.2, Qt.PenStyle.DashLine))
     painter.drawRoundedRect(frame, RADIUS, RADIUS)
-    painter.fillRect(QRectF(canvas.left - 4, top, 3, height), QColor(theme.accent))
+    painter.fillRect(QRectF(canvas.left - 4, top, 3, height), QColor(current_theme().accent))
 
 
-def paint_tag(painter: QPainter, canvas: Canvas, block: Block, theme: Theme, font: QFont, text_right: float) -> None:
+def paint_tag(painter: QPainter, canvas: Canvas, block: Block, font: QFont, text_right: float) -> None:
     """Draw mark and tag at the right end of the block's first line, unless its code reaches there."""
     rect = canvas.rect(block)
     painter.setFont(font)
@@ -75,8 +75,8 @@ def paint_tag(painter: QPainter, canvas: Canvas, block: Block, theme: Theme, fon
     if text_right > right - width:
         return
     middle = rect.top() + canvas.line_height / 2
-    draw_mark(painter, QPointF(right - 9, middle), block.state, theme, 12)
-    painter.setPen(QColor(theme.muted))
+    draw_mark(painter, QPointF(right - 9, middle), block.state, 12)
+    painter.setPen(QColor(current_theme().muted))
     box = QRectF(right - width, middle - TAG_HEIGHT / 2, width - 20, TAG_HEIGHT)
     painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, block.tag)
 

@@ -17,7 +17,7 @@ from core.run.considered import Considered, Fate
 from ui.code.block_painter import Canvas
 from ui.code.blocks import TAB
 from ui.code.source_text import SourceText
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 LISTED = 6
 """Candidates of one line that the card names."""
@@ -52,7 +52,6 @@ def paint_candidates(
     canvas: Canvas,
     blocks: Sequence[CandidateBlock],
     lines: range,
-    theme: Theme,
     drawn: Collection[int] = (),
 ) -> None:
     """Draw those in view. `drawn`: lines of the run's own regions."""
@@ -61,7 +60,7 @@ def paint_candidates(
         if block.first >= lines.stop or block.last < lines.start:
             continue
         covered = block.considered.fate is not Fate.UNCOVERED
-        colour = QColor(theme.accent if covered else theme.region_dropped)
+        colour = QColor(current_theme().role("accent" if covered else "region_dropped"))
         if covered:
             _fill(painter, canvas, block, lines, colour, depth)
         colour.setAlphaF(OUTLINE)

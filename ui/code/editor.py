@@ -25,7 +25,6 @@ from ui.code.highlight import Highlight
 from ui.code.hover_card import HoverCard
 from ui.code.tokens import TokenSpan
 from ui.style.fonts import fixed_font
-from ui.style.theme import Theme
 
 HOVER_PAUSE = 350
 """Milliseconds the mouse rests before the card opens."""
@@ -36,10 +35,9 @@ class CodeEditor(QPlainTextEdit):
 
     region_clicked = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
-        self.theme = theme
         self.blocks: Sequence[Block] = ()
         self.first_number = 1
         self._candidates: Sequence[CandidateBlock] = ()
@@ -49,7 +47,7 @@ class CodeEditor(QPlainTextEdit):
         self._hovered_line = -1
         self._gutter, self._strip = Gutter(self, self), HeatStrip(self, self)
         self._card = HoverCard(self.viewport())
-        self._highlight = Highlight(self, theme)
+        self._highlight = Highlight(self)
         self._rest = QTimer(self, singleShot=True, interval=HOVER_PAUSE)
         self._set_up()
         self._connect()
@@ -84,12 +82,6 @@ class CodeEditor(QPlainTextEdit):
         self._gutter.setFont(font)
         self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance(" "))
         self._make_room()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw in another theme."""
-        self.theme = theme
-        self._highlight.set_theme(theme)
-        self._repaint()
 
     def show_text(self, text: str, first_number: int = 1) -> None:
         """Show a text whose first line has this number; regions and colours come after."""
@@ -168,18 +160,18 @@ class CodeEditor(QPlainTextEdit):
         painter = QPainter(self.viewport())
         if self._candidates:
             drawn = {line for block in blocks for line in range(block.first, block.last + 1)}
-            paint_candidates(painter, canvas, self._candidates, self.visible_lines(), self.theme, drawn)
+            paint_candidates(painter, canvas, self._candidates, self.visible_lines(), drawn)
         for block in blocks:
-            paint_block(painter, canvas, block, self.theme, block.item.id == self._selected)
+            paint_block(painter, canvas, block, block.item.id == self._selected)
         if self._outlined:
-            paint_outline(painter, canvas, self._outlined, self.theme)
+            paint_outline(painter, canvas, self._outlined)
         painter.end()
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         for block in blocks:
             text = self.document().findBlockByNumber(block.first).text().expandtabs(TAB)
             right = canvas.left + self.fontMetrics().horizontalAdvance(text)
-            paint_tag(painter, canvas, block, self.theme, self.font(), right)
+            paint_tag(painter, canvas, block, self.font(), right)
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -226,7 +218,7 @@ class CodeEditor(QPlainTextEdit):
         title, words = card_words(self._candidates, self._hovered_line)
         if self._hovered is not None and self._hovered in self.blocks:
             rect = self.canvas().rect(self._hovered).toRect()
-            self._card.open(self._hovered, self.theme, rect, words)
+            self._card.open(self._hovered, rect, words)
         elif title:
             rect = self.canvas().lines_rect(self._hovered_line, self._hovered_line, 0).toRect()
             self._card.open_words(title, words, rect)

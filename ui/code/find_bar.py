@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
 from ui.style.icons import icon
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 
 class FindBar(QWidget):
@@ -15,7 +15,7 @@ class FindBar(QWidget):
 
     closed = Signal()
 
-    def __init__(self, editor: QPlainTextEdit, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, editor: QPlainTextEdit, parent: QWidget | None = None) -> None:
         """Search in `editor`; starts hidden."""
         super().__init__(parent)
         self._editor = editor
@@ -27,7 +27,6 @@ class FindBar(QWidget):
         self.found.setProperty("role", "caption")
         self._buttons = {name: QToolButton() for name in ("previous", "next", "close")}
         self._build()
-        self.set_theme(theme)
         self.hide()
 
     def _build(self) -> None:
@@ -38,6 +37,7 @@ class FindBar(QWidget):
         row.addWidget(self.found)
         tips = {"previous": "Previous match (Shift-Enter)", "next": "Next match (Enter)", "close": "Close (Escape)"}
         for name, button in self._buttons.items():
+            button.setIcon(icon(name))
             button.setProperty("role", "flat")
             button.setToolTip(tips[name])
             button.setAccessibleName(tips[name])
@@ -46,11 +46,6 @@ class FindBar(QWidget):
         self._buttons["next"].clicked.connect(lambda: self.seek())
         self._buttons["close"].clicked.connect(self.close_bar)
         self.words.textEdited.connect(lambda: self.seek(from_here=True))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw the icons."""
-        for name, button in self._buttons.items():
-            button.setIcon(icon(name, theme.text))
 
     def open_bar(self) -> None:
         """Show the bar with what is selected in the editor."""

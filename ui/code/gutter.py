@@ -13,7 +13,7 @@ from ui.code.block_painter import Canvas
 from ui.code.blocks import Block
 from ui.style.marks import draw_mark
 from ui.style.region_state import state_colour
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 MARK_WIDTH = 20
 
@@ -21,7 +21,6 @@ MARK_WIDTH = 20
 class ShownLines(Protocol):
     """What a gutter and a strip draw: lines with regions, and which of both are in view."""
 
-    theme: Theme
     blocks: Sequence[Block]
     first_number: int
 
@@ -60,11 +59,11 @@ class Gutter(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Qt: draw the visible numbers and marks."""
         shown, painter = self._lines, QPainter(self)
-        painter.fillRect(event.rect(), QColor(shown.theme.gutter))
+        painter.fillRect(event.rect(), QColor(current_theme().gutter))
         canvas = shown.canvas()
         numbers = self.width() - MARK_WIDTH - 4
         painter.setFont(self.font())
-        painter.setPen(QColor(shown.theme.muted))
+        painter.setPen(QColor(current_theme().muted))
         for line in shown.visible_lines():
             box = QRectF(0, canvas.top + line * canvas.line_height, numbers, canvas.line_height)
             right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -74,10 +73,10 @@ class Gutter(QWidget):
         painter.end()
 
     def _mark(self, painter: QPainter, block: Block) -> None:
-        canvas, theme = self._lines.canvas(), self._lines.theme
+        canvas = self._lines.canvas()
         top = canvas.top + block.first * canvas.line_height
         height = (block.last - block.first + 1) * canvas.line_height
         bar = QRectF(self.width() - 3, top + 1, 3, height - 2)
-        painter.fillRect(bar, QColor(state_colour(theme, block.state)))
+        painter.fillRect(bar, QColor(state_colour(block.state)))
         centre = QPointF(self.width() - MARK_WIDTH / 2 - 3, top + canvas.line_height / 2)
-        draw_mark(painter, centre, block.state, theme)
+        draw_mark(painter, centre, block.state)

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWi
 from core.kinds import counted
 from ui.code.blocks import Placed
 from ui.style.icons import icon
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 
 class PathLabel(QLabel):
@@ -62,7 +62,7 @@ class CodeHeader(QWidget):
     dropped_toggled = Signal(bool)
     candidates_toggled = Signal(bool)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Start without a file."""
         super().__init__(parent)
         self.setProperty("role", "header")
@@ -76,7 +76,6 @@ class CodeHeader(QWidget):
         self._offers_candidates, self._has_failure = True, False
         self.previous, self.next = self._arrows = [QToolButton() for _ in BUTTONS]
         self._build()
-        self.set_theme(theme)
 
     def _build(self) -> None:
         row = QHBoxLayout(self)
@@ -90,8 +89,9 @@ class CodeHeader(QWidget):
         self._button(self.failure, "Next failure", "Next failure")
         self.dropped.toggled.connect(self.dropped_toggled)
         self.failure.clicked.connect(lambda: self.go_asked.emit(1, True))
-        for button, (_, tip, step, failing) in zip(self._arrows, BUTTONS, strict=True):
+        for button, (name, tip, step, failing) in zip(self._arrows, BUTTONS, strict=True):
             self._button(button, "", tip)
+            button.setIcon(icon(name))
             button.clicked.connect(partial(self._ask, step, failing))
         for button in (self.candidates, self.dropped, self.failure, *self._arrows):
             row.addWidget(button)
@@ -104,11 +104,6 @@ class CodeHeader(QWidget):
         button.setText(text)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw the icons."""
-        for button, (name, *_) in zip(self._arrows, BUTTONS, strict=True):
-            button.setIcon(icon(name, theme.text))
 
     @property
     def shows_dropped(self) -> bool:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from ui.code.gutter import ShownLines
 from ui.style.region_state import RegionState, state_colour
+from ui.style.theme import current_theme
 
 WIDTH = 14
 FULL = (RegionState.PASS, RegionState.PARTIAL, RegionState.FAIL, RegionState.RUNNING)
@@ -30,14 +31,14 @@ class HeatStrip(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Qt: the visible part, then every block; failures are drawn wider than passes."""
         shown, painter = self._lines, QPainter(self)
-        theme = shown.theme
+        theme = current_theme()
         painter.fillRect(self.rect(), QColor(theme.gutter))
         scale = self._scale()
         visible = shown.visible_lines()
         view = QRectF(0, visible.start * scale, WIDTH, max(len(visible) * scale, 4))
         painter.fillRect(view, QColor(theme.raised))
         for block in shown.blocks:
-            colour = QColor(state_colour(theme, block.state))
+            colour = QColor(state_colour(block.state))
             inset = 2 if block.state.failing else 4
             height = max((block.last - block.first + 1) * scale, 3)
             mark = QRectF(inset, block.first * scale, WIDTH - 2 * inset, height)

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QTextBlock, QTextCharFormat, QTextLayou
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.code.tokens import TokenSpan
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 MARGIN = 40
 """Lines coloured above and below the visible ones."""
@@ -18,19 +18,12 @@ MARGIN = 40
 class Highlight:
     """The colours of one editor. Call `paint` whenever other lines come into view."""
 
-    def __init__(self, editor: QPlainTextEdit, theme: Theme) -> None:
+    def __init__(self, editor: QPlainTextEdit) -> None:
         """Start without tokens."""
-        self._editor = editor
-        self._theme = theme
+        self._editor, self._theme = editor, current_theme()
         self._lines: Sequence[Sequence[TokenSpan]] = ()
         self._formats: dict[_TokenType, QTextCharFormat] = {}
         self._generation = 0
-
-    def set_theme(self, theme: Theme) -> None:
-        """Colour anew in another theme."""
-        self._theme = theme
-        self._formats.clear()
-        self._renew()
 
     def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
         """Take the tokens of the text that is shown; empty while they are being made."""
@@ -38,7 +31,10 @@ class Highlight:
         self._renew()
 
     def paint(self) -> None:
-        """Colour what is visible and not yet coloured."""
+        """Colour what is visible and not yet coloured, in this theme."""
+        if current_theme() is not self._theme:
+            self._theme, self._formats = current_theme(), {}
+            self._generation += 1
         if not self._lines:
             return
         editor = self._editor

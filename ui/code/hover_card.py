@@ -9,7 +9,7 @@ from core.kinds import CONDITIONS, counted, task
 from ui.code.blocks import Block
 from ui.style.fonts import interface_font
 from ui.style.region_state import number, state_words
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 MOST_FIGURES = 4
 """Further ones have no room on the card."""
@@ -40,7 +40,7 @@ class HoverCard(QFrame):
         self.more.setText(words)
         self._open_near(place)
 
-    def open(self, block: Block, theme: Theme, region: QRect, candidates: str = "") -> None:
+    def open(self, block: Block, region: QRect, candidates: str = "") -> None:
         """Show the card for `block`, whose rectangle in the parent is `region`; `candidates`: what else was there."""
         item = block.item
         self.title.setText(f"<b>Lines {block.first + 1}–{block.last + 1}</b> · {state_words(item)}")

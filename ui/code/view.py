@@ -25,7 +25,6 @@ from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
 from ui.diff.controls import bind
 from ui.style.region_state import region_state
-from ui.style.theme import Theme
 
 STEPS = (
     ("Next region or edit", "next-region", "N", 1, False),
@@ -46,7 +45,7 @@ class CodeView(QWidget):
     failure_chosen = Signal(int)
     file_opened = Signal(str)
 
-    def __init__(self, theme: Theme, gateway: Gateway, parent: QWidget | None = None) -> None:
+    def __init__(self, gateway: Gateway, parent: QWidget | None = None) -> None:
         """Start without a file."""
         super().__init__(parent)
         self._gateway = gateway
@@ -57,9 +56,9 @@ class CodeView(QWidget):
         self._path = ""
         self._source = SourceText("")
         self._selected: ItemRow | None = None
-        self.header = CodeHeader(theme)
-        self.editor = CodeEditor(theme)
-        self.find_bar = FindBar(self.editor, theme)
+        self.header = CodeHeader()
+        self.editor = CodeEditor()
+        self.find_bar = FindBar(self.editor)
         self.probe_bar = ProbeBar()
         self.selecting = Selecting(self.editor, self.probe_bar, gateway, self._open_file)
         self.candidates = Candidates(self.editor, self.header, gateway, self._open_file)

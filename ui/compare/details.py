@@ -10,7 +10,6 @@ from core.comparison.words import run_words
 from core.kinds import noun
 from ui.diff.controls import bind
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
-from ui.style.theme import Theme
 
 
 class Details(QTabWidget):
@@ -18,7 +17,7 @@ class Details(QTabWidget):
 
     opened = Signal(object, int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_comparison`."""
         super().__init__()
         self.setDocumentMode(True)
@@ -27,7 +26,7 @@ class Details(QTabWidget):
         self.files = CellModel([Head("File"), Head("Regions"), Head("Reference"), Head("Run"), Head("Difference")])
         self.settings = CellModel([Head("Setting"), Head("Reference"), Head("Run")])
         self.file_table, self.setting_table = table("Score by file in both runs"), table("Settings that differ")
-        self._bars = BarDelegate(theme, self.file_table)
+        self._bars = BarDelegate(self.file_table)
         self._build()
 
     def _build(self) -> None:
@@ -67,10 +66,6 @@ class Details(QTabWidget):
         self._fill()
         told = comparison.settings or (("nothing", "the same settings", "the same settings"),)
         self.settings.fill([([Cell(text, tip=text) for text in row], at) for at, row in enumerate(told)])
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._fill()
 
     def _fill(self) -> None:
         if self._comparison is None:

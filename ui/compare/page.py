@@ -18,7 +18,6 @@ from ui.compare.traces import Traces
 from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.figures.exporting import ExportButton
 from ui.panels.empty import EmptyState
-from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from ui.figures.view import FiguresView
@@ -47,17 +46,16 @@ class ComparePage(QWidget):
     figure_chosen = Signal(str, str)
     link_opened = Signal(object)
 
-    def __init__(self, theme: Theme, summary: Summary | None = None) -> None:
+    def __init__(self, summary: Summary | None = None) -> None:
         """Empty until `show_comparisons`; the summary may have been made before."""
         super().__init__()
         self.setAccessibleName("Comparison of runs")
         self.comparisons: Sequence[Comparison] = ()
         self._place = 0
-        self._theme = theme
         self._traces: Traces | None = None
         self._figures: FiguresView | None = None
         self._sides: list[TraceSide] = []
-        self.standings, self.summary = Standings(theme), summary or Summary(theme)
+        self.standings, self.summary = Standings(), summary or Summary()
         self._empty = EmptyState("Comparing", "The runs are being read.")
         self._stack = QStackedWidget()
         for part in (self._empty, self.summary):
@@ -96,7 +94,7 @@ class ComparePage(QWidget):
         if self._traces is None:
             while len(self._sides) < len(SIDES):
                 self.make_side()
-            self._traces = Traces(self._theme, self._sides)
+            self._traces = Traces(self._sides)
             self._stack.addWidget(self._traces)
             self._traces.back_asked.connect(self.show_summary)
             self._traces.wanted.connect(self.pair_wanted)
@@ -110,7 +108,7 @@ class ComparePage(QWidget):
         if self._figures is None:
             from ui.figures.view import FiguresView
 
-            self._figures = FiguresView(self._theme)
+            self._figures = FiguresView()
             self._stack.addWidget(self._figures)
             self._figures.opened.connect(self.link_opened)
             self._figures.chosen.connect(self.figure_chosen)
@@ -131,7 +129,7 @@ class ComparePage(QWidget):
     def make_side(self) -> None:
         """Make one of the two sides of the traces, unless they are made."""
         if len(self._sides) < len(SIDES):
-            self._sides.append(TraceSide(self._theme, SIDES[len(self._sides)]))
+            self._sides.append(TraceSide(SIDES[len(self._sides)]))
 
     @property
     def comparison(self) -> Comparison | None:
@@ -188,10 +186,6 @@ class ComparePage(QWidget):
         stream = io.StringIO(newline="")
         write_pairs_csv(self.comparisons, stream)
         return stream.getvalue()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
 
     @property
     def _in_traces(self) -> bool:

@@ -11,7 +11,7 @@ from ui.diff.controls import bind, column, label, row, switch
 from ui.figures.tables import table
 from ui.project.heat_delegate import HeatDelegate
 from ui.style.text_size import grown
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 TYPING_PAUSE = 120
 """Milliseconds without a key before the filter is applied."""
@@ -22,16 +22,16 @@ class PairList(QWidget):
 
     opened = Signal(object, int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_comparison`."""
         super().__init__()
         self.setProperty("role", "surface")
-        self.pairs = PairModel(theme, self)
+        self.pairs = PairModel(self)
         self.words = QLineEdit(placeholderText="Filter by file or code")
         self.alike = switch("All", "Also what both runs do equally well")
         self.count, self.none = label(role="caption"), label(role="muted", wrap=True)
         self.table = table("Where the runs disagree")
-        self._heat = HeatDelegate(theme, self)
+        self._heat = HeatDelegate(self)
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build()
         head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)

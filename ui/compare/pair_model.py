@@ -15,7 +15,7 @@ from core.kinds import noun
 from ui.project.listed_rows import RIGHT, Index, ListedRows
 from ui.project.project_model import HEAT_ROLE
 from ui.style.region_state import goodness, number
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 PLACE, FIRST, SECOND, DIFFERENCE, SECONDARY = range(5)
 TIPS = (
@@ -62,21 +62,15 @@ class PairModel(ListedRows):
 
     tips, figures = TIPS, FIRST
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
-        self._theme = theme
         self.heads = ["Region", "", "", "Difference", ""]
         self._pairs: Sequence[Pair] = ()
         self._better = 1
         self._filter = PairFilter()
         self._order: tuple[int, bool] | None = None
         self.shown: list[Pair] = []
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in another theme."""
-        self._theme = theme
-        self.say_changed()
 
     def show_comparison(self, comparison: Comparison) -> None:
         """List the pairs of another comparison."""
@@ -121,8 +115,7 @@ class PairModel(ListedRows):
         return None
 
     def _colour(self, difference: float | None) -> QColor:
-        theme = self._theme
-        return QColor(theme.muted if not difference else theme.good if difference > 0 else theme.bad)
+        return QColor(current_theme().role("muted" if not difference else "good" if difference > 0 else "bad"))
 
 
 def _text(pair: Pair, column: int) -> str:

@@ -14,7 +14,7 @@ from ui.diff.elided import ElidedLabel
 from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.presenters import describes, diff_title, rebuilt, scored_against
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 
 class TraceSide(QWidget):
@@ -22,7 +22,7 @@ class TraceSide(QWidget):
 
     left_for = Signal(int)
 
-    def __init__(self, theme: Theme, name: str) -> None:
+    def __init__(self, name: str) -> None:
         """Empty until `show_item`; `name` is for screen readers."""
         super().__init__()
         self.setProperty("role", "surface")
@@ -35,7 +35,7 @@ class TraceSide(QWidget):
         self.title = ElidedLabel("title")
         tip = "Leave the comparison and show this in the main view"
         self.show_there = button("Show in the code", tip, self._leave)
-        self.roundtrip, self.diff = RoundTripPanel(theme), DiffPanel(theme, unified=True)
+        self.roundtrip, self.diff = RoundTripPanel(), DiffPanel(unified=True)
         self.roundtrip.describe.hide()
         self.diff.view.title.hide()  # no room, and the heading below says it too
         self.roundtrip.sample_selected.connect(self._show_code)

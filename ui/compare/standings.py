@@ -15,7 +15,6 @@ from ui.compare.keys import REFERENCE
 from ui.diff.controls import bind, column
 from ui.figures.tables import Cell, CellModel, Head, table, widths
 from ui.style.text_size import TextSize
-from ui.style.theme import Theme
 
 MOST_ROWS = 5
 _JOINT = "The intervals of all pairs of these runs hold together in 95 of 100 cases"
@@ -30,10 +29,9 @@ class Standings(QWidget):
     chosen = Signal(int)
     reference_asked = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_comparisons`."""
         super().__init__()
-        self._theme = theme
         self._shown: Sequence[Comparison] = ()
         self.model = CellModel(_heads("", ""))
         self.table = table("Compared runs")
@@ -61,11 +59,6 @@ class Standings(QWidget):
         """As high as the rows are, or the most that are shown at once."""
         rows = min(len(self._shown) + 1, MOST_ROWS) * self.table.verticalHeader().defaultSectionSize()
         self.table.setFixedHeight(self.table.horizontalHeader().sizeHint().height() + rows + 4)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        self._fill()
 
     @property
     def run_id(self) -> int | None:
@@ -97,8 +90,8 @@ class Standings(QWidget):
         ]
 
     def _difference(self, difference: Difference, decided: bool, better: int) -> Cell:
-        theme, value = self._theme, (difference.score.value or 0.0) * better
-        colour = theme.muted if not decided or not value else theme.good if value > 0 else theme.bad
+        value = (difference.score.value or 0.0) * better
+        colour = "muted" if not decided or not value else "good" if value > 0 else "bad"
         return Cell(bounded(difference.score), colour=colour, tip="decided" if decided else "undecided")
 
     def _choose(self, current: QModelIndex, before: QModelIndex) -> None:

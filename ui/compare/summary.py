@@ -18,7 +18,7 @@ from ui.compare.pair_list import PairList
 from ui.diff.controls import column, label
 from ui.figures.view import FigureView
 from ui.shell.section import Section
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 
 class Summary(QWidget):
@@ -26,14 +26,14 @@ class Summary(QWidget):
 
     opened = Signal(object, int)
 
-    def __init__(self, theme: Theme, drawn: FigureView | None = None) -> None:
+    def __init__(self, drawn: FigureView | None = None) -> None:
         """Empty until `show_comparison`; what draws its scatter may have been made before."""
         super().__init__()
         self._turns = Turns(self)
         self.verdict = label(role="title", wrap=True, selectable=True)
         self.rest = label(role="muted", wrap=True, selectable=True)
         self.caveats = label(role="warn", wrap=True, selectable=True)
-        self.scatter, self.list, self.details = drawn or FigureView(theme), PairList(theme), Details(theme)
+        self.scatter, self.list, self.details = drawn or FigureView(), PairList(), Details()
         self._comparison: Comparison | None = None
         self.scatter.opened.connect(self._open_spot)
         for part in (self.list, self.details):

@@ -15,7 +15,6 @@ from ui.compare.side import TraceSide
 from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.diff.elided import ElidedLabel
 from ui.style.icons import icon
-from ui.style.theme import Theme
 
 
 class Traces(QWidget):
@@ -25,7 +24,7 @@ class Traces(QWidget):
     wanted = Signal(object)
     left_for = Signal(int, int)
 
-    def __init__(self, theme: Theme, sides: Sequence[TraceSide]) -> None:
+    def __init__(self, sides: Sequence[TraceSide]) -> None:
         """Empty until `show_pairs`; `sides` are the reference's and the other run's."""
         super().__init__()
         self._comparison: Comparison | None = None
@@ -36,6 +35,8 @@ class Traces(QWidget):
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
         self.previous = button("", "Previous item", lambda: self.step(-1))
         self.next = button("", "Next item", lambda: self.step(1))
+        self.previous.setIcon(icon("previous"))
+        self.next.setIcon(icon("next"))
         for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words, name)
         both = QSplitter(Qt.Orientation.Horizontal)
@@ -49,7 +50,6 @@ class Traces(QWidget):
         head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR)
         head.setStretch(1, 1)
         column(head, both, owner=self)
-        self.set_theme(theme)
 
     @property
     def pair(self) -> Pair | None:
@@ -70,11 +70,6 @@ class Traces(QWidget):
     def take_focus(self) -> None:
         """So that keys act at once."""
         self.sides[0].roundtrip.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.previous.setIcon(icon("previous", theme.text, theme.border))
-        self.next.setIcon(icon("next", theme.text, theme.border))
 
     def _show(self) -> None:
         pair, comparison = self.pair, self._comparison

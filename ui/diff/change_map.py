@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 LEAST = 3.0
 """Pixels a mark is high at least."""
@@ -21,10 +21,9 @@ class ChangeMap(QWidget):
 
     row_chosen = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `set_lines`."""
         super().__init__(parent)
-        self._theme = theme
         self._rows = 1
         self._marks: list[tuple[int, int, PaneLine]] = []
         self.setAccessibleName("Map of changes")
@@ -45,11 +44,6 @@ class ChangeMap(QWidget):
                 self._marks.append((number, number + 1, line))
         self.update()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        self.update()
-
     def sizeHint(self) -> QSize:  # noqa: N802
         """Narrow (called by Qt)."""
         return QSize(10, 0)
@@ -57,7 +51,7 @@ class ChangeMap(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Draw every mark (called by Qt)."""
         painter = QPainter(self)
-        painter.fillRect(event.rect(), QColor(self._theme.gutter))
+        painter.fillRect(event.rect(), QColor(current_theme().gutter))
         scale = self.height() / self._rows
         for start, stop, line in self._marks:
             height = max(LEAST, (stop - start) * scale)
@@ -70,6 +64,5 @@ class ChangeMap(QWidget):
     def _colour(self, line: PaneLine) -> str:
         """By kind; mere form in grey."""
         if line.form:
-            return self._theme.border
-        kinds = {Kind.INSERTED: self._theme.good, Kind.DELETED: self._theme.bad}
-        return kinds.get(line.kind, self._theme.warn)
+            return current_theme().border
+        return current_theme().role({Kind.INSERTED: "good", Kind.DELETED: "bad"}.get(line.kind, "warn"))

@@ -10,24 +10,26 @@ from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocu
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 
 class Colouring(QSyntaxHighlighter):
     """Colours block `i` as `lines[i]` says; tokens come from the spans of the line's side."""
 
-    def __init__(self, document: QTextDocument, theme: Theme, spans: Sequence[Spans]) -> None:
+    def __init__(self, document: QTextDocument, spans: Sequence[Spans]) -> None:
         """`spans`: of each text, from the left."""
         super().__init__(document)
         self._spans = spans
         self._lines: Sequence[PaneLine] = ()
         self._dim = True
-        self.set_theme(theme)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Colours from now on; takes effect with the next `rehighlight`."""
-        self._theme = theme
+        self._theme = current_theme()
         self._formats: dict[tuple[_TokenType | None, int | None], QTextCharFormat] = {}
+
+    def follow_theme(self) -> None:
+        """Colour anew where the theme is another one: a document keeps the formats that it was given."""
+        if self._theme is not current_theme():
+            self._theme, self._formats = current_theme(), {}
+            self.rehighlight()
 
     def set_lines(self, lines: Sequence[PaneLine], dim: bool) -> None:
         """What the blocks are. `dim`: lines whose change is mere form are greyed, without marks."""
@@ -42,7 +44,7 @@ class Colouring(QSyntaxHighlighter):
         if line.side is None:
             return
         if line.form and self._dim:
-            self.setFormat(0, len(line.text), _foreground(self._theme.muted))
+            self.setFormat(0, len(line.text), _foreground(current_theme().muted))
             return
         marks = () if line.kind is Kind.EQUAL else line.marks
         for start, end in marks:
@@ -61,7 +63,7 @@ class Colouring(QSyntaxHighlighter):
     def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
         """The format of a token type, with or without a mark; made once."""
         if (kind, tone) not in self._formats:
-            theme = self._theme
+            theme = current_theme()
             made = _foreground(theme.text if kind is None else theme.token(kind))
             if tone is not None:
                 made.setBackground(QColor((theme.deleted_strong, theme.inserted_strong)[tone]))

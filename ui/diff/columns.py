@@ -15,7 +15,7 @@ from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import TextDiff
 from ui.diff.spans import Spans
 from ui.style.text_size import grown
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 
 class LinkedScrolling(QObject):
@@ -77,16 +77,16 @@ class Columns(QWidget):
 
     moved = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, titles: Sequence[str] = PAIR) -> None:
+    def __init__(self, parent: QWidget | None = None, titles: Sequence[str] = PAIR) -> None:
         """Empty until `show_diff` or `show_lines`. `titles`: one a text."""
         super().__init__(parent)
         self._lines: Lines = PairLines(TextDiff((), (), False), (1, 1))
         self._changes: list[PaneLine] = []
         self._wrap = False
         self.spans = tuple(Spans(self) for _ in titles)
-        self.sides = tuple(Pane(theme, title, self.spans, self) for title in titles)
+        self.sides = tuple(Pane(title, self.spans, self) for title in titles)
         self.left, self.right = self.sides[0], self.sides[-1]
-        self.single = Pane(theme, "", self.spans, self)
+        self.single = Pane("", self.spans, self)
         self.description = QPlainTextEdit(self)
         self.description.setReadOnly(True)
         self.description.setFrameShape(QFrame.Shape.NoFrame)
@@ -94,7 +94,7 @@ class Columns(QWidget):
         self.description.setStyleSheet(FOCUS_RING)
         self.description.document().setDocumentMargin(SPACE)
         self.description.setTabChangesFocus(True)
-        self.map = ChangeMap(theme, self)
+        self.map = ChangeMap(self)
         LinkedScrolling(*self.sides)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)

@@ -13,7 +13,6 @@ from ui.diff.frame import DiffFrame
 from ui.diff.rows import compare
 from ui.diff.threeway import EditDiff, Made, compare_edit
 from ui.diff.unified import patch
-from ui.style.theme import Theme
 
 TITLES = ("Old", "New", "Predicted")
 
@@ -55,7 +54,7 @@ def edit_lines(edit: ShownEdit) -> tuple[EditLines, EditDiff]:
 class EditView(DiffFrame):
     """Everything about one edit and one prediction of it."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `show_edit`."""
         self._shown: ShownEdit | None = None
         copies = (
@@ -64,7 +63,7 @@ class EditView(DiffFrame):
             ("Predicted", lambda: self._text("predicted")),
             ("The edit", lambda: patch(compare(self._text("old"), self._text("new"), python=False))),
         )
-        super().__init__(theme, TITLES, copies, described=True, parent=parent)
+        super().__init__(TITLES, copies, described=True, parent=parent)
         self.wrap.setChecked(True)
 
     def show_edit(self, edit: ShownEdit) -> None:

@@ -12,7 +12,7 @@ from ui.diff.controls import BAR, bind, button, column, copy_menu, label, row, s
 from ui.diff.elided import ElidedLabel
 from ui.diff.pane_lines import Lines
 from ui.style.icons import icon
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previous change", "Alt+Up"))
 """Name, words and key of each step from change to change."""
@@ -25,7 +25,6 @@ class DiffFrame(QWidget):
 
     def __init__(
         self,
-        theme: Theme,
         titles: Sequence[str],
         copies: Copies,
         switches: Sequence[QToolButton] = (),
@@ -36,7 +35,7 @@ class DiffFrame(QWidget):
         super().__init__(parent)
         self._description = ""
         self._first_line = 1
-        self.columns = Columns(theme, self, titles)
+        self.columns = Columns(self, titles)
         self.title, self.summary = ElidedLabel(), ElidedLabel("muted")
         font = self.title.font()
         font.setBold(True)
@@ -47,11 +46,12 @@ class DiffFrame(QWidget):
         self.copy = copy_menu("Copy a text", copies)
         self._lay_out(switches)
         self.columns.moved.connect(self._follow)
-        self.set_theme(theme)
 
     def _make_controls(self, described: bool) -> None:
         self.previous = button("", "Previous change", lambda: self.step(-1))
         self.next = button("", "Next change", lambda: self.step(1))
+        self.previous.setIcon(icon("previous"))
+        self.next.setIcon(icon("next"))
         for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words, name)
         self.unified = switch("Unified", "All texts in one column")
@@ -80,11 +80,6 @@ class DiffFrame(QWidget):
         self._show_description()
         self.columns.go_to(next(iter(self._starts()), 0))
         self._follow()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.previous.setIcon(icon("previous", theme.text, theme.border))
-        self.next.setIcon(icon("next", theme.text, theme.border))
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) change."""

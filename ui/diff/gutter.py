@@ -11,17 +11,13 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 GAP = 8
 
 
 class ShownRows(Protocol):
     """What a gutter draws beside: rows of a comparison, and which of them are in view."""
-
-    @property
-    def theme(self) -> Theme:
-        """The colours in use."""
 
     @property
     def lines(self) -> Sequence[PaneLine]:
@@ -85,7 +81,7 @@ class Gutter(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Draw numbers and signs of the rows in sight (called by Qt)."""
         painter = QPainter(self)
-        painter.fillRect(event.rect(), QColor(self._rows.theme.gutter))
+        painter.fillRect(event.rect(), QColor(current_theme().gutter))
         painter.setFont(self._pane.font())
         for block, place in self._rows.visible_blocks():
             if block.blockNumber() >= len(self._rows.lines):
@@ -94,7 +90,7 @@ class Gutter(QWidget):
 
     def _row(self, painter: QPainter, line: PaneLine, place: QRectF, number: int) -> None:
         """One row: its ground, its numbers, its sign, and a bar where the text cursor is."""
-        theme, height = self._rows.theme, self._pane.fontMetrics().height()
+        theme, height = current_theme(), self._pane.fontMetrics().height()
         ground = self._rows.ground(line)
         if ground is not None:
             painter.setBrushOrigin(place.topLeft())
@@ -112,7 +108,7 @@ class Gutter(QWidget):
 
     def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
         """What became of the line, in bold and in the colour of its side."""
-        theme = self._rows.theme
+        theme = current_theme()
         dimmed = line.form and self._rows.dim
         colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
         font = QFont(self._pane.font())

@@ -27,7 +27,7 @@ from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
 from ui.style.fonts import write_fixed
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 TAB = 4
 """Columns of a tab stop."""
@@ -41,7 +41,7 @@ class Pane(QPlainTextEdit):
     resized = Signal()
     _made = False
 
-    def __init__(self, theme: Theme, name: str, spans: Sequence[Spans], parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, spans: Sequence[Spans], parent: QWidget | None = None) -> None:
         """`name` is what screen readers say."""
         super().__init__(parent)
         self.setAccessibleName(name)
@@ -55,8 +55,8 @@ class Pane(QPlainTextEdit):
         self._lines: Sequence[PaneLine] = ()
         self.padding: Sequence[int] = ()
         self._blocks: tuple[dict[int, int], ...] = tuple({} for _ in spans)
-        self._theme, self._dim = theme, True
-        self._colouring = Colouring(self.document(), theme, spans)
+        self._dim = True
+        self._colouring = Colouring(self.document(), spans)
         self._gutter = Gutter(self, self)
         for side, each in enumerate(spans):
             each.advanced.connect(partial(self._recolour, side))
@@ -75,21 +75,9 @@ class Pane(QPlainTextEdit):
         return self._lines
 
     @property
-    def theme(self) -> Theme:
-        """The colours in use."""
-        return self._theme
-
-    @property
     def dim(self) -> bool:
         """Whether changes of mere form are greyed."""
         return self._dim
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        self._colouring.set_theme(theme)
-        self._colouring.rehighlight()
-        self.update_all()
 
     def set_lines(self, lines: Sequence[PaneLine], padding: Sequence[int] = ()) -> None:
         """Show `lines`; `padding` adds empty visual lines to each (wrapped rows only)."""
@@ -164,7 +152,7 @@ class Pane(QPlainTextEdit):
 
     def ground(self, line: PaneLine) -> QBrush | None:
         """The background of a row; hatched where the other side has a line and this one has none."""
-        theme = self._theme
+        theme = current_theme()
         if line.side is None:
             return QBrush(QColor(theme.border), Qt.BrushStyle.BDiagPattern)
         if line.kind is Kind.EQUAL or (line.form and self._dim):
@@ -185,7 +173,7 @@ class Pane(QPlainTextEdit):
                 painter.setBrushOrigin(place.topLeft())
                 painter.fillRect(stripe, ground)
             elif number == current:
-                painter.fillRect(stripe, QColor(self._theme.current_line))
+                painter.fillRect(stripe, QColor(current_theme().current_line))
         painter.end()
         super().paintEvent(event)
 
@@ -196,12 +184,14 @@ class Pane(QPlainTextEdit):
         self.resized.emit()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Text of another size has other line numbers and wraps elsewhere (called by Qt)."""
+        """Text of another size has other line numbers and wraps elsewhere; another theme colours it (called by Qt)."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange and self._made:
             self._measure()
             self._gutter.fit(self._lines)
             self.resized.emit()
+        elif event.type() is QEvent.Type.StyleChange and self._made:
+            self._colouring.follow_theme()
 
     def set_gutter_width(self, width: int) -> None:
         """Leave room for the gutter."""

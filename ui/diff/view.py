@@ -10,13 +10,12 @@ from ui.diff.frame import DiffFrame
 from ui.diff.pane_lines import PairLines
 from ui.diff.rows import Kind, TextDiff, compare
 from ui.diff.unified import patch
-from ui.style.theme import Theme
 
 
 class DiffView(DiffFrame):
     """Everything about one pair of texts."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Empty until `show_pair`."""
         self._pair = ("", "")
         self._shown: tuple[object, ...] = ()
@@ -27,7 +26,7 @@ class DiffView(DiffFrame):
             ("", lambda: self._pair[1]),
             ("Difference", lambda: patch(self._diff) if self._diff else ""),
         )
-        super().__init__(theme, PAIR, copies, (self.form,), parent=parent)
+        super().__init__(PAIR, copies, (self.form,), parent=parent)
         self.form.toggled.connect(self._set_dim)
         self.name_sides(PAIR)
         self.clear()

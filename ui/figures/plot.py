@@ -23,8 +23,8 @@ from core.figures.reading import (
     tick_words,
     ticks,
 )
-from ui.diff.controls import column
-from ui.style.theme import Theme
+from ui.diff.controls import FOCUS_RING, column
+from ui.style.theme import current_theme
 
 Drawn = Scatter | Lines | Bars | Histogram
 
@@ -44,10 +44,10 @@ FILLING, BAND = 0.45, 0.16
 """Opacity of spots and of the bands of lines."""
 
 
-def colour_of(theme: Theme, tone: Tone, place: int) -> str:
+def colour_of(tone: Tone, place: int) -> str:
     """The colour of a tone, or the next one of the palette."""
-    tones = {"good": theme.good, "bad": theme.bad, "warn": theme.warn, "muted": theme.muted}
-    return tones[tone] if tone else theme.palette[place % len(theme.palette)]
+    theme = current_theme()
+    return theme.role(tone) if tone else theme.palette[place % len(theme.palette)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class Plot(QWidget):
     pointed = Signal(object)
     opened = Signal(object)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_figure`."""
         super().__init__()
-        self._theme = theme
         self._figure: Drawn | None = None
+        self._drawn_in = current_theme()
         self._at: int | None = None
         self.places: list[Place] = []
         self.canvas = _canvas()
@@ -77,7 +77,7 @@ class Plot(QWidget):
             watched.installEventFilter(self)
         column(self.canvas, owner=self)
         self.setFocusProxy(self.canvas)
-        self.set_theme(theme)
+        self._take_colours()
 
     @property
     def mark(self) -> Mark | None:
@@ -95,13 +95,15 @@ class Plot(QWidget):
         )
         self._read(next(same, None) if before is not None and before.links else None)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Draw in the colours of another theme (called by Qt): pyqtgraph's items keep those they were made with."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.StyleChange and self._drawn_in is not current_theme():
+            self._take_colours()
+
+    def _take_colours(self) -> None:
+        self._drawn_in = theme = current_theme()
         self.canvas.setBackground(QColor(theme.surface))
-        self.canvas.setStyleSheet(
-            f"PlotWidget {{ border: 1px solid transparent; }} PlotWidget:focus {{ border: 1px solid {theme.focus}; }}"
-        )
         for side in ("left", "bottom"):
             axis = self.canvas.getAxis(side)
             axis.setPen(QColor(theme.border))
@@ -172,7 +174,7 @@ class Plot(QWidget):
 
     def _draw(self) -> None:
         """All items anew: making them takes a few milliseconds, and nothing is painted in between."""
-        figure, theme = self._figure, self._theme
+        figure, theme = self._figure, current_theme()
         if figure is None:
             return
         self.canvas.disableAutoRange()
@@ -228,17 +230,16 @@ class Plot(QWidget):
         self.canvas.showGrid(x=isinstance(figure, Scatter), y=True, alpha=0.12)
 
     def _guide(self, guide: Guide) -> None:
-        pen = QPen(QColor(self._theme.muted), 0, Qt.PenStyle.DashLine)
-        words = (
-            {"label": guide.label, "labelOpts": {"color": self._theme.muted, "position": 0.94}} if guide.label else {}
-        )
+        pen = QPen(QColor(current_theme().muted), 0, Qt.PenStyle.DashLine)
+        options = {"color": current_theme().muted, "position": 0.94}
+        words = {"label": guide.label, "labelOpts": options} if guide.label else {}
         line = pg.InfiniteLine(guide.at, angle=90 if guide.axis == "x" else 0, pen=pen, **words)
         self.canvas.addItem(line, ignoreBounds=True)
 
     def _lines(self, figure: Lines) -> list[Place]:
         """Bands, then lines; a dash pattern tells them apart without colour."""
         for place, series in enumerate(figure.series):
-            colour = colour_of(self._theme, series.tone, place)
+            colour = colour_of(series.tone, place)
             points = [p for p in series.points if p.x.value is not None and p.y.value is not None]
             bounded = [p for p in points if p.y.low is not None and p.y.high is not None]
             x = [p.x.value for p in bounded]
@@ -262,14 +263,14 @@ class Plot(QWidget):
         return [Place(mark, None) for mark in marks(figure)]
 
     def _scatter(self, figure: Scatter, x: tuple[float, float]) -> list[Place]:
-        theme = self._theme
+        theme = current_theme()
         points = [p for p in figure.points if p.x.value is not None and p.y.value is not None]
         if figure.diagonal:
             self.canvas.addItem(pg.PlotCurveItem([*x], [*x], pen=QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine)))
         most = max([8, *(p.count for p in points)])
         counted = any(p.count > 1 for p in points)
         sizes = [max(SMALLEST, LARGEST * math.sqrt(p.count / most)) if counted else SMALLEST for p in points]
-        colours = [colour_of(theme, p.tone, 0) for p in points]
+        colours = [colour_of(p.tone, 0) for p in points]
         places = [Place(mark, None, size) for mark, size in zip(marks(figure), sizes, strict=True)]
         for point, place, colour in zip(points, places, colours, strict=True):
             self._error_bar(place.mark.x, point.y, colour)
@@ -294,7 +295,7 @@ class Plot(QWidget):
 
     def _rectangles(self, figure: Bars | Histogram) -> list[Place]:
         """Bars; where they do not stand on each other the whole column means its bar, on its side of 0."""
-        theme = self._theme
+        theme = current_theme()
         rectangles, colours = [], []
         groups, stacked = groups_of(figure), isinstance(figure, Bars) and figure.stacked
         if isinstance(figure, Histogram):
@@ -303,7 +304,7 @@ class Plot(QWidget):
             for each, mark in zip(found, marks(figure), strict=True):
                 rectangles.append(_upright(mark.x, 0.0, mark.y, width))
                 tone = figure.groups.get(each.group, "")
-                plain = colour_of(theme, tone, groups.index(each.group))
+                plain = colour_of(tone, groups.index(each.group))
                 colours.append(theme.heat(each.middle) if figure.x.better and len(groups) == 1 else plain)
         else:
             bars = [bar for bar in figure.bars if bar.value.value is not None]
@@ -313,7 +314,7 @@ class Plot(QWidget):
                 middle = mark.x if stacked else mark.x - 0.4 + width * (place + 0.5)
                 below = mark.y - value / 2 if stacked else 0.0
                 rectangles.append(_upright(middle, below, below + value, width * 0.94))
-                colours.append(colour_of(theme, bar.tone, place))
+                colours.append(colour_of(bar.tone, place))
         if rectangles:
             self.canvas.addItem(
                 pg.BarGraphItem(
@@ -402,6 +403,7 @@ def _canvas() -> pg.PlotWidget:
     plot.hideButtons()
     plot.setMinimumSize(200, 100)
     plot.viewport().setMouseTracking(True)
+    plot.setStyleSheet(FOCUS_RING.replace("QPlainTextEdit", "PlotWidget"))
     for side in ("left", "bottom"):
         plot.getAxis(side).enableAutoSIPrefix(False)
     return plot

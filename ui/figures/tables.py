@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from ui.style.text_size import TextSize, grown
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -30,8 +30,9 @@ class Cell:
     Attributes:
         order: what it sorts by; None sorts by the text.
         fraction: 0..1, drawn as a bar.
+        colour: role of its text's colour in the theme, looked up when it is painted.
         end: aligned right, as figures are.
-        ground: colour behind it.
+        ground: gives the colour behind it.
     """
 
     text: str
@@ -40,7 +41,7 @@ class Cell:
     tip: str = ""
     fraction: float | None = None
     end: bool = False
-    ground: str = ""
+    ground: Callable[[], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,9 @@ class CellModel(QAbstractTableModel):
         """What a cell shows (called by Qt)."""
         cell, item = self.cell(index), Qt.ItemDataRole
         if role == item.ForegroundRole:
-            return QColor(cell.colour) if cell.colour else None
+            return QColor(current_theme().role(cell.colour)) if cell.colour else None
         if role == item.BackgroundRole:
-            return QColor(cell.ground) if cell.ground else None
+            return QColor(cell.ground()) if cell.ground else None
         if role == item.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if cell.end else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
@@ -192,15 +193,6 @@ def widths(view: QTableView, *pixels: int) -> None:
 class BarDelegate(QStyledItemDelegate):
     """Draws the cell as ever, then a bar as long as its fraction."""
 
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        """Bars in the theme's accent."""
-        super().__init__(parent)
-        self.theme = theme
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.theme = theme
-
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one cell (called by Qt)."""
         super().paint(painter, option, index)
@@ -212,9 +204,9 @@ class BarDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self.theme.raised))
+        painter.setBrush(QColor(current_theme().raised))
         painter.drawRoundedRect(bar, 1.5, 1.5)
         bar.setWidth(room.width() * min(1.0, max(0.0, fraction)))
-        painter.setBrush(QColor(self.theme.accent))
+        painter.setBrush(QColor(current_theme().accent))
         painter.drawRoundedRect(bar, 1.5, 1.5)
         painter.restore()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines, Link, Sentence, Table
+from core.figures import Cell as GridCell
 from core.figures.export import csv
 from core.figures.reading import Mark, groups_of, heat, in_words, marks, number, row_words
 from ui.diff.controls import bind, column, label, row, switch
@@ -26,8 +28,7 @@ from ui.figures.exporting import ExportButton
 from ui.figures.flow import Flow
 from ui.figures.plot import Plot, colour_of
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table
-from ui.style.colour import mix
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE, current_theme, mix
 
 MOST_NAMED, MOST_VALUED = 8, 3
 """Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""
@@ -51,11 +52,10 @@ class FigureView(QWidget):
     opened = Signal(object, int)
     chosen = Signal(str, str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_figure`."""
         super().__init__()
         self.setProperty("role", "surface")
-        self._theme = theme
         self.figure: Figure | None = None
         self._turn: tuple[tuple[Link, ...], int] = (), 0
         self._names: list[QLabel] = []
@@ -86,7 +86,7 @@ class FigureView(QWidget):
     def plot(self) -> Plot:
         """What draws, made when it is first needed."""
         if self._plot is None:
-            self._plot = Plot(self._theme)
+            self._plot = Plot()
             self._plot.pointed.connect(self._say)
             self._plot.opened.connect(lambda mark: self._open(mark.links))
             self._stack.addWidget(self._plot)
@@ -96,7 +96,7 @@ class FigureView(QWidget):
     def cells(self) -> _Cells:
         """What shows tables and heat maps, made when it is first needed."""
         if self._cells is None:
-            self._cells = _Cells(self._theme)
+            self._cells = _Cells()
             self._cells.opened.connect(self._open)
             self._cells.pointed.connect(self._say)
             self._stack.addWidget(self._cells)
@@ -129,11 +129,12 @@ class FigureView(QWidget):
         self._name()
         self._say(self._pointed)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        self._name()
-        self._say(self._pointed)
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Name lines in the colours of another theme (called by Qt)."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:
+            self._name()
+            self._say(self._pointed)
 
     @property
     def _pointed(self) -> Mark | None:
@@ -181,13 +182,12 @@ class FigureView(QWidget):
         if isinstance(figure, Lines):
             strokes = ["╍╍" if series.dashed else "━━" for series in figure.series]
             named = [
-                (colour_of(self._theme, series.tone, at), f"{strokes[at]} {series.name}")
-                for at, series in enumerate(figure.series)
+                (colour_of(series.tone, at), f"{strokes[at]} {series.name}") for at, series in enumerate(figure.series)
             ]
         elif isinstance(figure, (Bars, Histogram)) and len(groups_of(figure)) > 1:
             tones = {bar.group: bar.tone for bar in figure.bars} if isinstance(figure, Bars) else figure.groups
             names = enumerate(groups_of(figure))
-            named = [(colour_of(self._theme, tones.get(name, ""), at), f"■ {name}") for at, name in names]
+            named = [(colour_of(tones.get(name, ""), at), f"■ {name}") for at, name in names]
         named = named[:MOST_NAMED]
         while len(self._names) < len(named):
             self._names.append(label())
@@ -236,9 +236,8 @@ class _Cells(QWidget):
     opened = Signal(object)
     pointed = Signal(object)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._figure: Table | Grid | None = None
         self._heads: list[Head] = []
         self.model = CellModel([])
@@ -247,7 +246,7 @@ class _Cells(QWidget):
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
         self.table = table("")
         self.table.setModel(self._sorted)
-        self._bars = BarDelegate(theme, self.table)
+        self._bars = BarDelegate(self.table)
         self.table.setItemDelegate(self._bars)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setStretchLastSection(True)
@@ -267,7 +266,7 @@ class _Cells(QWidget):
             self.model.change_columns(heads)
             fresh = True
         self._heads = heads
-        self.model.fill([(cells, place) for place, cells in enumerate(_rows(figure, self._theme))])
+        self.model.fill([(cells, place) for place, cells in enumerate(_rows(figure))])
         if fresh:
             self._arrange(figure)
 
@@ -291,17 +290,11 @@ class _Cells(QWidget):
             header.resizeSection(section, min(WIDEST, header.sectionSize(section) + SPACE))
         header.setStretchLastSection(isinstance(self._figure, Table))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        if self._figure is not None:
-            self.model.fill([(cells, place) for place, cells in enumerate(_rows(self._figure, theme))])
-
     def whole(self) -> QWidget:
         """All rows in the order on show, as high as they need."""
         copied = table(self.table.accessibleName())
         copied.setModel(self._sorted)
-        copied.setItemDelegate(BarDelegate(self._theme, copied))
+        copied.setItemDelegate(BarDelegate(copied))
         copied.setFont(self.table.font())
         copied.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._fit(copied)
@@ -341,24 +334,23 @@ def _heads(figure: Table | Grid) -> list[Head]:
     return [Head(c.label, " · ".join(filter(None, (c.tip, better[c.better])))) for c in figure.columns]
 
 
-def _rows(figure: Table | Grid, theme: Theme) -> list[list[Cell]]:
+def _rows(figure: Table | Grid) -> list[list[Cell]]:
     if isinstance(figure, Grid):
-        return _grid_rows(figure, theme)
+        return _grid_rows(figure)
     made = []
     for line in figure.rows:
-        colour = colour_of(theme, line.tone, 0) if line.tone else ""
         cells = []
         for spec, cell, words in zip(figure.columns, line.cells, row_words(figure, line), strict=True):
             value = cell.value if isinstance(cell, Estimate) else cell
             if isinstance(value, str):
-                cells.append(Cell(words, colour=colour, tip=words))
+                cells.append(Cell(words, colour=line.tone, tip=words))
                 continue
-            signed = _signed_colour(cell if isinstance(cell, Estimate) else Estimate(value), theme)
+            signed = _signed_colour(cell if isinstance(cell, Estimate) else Estimate(value))
             cells.append(
                 Cell(
                     words,
                     order=float("-inf") if value is None else value,
-                    colour=signed if spec.form == "signed" and spec.better == "up" else colour,
+                    colour=signed if spec.form == "signed" and spec.better == "up" else line.tone,
                     fraction=value if spec.bar else None,
                     end=True,
                 )
@@ -367,13 +359,13 @@ def _rows(figure: Table | Grid, theme: Theme) -> list[list[Cell]]:
     return made
 
 
-def _signed_colour(cell: Estimate, theme: Theme) -> str:
+def _signed_colour(cell: Estimate) -> str:
     """Good or bad where that is decided: not while the interval holds 0."""
     low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
-    return theme.good if (low or 0) > 0 else theme.bad if (high or 0) < 0 else theme.muted
+    return "good" if (low or 0) > 0 else "bad" if (high or 0) < 0 else "muted"
 
 
-def _grid_rows(figure: Grid, theme: Theme) -> list[list[Cell]]:
+def _grid_rows(figure: Grid) -> list[list[Cell]]:
     """Pale colours, on which the value stays readable; grey where none is defined."""
     known = {(cell.row, cell.column): cell for cell in figure.cells}
     made = []
@@ -383,20 +375,24 @@ def _grid_rows(figure: Grid, theme: Theme) -> list[list[Cell]]:
             cell = known.get((name, column_name))
             value = cell.value.value if cell is not None else None
             if cell is None or (value is None and not cell.tone):
-                cells.append(Cell(cell.text if cell else "", ground=theme.raised, tip="not defined", end=True))
+                words = cell.text if cell else ""
+                cells.append(Cell(words, ground=lambda: current_theme().raised, tip="not defined", end=True))
                 continue
             words = cell.text or number(value, figure.scale.form)
-            colour = colour_of(theme, cell.tone, 0) if cell.tone else heat_colour(figure, value or 0.0, theme)
             tip = in_words(cell.value, figure.scale.form)
-            ground = mix(colour, theme.surface, 0.14 if cell.faded else 0.42)
-            cells.append(Cell(words, tip=tip, ground=ground, end=True))
+            cells.append(Cell(words, tip=tip, ground=partial(_ground, figure, cell), end=True))
         made.append(cells)
     return made
 
 
-def heat_colour(figure: Grid, value: float, theme: Theme) -> str:
+def _ground(figure: Grid, cell: GridCell) -> str:
+    colour = colour_of(cell.tone, 0) if cell.tone else heat_colour(figure, cell.value.value or 0.0)
+    return mix(colour, current_theme().surface, 0.14 if cell.faded else 0.42)
+
+
+def heat_colour(figure: Grid, value: float) -> str:
     """From bad over the middle to good; where neither end is better, from one plain colour to another."""
-    at = heat(figure, value)
+    at, theme = heat(figure, value), current_theme()
     if figure.scale.better and figure.centre is None:
         return theme.heat((at + 1) / 2)
     ends = (theme.region_fail, theme.region_pass) if figure.scale.better else (theme.palette[1], theme.palette[0])
@@ -414,14 +410,14 @@ class FiguresView(QWidget):
     chosen = Signal(str, str)
     export_failed = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_figures`."""
         super().__init__()
         self.setProperty("role", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.figures: Sequence[Figure] = ()
         self._place = 0
-        self.view = FigureView(theme)
+        self.view = FigureView()
         self.view.chosen.connect(self.chosen)
         self.view.opened.connect(lambda links, turn: self.opened.emit(links[turn % len(links)]))
         self._switches = QButtonGroup(self)

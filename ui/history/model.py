@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QIcon
 
 from core.store.rows import ItemRow
 from ui.project.listed_rows import Index, ListedRows
 from ui.style.marks import mark_icon
 from ui.style.region_state import RegionState, region_state, state_words
-from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from core.source.commits import CommitLine
@@ -29,7 +27,7 @@ class CommitModel(ListedRows):
 
     heads, tips = HEADINGS, TIPS
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
         self._commits: Sequence[CommitLine] = ()
@@ -38,12 +36,7 @@ class CommitModel(ListedRows):
         self._edits: Mapping[str, Sequence[ItemRow]] = {}
         self._words: list[str] = []
         self._sampled = False
-        self.set_theme(theme)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw the marks."""
-        self._icons: dict[RegionState, QIcon] = {state: mark_icon(state, theme) for state in RegionState}
-        self.say_changed()
+        self._icons = {state: mark_icon(state) for state in RegionState}
 
     def set_commits(self, commits: Sequence[CommitLine], texts: Sequence[str]) -> None:
         """Show a history. `texts`: what words are looked for in, one a commit."""

@@ -16,7 +16,6 @@ from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
 from ui.presenters import COMMIT
 from ui.style.text_size import grown
-from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from core.source.commits import CommitLine
@@ -33,13 +32,13 @@ class HistoryPanel(QWidget):
     item_chosen = Signal(int)
     wanted = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_commits`."""
         super().__init__()
         self.setAccessibleName("History")
         self._chosen: ItemRow | None = None
         self._note, self._quiet = "", False
-        self.commits = CommitModel(theme, self)
+        self.commits = CommitModel(self)
         self.words = QLineEdit(placeholderText="Filter by message, author, date or id", clearButtonEnabled=True)
         self.words.setAccessibleName("Filter commits")
         self.sampled = switch("Sampled", "Only commits from which the run took edits")

@@ -12,8 +12,8 @@ from ui.diff.elided import ElidedLabel
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.panels.badge import Badge
 from ui.presenters import describes
-from ui.style.outcomes import verdict_colour, verdict_text
-from ui.style.theme import SPACE, Theme
+from ui.style.outcomes import verdict_role, verdict_text
+from ui.style.theme import SPACE
 
 Act = Callable[[], object]
 
@@ -21,11 +21,10 @@ Act = Callable[[], object]
 class LabelBar(QWidget):
     """Buttons name their keys; the badge shows the verdict unless it is to be hidden."""
 
-    def __init__(self, theme: Theme, *, skip: Act, back: Act, undo: Act, keys: Act) -> None:
+    def __init__(self, *, skip: Act, back: Act, undo: Act, keys: Act) -> None:
         """Empty until `show_sample`."""
         super().__init__()
-        self._theme = theme
-        self.name, self.badge = ElidedLabel(), Badge(theme)
+        self.name, self.badge = ElidedLabel(), Badge()
         font = self.name.font()
         font.setBold(True)
         self.name.setFont(font)
@@ -43,7 +42,7 @@ class LabelBar(QWidget):
         self.name.setText(name)
         self.about.setText(about)
         text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
-        self.badge.show_text(text, verdict_colour(self._theme, sample.verdict))
+        self.badge.show_text(text, verdict_role(sample.verdict))
 
     def refresh_keys(self, actions: LabelActions) -> None:
         """Name the keys as they are now."""
@@ -52,7 +51,3 @@ class LabelBar(QWidget):
             first = keys.partition(" or ")[0]
             part.setToolTip(f"{tip} ({keys})" if keys else tip)
             part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme

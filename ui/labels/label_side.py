@@ -11,7 +11,7 @@ from core.taxonomy import ErrorMode
 from ui.diff.controls import label, row, switch
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.labels.mode_button import ModeButton
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 
 class KeysHelp(QWidget):
@@ -69,12 +69,12 @@ def _embolden(text: QLabel) -> None:
 class LabelSide(QWidget):
     """Shows and asks; what a button means is up to the panel."""
 
-    def __init__(self, theme: Theme, actions: LabelActions, choose: Callable[[int], None]) -> None:
+    def __init__(self, actions: LabelActions, choose: Callable[[int], None]) -> None:
         """`choose(slot)` when a mode's button is clicked."""
         super().__init__()
         self.setProperty("role", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._theme, self._actions, self._choose = theme, actions, choose
+        self._actions, self._choose = actions, choose
         self.buttons: list[ModeButton] = []
         self.annotator, self.note = QLineEdit(), QLineEdit()
         self.annotator.setPlaceholderText("Annotator")
@@ -113,7 +113,7 @@ class LabelSide(QWidget):
             self._modes.removeWidget(old)
             old.hide()
             old.deleteLater()
-        self.buttons = [ModeButton(self._theme, mode) for mode in slots.values()]
+        self.buttons = [ModeButton(mode) for mode in slots.values()]
         self._slots = list(slots)
         for slot, button in zip(slots, self.buttons, strict=True):
             button.clicked.connect(lambda _=False, slot=slot: self._choose(slot))
@@ -149,7 +149,3 @@ class LabelSide(QWidget):
         """Show what was said of this sample, newest first."""
         self.history.setText("\n".join(lines))
         self.history.setVisible(bool(lines))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme

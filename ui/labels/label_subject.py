@@ -17,7 +17,7 @@ from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
 from ui.presenters import describes, presenter
 from ui.style.breaking import breakable
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 MOST_WORDS, LEAST_WORDS = 0.35, 40
 """Share of the height that a description may take, and pixels that it may take in any case."""
@@ -26,16 +26,15 @@ MOST_WORDS, LEAST_WORDS = 0.35, 40
 class LabelSubject(QWidget):
     """No switches and no verdict: only the texts."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `show_subject`."""
         super().__init__()
         self.setProperty("role", "surface")
         self.description = label(wrap=True, selectable=True)
         self.description.setAccessibleName("Description")
         self.description.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
-        self.columns = Columns(theme, self)
+        self.columns = Columns(self)
         self.columns.set_wrap(True)
-        self._theme = theme
         self.original = TextBox("Original", wrap=False)
         self._words = CardScroll(self.description)
         self._column = column(self._words, self.original, self.columns, owner=self)
@@ -73,14 +72,10 @@ class LabelSubject(QWidget):
         most = max(int(self.height() * MOST_WORDS), LEAST_WORDS)
         self._words.setFixedHeight(min(max(self.description.heightForWidth(self.width()), 0), most))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-
     @cached_property
     def edit(self) -> Columns:
         """Old, new and predicted code; made with the first edit: most runs have none."""
-        made = Columns(self._theme, self, TITLES)
+        made = Columns(self, TITLES)
         made.set_wrap(True)
         self._column.addWidget(made, 1)
         return made

@@ -21,7 +21,6 @@ from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.panels.given import Given
 from ui.presenters import sample_name
-from ui.style.theme import Theme
 
 TOLD = 6
 """Entries of the history that are shown."""
@@ -44,12 +43,11 @@ class LabelsPanel(QWidget):
     blind_changed = Signal(bool)
     named = Signal(str)
 
-    def __init__(self, theme: Theme, taxonomy: Taxonomy | None = None) -> None:
+    def __init__(self, taxonomy: Taxonomy | None = None) -> None:
         """Empty until `set_sample`. `taxonomy` None reads the bundled one."""
         super().__init__()
         self.setAccessibleName("Labels")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._theme = theme
         self._sample: SampleRow | None = None
         self._labels: Sequence[LabelRow] = ()
         self._task = ""
@@ -78,7 +76,7 @@ class LabelsPanel(QWidget):
             large=lambda: self.large.toggle(),
             blind=lambda: self.blind.toggle(),
         )
-        self.side = LabelSide(self._theme, self.key_actions, self._choose_slot)
+        self.side = LabelSide(self.key_actions, self._choose_slot)
         self.annotator, self.note, self.advance = self.side.annotator, self.side.note, self.side.advance
         self.blind, self.history, self.keys = self.side.blind, self.side.history, self.side.keys
         self.large, self.others = self.side.large, self.side.others
@@ -90,11 +88,11 @@ class LabelsPanel(QWidget):
         bind(self.note, "Escape", self._leave_field, "Leave the note")
         self.blind.toggled.connect(self._set_blind)
         skip, back = self.next_requested.emit, self.previous_requested.emit
-        self.bar = LabelBar(self._theme, skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
+        self.bar = LabelBar(skip=skip, back=back, undo=self._undo, keys=self._toggle_keys)
         self.badge, self.progress, self.undo = self.bar.badge, self.bar.progress, self.bar.undo
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
-        self.subject = LabelSubject(self._theme)
+        self.subject = LabelSubject()
 
     def _lay_out(self) -> None:
         self._split = QSplitter(Qt.Orientation.Horizontal)
@@ -212,12 +210,6 @@ class LabelsPanel(QWidget):
     def _show_progress(self) -> None:
         whose = f"{self.name}: " if self.name and not self.adjudicating else ""
         self.progress.setText(f"{whose}{self._given.text}")
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        if self._sample is not None:
-            self._show_sample(self._sample)
 
     # ---- what is asked for
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from core.taxonomy import ErrorMode
 from ui.style.text_size import grown
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE, current_theme
 
 CAP = 18
 """Side of the drawn key."""
@@ -17,10 +17,10 @@ CAP = 18
 class ModeButton(QAbstractButton):
     """One error mode; down while it is the sample's label."""
 
-    def __init__(self, theme: Theme, mode: ErrorMode) -> None:
+    def __init__(self, mode: ErrorMode) -> None:
         """Not chosen yet."""
         super().__init__()
-        self._theme, self.mode = theme, mode
+        self.mode = mode
         self.setCheckable(True)
         self.setText(mode.name)
         self.setToolTip(mode.about)
@@ -34,11 +34,6 @@ class ModeButton(QAbstractButton):
         """Show the key that chooses it; empty when there is none."""
         self._key = key
         self.setAccessibleName(f"{self.mode.name}, key {key}" if key else self.mode.name)
-        self.update()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
         self.update()
 
     def nextCheckState(self) -> None:  # noqa: N802
@@ -64,7 +59,7 @@ class ModeButton(QAbstractButton):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Frame, key, name, explanation (called by Qt)."""
-        theme, painter = self._theme, QPainter(self)
+        theme, painter = current_theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused, hot = self.hasFocus(), self.underMouse() and self.isEnabled()
         painter.setPen(QPen(QColor(theme.focus if focused else theme.border), 2 if focused else 1))
@@ -80,7 +75,7 @@ class ModeButton(QAbstractButton):
         return font
 
     def _draw_key(self, painter: QPainter) -> None:
-        theme, chosen = self._theme, self.isChecked()
+        theme, chosen = current_theme(), self.isChecked()
         high = grown(self, CAP)
         cap = QRectF(SPACE, (self.height() - high) / 2, self._cap(), high)
         painter.setPen(QPen(QColor(theme.accent if chosen else theme.border), 1))
@@ -96,7 +91,7 @@ class ModeButton(QAbstractButton):
         return max(grown(self, CAP), words + SPACE)
 
     def _draw_text(self, painter: QPainter) -> None:
-        theme, left = self._theme, SPACE * 2 + self._cap()
+        theme, left = current_theme(), SPACE * 2 + self._cap()
         name = QFontMetrics(self._strong()).horizontalAdvance(self.text()) + SPACE
         room = self.width() - left - SPACE
         middle = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

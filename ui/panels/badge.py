@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 PAD = 6
 SIZE = 8 / 9
@@ -16,32 +16,27 @@ SIZE = 8 / 9
 class Badge(QWidget):
     """Text on a tint of its own colour."""
 
-    def __init__(self, theme: Theme, text: str = "", colour: str = "", tip: str = "") -> None:
-        """`colour` empty: neutral."""
+    def __init__(self, text: str = "", role: str = "", tip: str = "") -> None:
+        """`role`: of its colour in the theme; empty for a neutral one."""
         super().__init__()
-        self._theme, self._text, self._colour = theme, "", ""
+        self._text, self._role = "", ""
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.show_text(text, colour, tip)
+        self.show_text(text, role, tip)
 
     @property
     def text(self) -> str:
         """What it says."""
         return self._text
 
-    def show_text(self, text: str, colour: str = "", tip: str = "") -> None:
+    def show_text(self, text: str, role: str = "", tip: str = "") -> None:
         """Say something else; hidden while there is nothing to say."""
-        if (text, colour) != (self._text, self._colour):
-            self._text, self._colour = text, colour
+        if (text, role) != (self._text, self._role):
+            self._text, self._role = text, role
             self.updateGeometry()
             self.update()
         self.setToolTip(tip)
         self.setAccessibleName(f"{text}. {tip}" if tip else text)
         self.setVisible(bool(text))
-
-    def set_theme(self, theme: Theme, colour: str = "") -> None:
-        """Draw in other colours."""
-        self._theme, self._colour = theme, colour
-        self.update()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         """Take the room that text of another size needs (called by Qt)."""
@@ -62,11 +57,12 @@ class Badge(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Draw it (called by Qt)."""
-        colour = self._colour or self._theme.neutral
+        theme = current_theme()
+        colour = theme.role(self._role or "neutral")
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._theme.tint(colour, 0.14)))
+        painter.setBrush(QColor(theme.tint(colour, 0.14)))
         painter.drawRoundedRect(QRectF(self.rect()), 5, 5)
         painter.setPen(QColor(colour))
         painter.setFont(self._font())

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 RADIUS = 7.0
 
@@ -16,10 +16,10 @@ class Card(QFrame):
 
     chosen = Signal()
 
-    def __init__(self, theme: Theme, inset: int = 0) -> None:
+    def __init__(self, inset: int = 0) -> None:
         """Not chosen yet. `inset`: pixels left free at the left, with an elbow that leads to the card above."""
         super().__init__()
-        self.theme, self.inset = theme, inset
+        self.inset = inset
         self._marked = False
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -33,11 +33,6 @@ class Card(QFrame):
         """Show it as chosen; only the chosen card is in the Tab order, arrow keys reach the others."""
         self._marked = marked
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if marked else Qt.FocusPolicy.ClickFocus)
-        self.update()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.theme = theme
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
@@ -57,7 +52,7 @@ class Card(QFrame):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """A frame; tinted when chosen, with a ring when focused (called by Qt)."""
-        theme, painter = self.theme, QPainter(self)
+        theme, painter = current_theme(), QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = self.hasFocus()
         if self.inset:
@@ -72,7 +67,7 @@ class Card(QFrame):
     def _draw_elbow(self, painter: QPainter) -> None:
         """A line from the card above to this one."""
         x, y = self.inset * 0.45, 18.0
-        painter.setPen(QPen(QColor(self.theme.border), 1.5))
+        painter.setPen(QPen(QColor(current_theme().border), 1.5))
         painter.drawPolyline(QPolygonF([QPointF(x, 0), QPointF(x, y), QPointF(self.inset, y)]))
 
 

@@ -13,7 +13,7 @@ from ui.diff.indentation import lost_indentation
 from ui.diff.lines import split
 from ui.diff.spans import Span, lexer_for, spans_by_line
 from ui.style.fonts import write_fixed
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 PAD = 6
 
@@ -21,10 +21,10 @@ PAD = 6
 class CodePeek(QWidget):
     """Up to `most` lines; what is left out is said in a line of its own."""
 
-    def __init__(self, theme: Theme, most: int = 4) -> None:
+    def __init__(self, most: int = 4) -> None:
         """Empty until `show_code`."""
         super().__init__()
-        self._theme, self._most = theme, most
+        self._most = most
         self._lines: list[tuple[str, list[Span]]] = []
         self._before, self._more = "", ""
         write_fixed(self, 8.5)
@@ -43,11 +43,6 @@ class CodePeek(QWidget):
         self.updateGeometry()
         self.update()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        self.update()
-
     def sizeHint(self) -> QSize:  # noqa: N802
         """As high as its lines (called by Qt)."""
         rows = len(self._lines) + bool(self._more) + bool(self._before)
@@ -55,20 +50,20 @@ class CodePeek(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Draw the lines (called by Qt)."""
-        painter, metrics = QPainter(self), self.fontMetrics()
-        painter.fillRect(self.rect(), QColor(self._theme.gutter))
+        painter, metrics, theme = QPainter(self), self.fontMetrics(), current_theme()
+        painter.fillRect(self.rect(), QColor(theme.gutter))
         y = float(PAD + metrics.ascent())
         if self._before:
-            painter.setPen(QColor(self._theme.muted))
+            painter.setPen(QColor(theme.muted))
             painter.drawText(QPointF(PAD, y), self._before)
             y += metrics.lineSpacing()
         for text, spans in self._lines:
             for start, end, kind in spans:
-                painter.setPen(QColor(self._theme.token(kind)))
+                painter.setPen(QColor(theme.token(kind)))
                 x = PAD + metrics.horizontalAdvance(text[:start].expandtabs(4))
                 painter.drawText(QPointF(x, y), text[start:end].expandtabs(4))
             y += metrics.lineSpacing()
-        painter.setPen(QColor(self._theme.muted))
+        painter.setPen(QColor(theme.muted))
         painter.drawText(QPointF(PAD, y), self._more)
 
 

@@ -16,7 +16,6 @@ from ui.diff.indentation import lost_indentation, restored
 from ui.diff.view import DiffView
 from ui.panels.empty import EmptyState
 from ui.presenters import presenter
-from ui.style.theme import Theme
 
 
 class DiffPanel(QWidget):
@@ -27,13 +26,13 @@ class DiffPanel(QWidget):
 
     edit_made = Signal(object)
 
-    def __init__(self, theme: Theme, unified: bool = False) -> None:
+    def __init__(self, unified: bool = False) -> None:
         """Empty until `show_code`, `set_pair` or `set_edit`. `unified`: at first in one column."""
         super().__init__()
         self.setAccessibleName("Difference")
-        self.view = DiffView(theme)
+        self.view = DiffView()
         self.view.unified.setChecked(unified)
-        self._theme, self._unified = theme, unified
+        self._unified = unified
         self._empty = EmptyState("Nothing to compare", "Pick a reconstruction in the round-trip panel.")
         self._column = column(self._empty, self.view, owner=self)
         self.clear()
@@ -84,7 +83,7 @@ class DiffPanel(QWidget):
     @cached_property
     def edit(self) -> EditView:
         """Made with the first edit: most runs have none."""
-        made = EditView(self._theme)
+        made = EditView()
         made.unified.setChecked(self._unified)
         self._column.addWidget(made, 1)
         self.edit_made.emit(made)
@@ -98,10 +97,6 @@ class DiffPanel(QWidget):
     def go_to_line(self, line: int) -> None:
         """Show a line of the reconstruction, by its number in the file."""
         (self.edit if self.view.isHidden() else self.view).go_to_line(line)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
 
     def _show(self, original: str, candidate: str, title: str, path: str, first_line: int, description: str) -> None:
         self._turn_to(self.view if original or candidate else self._empty)

@@ -16,8 +16,7 @@ from ui.diff.controls import BAR, column, copy_menu, label, row
 from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
 from ui.panels.empty import EmptyState
 from ui.presenters import judged_by_tests, sample_name
-from ui.style.outcomes import verdict_colour, verdict_text
-from ui.style.theme import Theme
+from ui.style.outcomes import verdict_role, verdict_text
 
 FIRST = 2
 """Columns before the metrics."""
@@ -28,11 +27,10 @@ class MetricsPanel(QWidget):
 
     sample_selected = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_samples`."""
         super().__init__()
         self.setAccessibleName("Metrics")
-        self._theme = theme
         self._shown: tuple[ItemRow | None, Sequence[SampleRow]] = None, ()
         self._empty = EmptyState("", "")
         self._columns: list[Metric] = list(METRICS.values())
@@ -43,7 +41,7 @@ class MetricsPanel(QWidget):
         self._sorted.setSourceModel(self.model)
         self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
         self.table = table("Scores of each reconstruction", row=30)
-        self._bars = BarDelegate(theme, self.table)
+        self._bars = BarDelegate(self.table)
         self._lay_out()
         self.set_samples(None, [])
 
@@ -88,11 +86,6 @@ class MetricsPanel(QWidget):
         """Call what is picked by its name."""
         self._empty.say("No scores yet", f"Pick one of the {kind.nouns} whose reconstructions have been written.")
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        self.set_samples(*self._shown)
-
     def as_text(self) -> str:
         """The table with tabs between cells."""
         shown = [0, 1, *(place for place, each in enumerate(self._columns, start=FIRST) if each in self._metrics)]
@@ -106,7 +99,7 @@ class MetricsPanel(QWidget):
         going = item is None or item.state == "running"
         judged = item is None or judged_by_tests(item.task, sample)
         said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"
-        verdict = Cell(said, colour=verdict_colour(self._theme, sample.verdict))
+        verdict = Cell(said, colour=verdict_role(sample.verdict))
         scores = _scores(sample)
         return [Cell(name), verdict, *(self._score(each, scores.get(each.name)) for each in self._columns)]
 
@@ -114,8 +107,8 @@ class MetricsPanel(QWidget):
         if value is None:
             return Cell("–", order=-1.0, tip="not scored yet")
         if metric.yes_or_no:
-            theme, said = self._theme, "✓ yes" if value >= 1 else "✗ no"
-            return Cell(said, order=value, colour=theme.good if value >= 1 else theme.muted)
+            said, colour = ("✓ yes", "good") if value >= 1 else ("✗ no", "muted")
+            return Cell(said, order=value, colour=colour)
         return Cell(f"{value:.3f}", order=value, fraction=value)
 
     def _picked(self, current: QModelIndex, previous: QModelIndex) -> None:

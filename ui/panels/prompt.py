@@ -11,24 +11,22 @@ from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
-from ui.style.theme import Theme
 
 
 class PromptPanel(QWidget):
     """Prompt, raw answer and extracted text beside each other."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_sample`."""
         super().__init__()
         self.setAccessibleName("Prompt and answer")
-        self._theme = theme
         self._sample: SampleRow | None = None
         self._prompt = ""
         self._empty = EmptyState("No sample selected", "Pick a description or a reconstruction to see its prompt.")
         self.prompt, self.raw = TextBox("Exact prompt"), TextBox("Raw answer")
         self.extracted = TextBox("Extracted text")
         self.name, self.figures = label(), ElidedLabel("muted")
-        self.human, self.short = Badge(theme), Badge(theme)
+        self.human, self.short = Badge(), Badge()
         self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
         self._lay_out()
         self.set_sample(None, "", "")
@@ -61,12 +59,6 @@ class PromptPanel(QWidget):
         steps = " → ".join(sample.extraction_steps) or "as it is"
         self.extracted.show_text(sample.text, steps, "Nothing could be taken from the answer.")
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        if self._sample is not None:
-            self._show_badges(self._sample)
-
     def everything(self) -> str:
         """Figures, prompt, answer and extracted text, for the clipboard."""
         sample = self._sample
@@ -77,9 +69,9 @@ class PromptPanel(QWidget):
 
     def _show_badges(self, sample: SampleRow) -> None:
         person = sample.author != "model"
-        self.human.show_text(f"✎ by {sample.author}" if person else "", self._theme.accent, "Written by a person")
+        self.human.show_text(f"✎ by {sample.author}" if person else "", "accent", "Written by a person")
         tip = "The file did not fit the context window: whole statements of it were left out."
-        self.short.show_text("⚠ file shortened" if sample.truncated else "", self._theme.warn, tip)
+        self.short.show_text("⚠ file shortened" if sample.truncated else "", "warn", tip)
 
     def _hash(self) -> str:
         return self._sample.prompt_hash if self._sample else ""

@@ -22,7 +22,7 @@ from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import SampleCard, WritingCard
 from ui.panels.streams import Place, Streams
 from ui.presenters import Node, rebuilt, role_name, trace
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"
 BLINK = 530
@@ -44,11 +44,10 @@ class RoundTripPanel(QWidget):
     sample_selected = Signal(int)
     description_written = Signal(int, str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_trace`."""
         super().__init__()
         self.setAccessibleName("Round trip")
-        self._theme = theme
         self._item: ItemRow | None = None
         self._selected: int | None = None
         self._wanted: int | None = None
@@ -65,7 +64,7 @@ class RoundTripPanel(QWidget):
         self.own.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, 0)
         self.own.written.connect(self._ask_backward)
         self.own.left.connect(self._back_to_cards)
-        self._header = RoundTripHeader(theme, self.describe)
+        self._header = RoundTripHeader(self.describe)
         self._empty = EmptyState("", "")
         self.set_kind(FIRST_KIND)
         self._state = label(role="muted", wrap=True)
@@ -164,10 +163,6 @@ class RoundTripPanel(QWidget):
         if self._item is not None and _describable(self._item):
             self.own.start(self._chosen_words())
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Arrow keys move between cards (called by Qt)."""
         order = list(self._cards)
@@ -246,7 +241,7 @@ class RoundTripPanel(QWidget):
         """A card put away before, else a new one: making one takes ten times as long."""
         card = next((each for each in self._spare if each.fits(node)), None)
         if card is None:
-            card = SampleCard(self._theme, node, item)
+            card = SampleCard(node, item)
             card.chosen.connect(partial(self._choose_card, card))
         else:
             self._spare.remove(card)
@@ -286,7 +281,7 @@ class RoundTripPanel(QWidget):
         code = Role(place.role).form != Form.TEXT
         number = place.index if not self._kind.chained or above is None else above.sample.step + (not code)
         name = role_name(task, place.role, number)
-        return WritingCard(self._theme, name, self._inset_below(above), code=code)
+        return WritingCard(name, self._inset_below(above), code=code)
 
     def _inset_below(self, above: SampleCard | None) -> int:
         """Of what is made from a sample."""

@@ -13,7 +13,7 @@ from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
 from ui.presenters import presenter
 from ui.style.region_state import UNFINISHED, goodness
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 _STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ unfinished", "dropped": "○ dropped"}
 
@@ -21,18 +21,16 @@ _STATES = {"waiting": "… waiting", "running": "▸ running", UNFINISHED: "◌ 
 class RoundTripHeader(QWidget):
     """`file:lines`, the headline, what stands beside it, and tests of one item."""
 
-    def __init__(self, theme: Theme, action: QWidget) -> None:
+    def __init__(self, action: QWidget) -> None:
         """`action` stands at the right of the name."""
         super().__init__()
         self.setProperty("role", "header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._theme = theme
-        self._item: ItemRow | None = None
         self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
         self._headline, self._beside, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
-            Badge(theme) for _ in range(6)
+            Badge() for _ in range(6)
         )
-        self._peek = CodePeek(theme, 4)
+        self._peek = CodePeek(4)
         top = row(self._place, action)
         top.setStretch(0, 1)
         scores = row()
@@ -41,30 +39,22 @@ class RoundTripHeader(QWidget):
 
     def show_item(self, item: ItemRow) -> None:
         """Show one item as it stands."""
-        self._item = item
         self._place.setText(presenter(item).heading(item))
         self._peek.show_code(item.text, item.path)
         self._show_scores(item)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        if self._item:
-            self._show_scores(self._item)
-
     def _show_scores(self, item: ItemRow) -> None:
-        theme = self._theme
         shown = presenter(item)
         text, tip = shown.headline(item)
-        colour = {None: theme.neutral, 0.0: theme.bad, 1.0: theme.good}.get(goodness(item), theme.warn)
-        self._headline.show_text(text, colour, tip)
+        role = {None: "neutral", 0.0: "bad", 1.0: "good"}.get(goodness(item), "warn")
+        self._headline.show_text(text, role, tip)
         text, tip = shown.beside(item)
-        self._beside.show_text(text, theme.neutral, tip)
+        self._beside.show_text(text, "neutral", tip)
         judged, by = shown.judged(item)
-        self._tests.show_text(judged, theme.neutral, by)
-        self._copy.show_text("⚠ also elsewhere in the file" if item.copied else "", theme.warn, _COPIED)
-        self._extra.show_text("✎ by hand, not counted" if item.extra else "", theme.accent, _EXTRA)
-        self._state.show_text(_STATES.get(item.state, ""), theme.accent if item.state == "running" else theme.neutral)
+        self._tests.show_text(judged, "neutral", by)
+        self._copy.show_text("⚠ also elsewhere in the file" if item.copied else "", "warn", _COPIED)
+        self._extra.show_text("✎ by hand, not counted" if item.extra else "", "accent", _EXTRA)
+        self._state.show_text(_STATES.get(item.state, ""), "accent" if item.state == "running" else "neutral")
 
 
 _COPIED = "The same lines stand once more in this file: a pass may be a copy of those, whatever the description says"

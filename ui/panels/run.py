@@ -15,7 +15,6 @@ from ui.diff.controls import column
 from ui.panels.empty import EmptyState
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
-from ui.style.theme import Theme
 
 if TYPE_CHECKING:
     from ui.figures.view import FiguresView
@@ -36,11 +35,10 @@ class RunPanel(QWidget):
     chosen = Signal(str, str)
     export_failed = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_run`."""
         super().__init__()
         self.setAccessibleName("Run")
-        self._theme = theme
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._figures: Sequence[Figure] = ()
         self._views: list[FiguresView] = []
@@ -59,7 +57,7 @@ class RunPanel(QWidget):
         from ui.figures.view import FiguresView
 
         if len(self._views) < len(SHARES) - 1:
-            made = FiguresView(self._theme)
+            made = FiguresView()
             made.opened.connect(self.opened)
             made.chosen.connect(self.chosen)
             made.export_failed.connect(self.export_failed)
@@ -105,7 +103,3 @@ class RunPanel(QWidget):
             for view, kind in ((self.drawings, False), (self.tables, True)):
                 view.set_figures([figure for figure, each in zip(figures, said, strict=True) if each == kind])
                 view.setVisible(kind in said)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme

@@ -15,8 +15,8 @@ from ui.panels.code_peek import CodePeek, first_difference
 from ui.presenters import Node, describes, judged_by_tests
 from ui.style.breaking import breakable
 from ui.style.fonts import write_fixed
-from ui.style.outcomes import verdict_colour, verdict_detail, verdict_text
-from ui.style.theme import SPACE, Theme
+from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
+from ui.style.theme import SPACE
 
 RECITES_FROM = 0.3
 """Share of x repeated verbatim from which a description is marked."""
@@ -40,18 +40,18 @@ _ENDS = {
 class SampleCard(Card):
     """One stored sample. Words show their text, code its verdict and first lines; both their scores against others."""
 
-    def __init__(self, theme: Theme, node: Node, item: ItemRow) -> None:
+    def __init__(self, node: Node, item: ItemRow) -> None:
         """Show a sample in the tree of `item`."""
-        super().__init__(theme, inset_of(node.inset))
+        super().__init__(inset_of(node.inset))
         self.node, self._item = node, item
         self._name = label(role="heading")
-        self._main, self._author, self._end, self._short = (Badge(theme) for _ in range(4))
+        self._main, self._author, self._end, self._short = (Badge() for _ in range(4))
         self._cost = ElidedLabel("caption")
         self._cost.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._text = label(wrap=True)
         self._against = label(role="caption", wrap=True)
-        self._code = CodePeek(theme, 3)
-        self._flags = Badge(theme)
+        self._code = CodePeek(3)
+        self._flags = Badge()
         self._badges = (self._main, self._flags, self._author, self._end, self._short)
         head = row(spacing=SPACE // 2 + 2)
         head.addLayout(Flow((self._name, *self._badges), SPACE // 2 + 2), 1)
@@ -99,11 +99,6 @@ class SampleCard(Card):
         self._show_badges()
         self.setAccessibleName(self.spoken())
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        super().set_theme(theme)
-        self._show_badges()
-
     def spoken(self) -> str:
         """What a screen reader says."""
         spoken = self.node.name.rpartition(" (")[0] or self.node.name  # without the paper's sign
@@ -112,15 +107,15 @@ class SampleCard(Card):
         return f"{', '.join(parts)}: {self.sample.text}" if self.describes else ", ".join(parts)
 
     def _show_badges(self) -> None:
-        sample, theme = self.sample, self.theme
+        sample = self.sample
         human = sample.author if sample.author != "model" else ""
-        self._author.show_text(f"✎ by {human}" if human else "", theme.accent, "Written by a person")
-        self._end.show_text(*_ending(sample, theme))
-        self._short.show_text("⚠ file shortened" if sample.truncated else "", theme.warn, _SHORTENED)
+        self._author.show_text(f"✎ by {human}" if human else "", "accent", "Written by a person")
+        self._end.show_text(*_ending(sample))
+        self._short.show_text("⚠ file shortened" if sample.truncated else "", "warn", _SHORTENED)
         flags = sample.verdict.flags if sample.verdict else ()
-        self._flags.show_text(f"⚑ {', '.join(flags)}" if flags else "", theme.muted, _FLAGGED)
+        self._flags.show_text(f"⚑ {', '.join(flags)}" if flags else "", "muted", _FLAGGED)
         if self.describes:
-            self._main.show_text(*_recitation(sample, theme))
+            self._main.show_text(*_recitation(sample))
             return
         verdict = sample.verdict
         covering, going = len(self._item.tests), self._item.state == "running"
@@ -128,18 +123,18 @@ class SampleCard(Card):
         if sample.error or not judged_by_tests(self._item.task, sample):
             self._main.show_text("")
         else:
-            self._main.show_text(verdict_text(verdict, covering, going=going), verdict_colour(theme, verdict), tip)
+            self._main.show_text(verdict_text(verdict, covering, going=going), verdict_role(verdict), tip)
 
 
 class WritingCard(Card):
     """A text still being written, with a caret."""
 
-    def __init__(self, theme: Theme, name: str, depth: int, *, code: bool) -> None:
+    def __init__(self, name: str, depth: int, *, code: bool) -> None:
         """Empty until `show_text`."""
-        super().__init__(theme, inset_of(depth))
+        super().__init__(inset_of(depth))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
-        self._state = Badge(theme, "… writing", theme.accent)
+        self._state = Badge("… writing", "accent")
         self._text = label(wrap=True)
         self._so_far, self._lit = "", True
         if code:
@@ -162,11 +157,6 @@ class WritingCard(Card):
         """Show the caret or not; the space it takes stays."""
         self._text.setText(self._so_far + (CARET if lit else " "))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        super().set_theme(theme)
-        self._state.set_theme(theme, theme.accent)
-
 
 def inset_of(depth: int) -> int:
     """Pixels for a sample with so many above it."""
@@ -178,21 +168,21 @@ def inside(inset: int) -> Margins:
     return inset + SPACE + 4, SPACE, SPACE + 4, SPACE
 
 
-def _recitation(sample: SampleRow, theme: Theme) -> tuple[str, str, str]:
+def _recitation(sample: SampleRow) -> tuple[str, str, str]:
     """The warning that a description repeats the code it should describe."""
     share = sample.recitation
     if share is None or share < RECITES_FROM:
         return "", "", ""
     tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
-    return f"⚠ recites {share:.0%}".replace("%", " %"), theme.warn, tip
+    return f"⚠ recites {share:.0%}".replace("%", " %"), "warn", tip
 
 
-def _ending(sample: SampleRow, theme: Theme) -> tuple[str, str, str]:
+def _ending(sample: SampleRow) -> tuple[str, str, str]:
     """How the answer came to an early end."""
     if sample.error:
-        return "⚙ no sample", theme.warn, sample.error
+        return "⚙ no sample", "warn", sample.error
     end = _ENDS.get(sample.finish_reason, "")
-    return (f"⚠ {end}", theme.warn, "The model did not end its answer by itself.") if end else ("", "", "")
+    return (f"⚠ {end}", "warn", "The model did not end its answer by itself.") if end else ("", "", "")
 
 
 def _figures(sample: SampleRow) -> str:

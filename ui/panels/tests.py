@@ -16,8 +16,7 @@ from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.frames import lines_through
 from ui.panels.text_box import TextBox
-from ui.style.outcomes import sign, verdict_colour, verdict_detail, verdict_text
-from ui.style.theme import Theme
+from ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
 
 MESSAGE, BEFORE, GAVE = 3, 4, 5
 """Columns."""
@@ -38,11 +37,10 @@ class TestsPanel(QWidget):
     __test__ = False
     line_requested = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_verdict`."""
         super().__init__()
         self.setAccessibleName("Tests")
-        self._theme = theme
         self._verdict: VerdictRow | None = None
         self._tests: Sequence[TestRow] = ()
         self._path, self._span, self._covering = "", range(0), 0
@@ -50,7 +48,7 @@ class TestsPanel(QWidget):
         self._before: Mapping[str, str] = {}
         self._parted: frozenset[str] | None = None
         self._empty = EmptyState("No tests yet", "Pick a reconstruction that has been judged.")
-        self.badge, self.detail = Badge(theme), ElidedLabel()
+        self.badge, self.detail = Badge(), ElidedLabel()
         self.failing = switch("Failing only", "Show only tests that did not pass")
         self.parting = switch("Parted only", "Show only tests that gave something else before")
         self.search = QLineEdit()
@@ -139,17 +137,10 @@ class TestsPanel(QWidget):
         if not same:
             self._select_first_failure()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-        if self._verdict is not None:
-            self._show_verdict(self._verdict)
-            self._fill()
-
     def _show_verdict(self, verdict: VerdictRow) -> None:
         said = verdict_detail(verdict, self._covering)
         badge = verdict_text(verdict, self._covering)
-        self.badge.show_text(badge, verdict_colour(self._theme, verdict), said)
+        self.badge.show_text(badge, verdict_role(verdict), said)
         apart = f"{len(self._parted or ())} of {len(self._tests)} gave something else before · " if self._before else ""
         self.detail.setText(f"{apart}{said} · {verdict.seconds:.2f} s · {verdict.oracle}")
 
@@ -172,10 +163,10 @@ class TestsPanel(QWidget):
     def _cells(self, test: TestRow) -> list[Cell]:
         seconds = f"{test.seconds:.3f}" if test.seconds < 10 else f"{test.seconds:.1f}"
         return [
-            Cell(sign(test.outcome).text.lower(), colour=self._theme.outcome(test.outcome)),
+            Cell(sign(test.outcome).text.lower(), colour=outcome_role(test.outcome)),
             Cell(test.node_id, tip=test.node_id),
             Cell(seconds, order=test.seconds, end=True),
-            Cell(_gist(test.message), colour=self._theme.muted),
+            Cell(_gist(test.message), colour="muted"),
             Cell(
                 self._before.get(test.node_id, "–"), tip=self._before.get(test.node_id, ""), colour=self._colour(test)
             ),
@@ -183,7 +174,7 @@ class TestsPanel(QWidget):
         ]
 
     def _colour(self, test: TestRow) -> str:
-        return self._theme.bad if test.node_id in (self._parted or ()) else self._theme.muted
+        return "bad" if test.node_id in (self._parted or ()) else "muted"
 
     def _select_first_failure(self) -> None:
         """Or, beside other code, the first test that parted from it."""

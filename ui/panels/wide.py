@@ -17,8 +17,8 @@ from ui.panels.code_peek import CodePeek
 from ui.panels.empty import EmptyState
 from ui.presenters import Node, describes, judged_by_tests, trace
 from ui.style.breaking import breakable
-from ui.style.outcomes import verdict_colour, verdict_detail, verdict_text
-from ui.style.theme import SPACE, Theme
+from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
+from ui.style.theme import SPACE
 
 WIDTH = 250
 """Pixels of a tile."""
@@ -29,12 +29,12 @@ LINES = 12
 class Tile(Card):
     """One sample: its name and verdict, and its text as far as there is room."""
 
-    def __init__(self, theme: Theme, node: Node, item: ItemRow) -> None:
+    def __init__(self, node: Node, item: ItemRow) -> None:
         """Show a sample."""
-        super().__init__(theme)
+        super().__init__()
         self.node, sample = node, node.sample
         self.setFixedWidth(WIDTH)
-        self._badge, self._code = Badge(theme), CodePeek(theme, LINES)
+        self._badge, self._code = Badge(), CodePeek(LINES)
         text = label(wrap=True)
         words = describes(sample) or bool(sample.error)
         text.setText(breakable(sample.error or sample.text or "(empty)"))
@@ -61,18 +61,13 @@ class Tile(Card):
             ", ".join(part for part in (node.name, self._badge.text, *node.against, node.remark) if part)
         )
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        super().set_theme(theme)
-        self._show_badge()
-
     def _show_badge(self) -> None:
         if not self._judged:
             self._badge.show_text("")
             return
         tip = verdict_detail(self._verdict, self._covering) if self._verdict else "Not judged yet."
         said = verdict_text(self._verdict, self._covering, going=self._going)
-        self._badge.show_text(said, verdict_colour(self.theme, self._verdict), tip)
+        self._badge.show_text(said, verdict_role(self._verdict), tip)
 
 
 class WidePanel(QWidget):
@@ -80,11 +75,10 @@ class WidePanel(QWidget):
 
     sample_selected = Signal(int)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         """Empty until `set_trace`."""
         super().__init__()
         self.setAccessibleName("Trace side by side")
-        self._theme = theme
         self._item: ItemRow | None = None
         self._samples: Sequence[SampleRow] = ()
         self._shown: tuple[object, ...] = ()
@@ -132,10 +126,6 @@ class WidePanel(QWidget):
         super().showEvent(event)
         self._fill()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self._theme = theme
-
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Arrow keys go along the rows and between them (called by Qt)."""
         steps = {Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0)}
@@ -163,7 +153,7 @@ class WidePanel(QWidget):
         self._places, self._tiles = _places(nodes), {}
         for node in nodes:
             row, depth = self._places[node.sample.id]
-            tile = Tile(self._theme, node, self._item)
+            tile = Tile(node, self._item)
             tile.chosen.connect(partial(self._choose, node.sample.id))
             self._tiles[node.sample.id] = tile
             grid.addWidget(tile, row, 2 * depth)

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from ui.project.project_model import HEAT_ROLE
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 
 class HeatDelegate(QStyledItemDelegate):
     """For columns whose cells hold a score 0..1 under HEAT_ROLE."""
-
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        """Draw in `theme`."""
-        super().__init__(parent)
-        self.theme = theme
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.theme = theme
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -39,10 +30,11 @@ class HeatDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         width = painter.fontMetrics().horizontalAdvance("0.00") + 16
         chip = QRectF(cell.right() - width - 4, cell.center().y() - 9, width, 18)
-        heat = self.theme.heat(value)
-        painter.setPen(QColor(self.theme.tint(heat, 0.55)))
-        painter.setBrush(QColor(self.theme.tint(heat, 0.22)))
+        theme = current_theme()
+        heat = theme.heat(value)
+        painter.setPen(QColor(theme.tint(heat, 0.55)))
+        painter.setBrush(QColor(theme.tint(heat, 0.22)))
         painter.drawRoundedRect(chip, 4, 4)
-        painter.setPen(QColor(self.theme.text))
+        painter.setPen(QColor(theme.text))
         painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()

@@ -13,7 +13,7 @@ from core.store.rows import FileRow
 from ui.project.project_nodes import ListedFile, Node, build, fill
 from ui.style.icons import icon
 from ui.style.region_state import number
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
 NONE = QModelIndex()
@@ -27,7 +27,7 @@ _ALIGN = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 class ProjectModel(QAbstractItemModel):
     """Serves any number of files: the view asks only for what it shows."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         """Start without files."""
         super().__init__(parent)
         self._root = build(())
@@ -36,13 +36,7 @@ class ProjectModel(QAbstractItemModel):
         self._rows: dict[str, FileRow] = {}
         self._listed: dict[str, ListedFile] = {}
         self._kind = FIRST_KIND
-        self.set_theme(theme)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw icons and muted names in this theme."""
-        self._muted = QColor(theme.muted)
-        self._icons = {True: icon("folder", theme.muted), False: icon("file", theme.muted)}
-        self._changed()
+        self._icons = {True: icon("folder", "muted"), False: icon("file", "muted")}
 
     def set_files(self, files: Sequence[ListedFile]) -> None:
         """Show another project's files."""
@@ -146,7 +140,7 @@ class ProjectModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
             return self._icons[node.folder]
         if role == Qt.ItemDataRole.ForegroundRole and (node.note or column == REGIONS):
-            return self._muted
+            return QColor(current_theme().muted)
         if role == Qt.ItemDataRole.TextAlignmentRole and column != NAME:
             return _ALIGN
         return None

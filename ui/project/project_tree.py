@@ -13,7 +13,6 @@ from ui.project.heat_delegate import HeatDelegate
 from ui.project.project_model import NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile
 from ui.style.text_size import TextSize, grown
-from ui.style.theme import Theme
 
 WIDTHS = {SCORE: 62, REGIONS: 72}
 NARROWEST_NAME = 96
@@ -24,13 +23,13 @@ class ProjectTree(QTreeView):
 
     file_chosen = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
         self.setAccessibleName("Project files")
-        self.files = ProjectModel(theme, self)
+        self.files = ProjectModel(self)
         self.setModel(self.files)
-        self._heat = HeatDelegate(theme, self)
+        self._heat = HeatDelegate(self)
         self.setItemDelegateForColumn(SCORE, self._heat)
         self._unfold = True
         self._quiet = False

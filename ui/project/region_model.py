@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QColor, QIcon
+from PySide6.QtGui import QColor
 
 from core.kinds import FIRST_KIND, Kind, task
 from core.store.rows import ItemRow
@@ -17,7 +17,7 @@ from ui.project.listed_rows import RIGHT, Index, ListedRows
 from ui.project.project_model import HEAT_ROLE
 from ui.style.marks import mark_icon
 from ui.style.region_state import ORDER, RegionState, goodness, number, region_state, state_words
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
 HEADINGS = ("", "File", "Line", "", "", "", "Recites", "Tests")
@@ -108,7 +108,7 @@ class RegionModel(ListedRows):
     tips: Sequence[str] = TIPS
     figures = LINE
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         """Start empty, in source order."""
         super().__init__(parent)
         self._items: list[ItemRow] = []
@@ -122,7 +122,7 @@ class RegionModel(ListedRows):
         self._flags: Mapping[int, Sequence[str]] = {}
         self._column, self._descending = FILE, False
         self._noun = FIRST_KIND.noun
-        self.set_theme(theme)
+        self._icons = {state: mark_icon(state) for state in RegionState}
 
     @property
     def all_items(self) -> Sequence[ItemRow]:
@@ -149,12 +149,6 @@ class RegionModel(ListedRows):
         self.heads = (*self.heads[:FILE], *place, *self.heads[LINE + 1 :])
         self.tips = (*self.tips[:FILE], *tips, *self.tips[LINE + 1 :])
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw marks and muted cells in this theme."""
-        self._icons: dict[RegionState, QIcon] = {state: mark_icon(state, theme) for state in RegionState}
-        self._muted = QColor(theme.muted)
-        self.say_changed()
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show these regions; rows that stay in place are only repainted."""
@@ -221,7 +215,7 @@ class RegionModel(ListedRows):
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:
             return RIGHT
         if role == Qt.ItemDataRole.ForegroundRole and (column in (LINE, TESTS) or not item.admitted):
-            return self._muted
+            return QColor(current_theme().muted)
         return None
 
 

@@ -35,7 +35,7 @@ from ui.project.region_model import (
 )
 from ui.style.region_state import RegionState
 from ui.style.text_size import TextSize, grown, growth
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 S = RegionState
 STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
@@ -64,10 +64,10 @@ class RegionTable(QWidget):
     item_chosen = Signal(int)
     flags_wanted = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Start empty."""
         super().__init__(parent)
-        self.regions = RegionModel(theme, self)
+        self.regions = RegionModel(self)
         self.words = QLineEdit(placeholderText="Filter by file or code")
         self.states = QComboBox()
         self.table = RowTable()
@@ -75,7 +75,7 @@ class RegionTable(QWidget):
         self._hint = QLabel(self.table)
         self._current: int | None = None
         self._quiet = False
-        self._heat = HeatDelegate(theme, self)
+        self._heat = HeatDelegate(self)
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build_filter()
         self._build_table()

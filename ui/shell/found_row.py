@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
 BETWEEN, MARK = 16, 3
@@ -24,15 +24,6 @@ class FoundRow(QStyledItemDelegate):
     height, inset = 28, 12
     detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
 
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        """Draw in `theme`, which may be changed."""
-        super().__init__(parent)
-        self.theme = theme
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-        self.theme = theme
-
     def detail(self, index: Index) -> str:
         """What stands at the right."""
         raise NotImplementedError
@@ -49,16 +40,17 @@ class FoundRow(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Qt: both parts, on the selection's colour where it is chosen."""
         painter.save()
+        theme = current_theme()
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
-        painter.fillRect(option.rect, QColor(self.theme.selection if chosen else self.theme.surface))
+        painter.fillRect(option.rect, QColor(theme.selection if chosen else theme.surface))
         if chosen:
-            painter.fillRect(QRect(option.rect.topLeft(), QSize(MARK, option.rect.height())), QColor(self.theme.accent))
+            painter.fillRect(QRect(option.rect.topLeft(), QSize(MARK, option.rect.height())), QColor(theme.accent))
         room, metrics = option.rect.adjusted(self.inset, 0, -self.inset, 0), painter.fontMetrics()
         detail = metrics.elidedText(self.detail(index), self.detail_end, int(room.width() * self.detail_share))
-        painter.setPen(QColor(self.theme.muted))
+        painter.setPen(QColor(theme.muted))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
         room.setRight(room.right() - metrics.horizontalAdvance(detail) - BETWEEN)
-        painter.setPen(QColor(self.theme.text))
+        painter.setPen(QColor(theme.text))
         self.draw_title(painter, room, index)
         painter.restore()
 

@@ -13,7 +13,7 @@ from core.errors import InspectorError, StoreError
 from ui.style.breaking import breakable
 from ui.style.fonts import write_fixed
 from ui.style.icons import icon
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 KEPT = 50
 """Notices kept; the oldest go first."""
@@ -55,7 +55,7 @@ def from_error(error: BaseException) -> NoticeText:
 class NoticeBar(QFrame):
     """Shows the newest notice; older ones are a click away. Hidden while there is none."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Start hidden."""
         super().__init__(parent)
         self.notices: list[NoticeText] = []
@@ -65,7 +65,6 @@ class NoticeBar(QFrame):
         self.details = QPlainTextEdit()
         self._buttons = {name: QToolButton() for name in ("previous", "next", "details", "copy", "close")}
         self._build()
-        self.set_theme(theme)
         self.hide()
 
     def _build(self) -> None:
@@ -104,6 +103,8 @@ class NoticeBar(QFrame):
             "close": "Dismiss notice",
         }
         for name, button in self._buttons.items():
+            if name != "details":
+                button.setIcon(icon(name))
             button.setProperty("role", "flat")
             button.setToolTip(tips[name])
             button.setAccessibleName(tips[name])
@@ -115,11 +116,6 @@ class NoticeBar(QFrame):
         self._buttons["next"].clicked.connect(lambda: self._turn(1))
         self._buttons["copy"].clicked.connect(self._copy)
         self._buttons["close"].clicked.connect(self._dismiss)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw the icons."""
-        for name in ("previous", "next", "copy", "close"):
-            self._buttons[name].setIcon(icon(name, theme.text))
 
     def say(self, notice: NoticeText) -> None:
         """Show a notice; one that is already shown is not doubled."""

@@ -25,7 +25,7 @@ from ui.code.project_search import Hit, Hits, search
 from ui.shell.found_row import FoundRow, Index, step_in
 from ui.style.fonts import fixed_font
 from ui.style.text_size import open_at
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE, current_theme
 
 NONE = QModelIndex()
 KEY = "project search"
@@ -62,8 +62,8 @@ class _Row(FoundRow):
     height, inset = 26, SPACE
     detail_share, detail_end = 0.4, Qt.TextElideMode.ElideLeft
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
         self._font = fixed_font(9)
 
     def detail(self, index: Index) -> str:
@@ -78,7 +78,7 @@ class _Row(FoundRow):
         left = room.left() + metrics.horizontalAdvance(hit.shown[: hit.start])
         width = metrics.horizontalAdvance(hit.shown[hit.start : hit.start + hit.size])
         mark = QRect(left, room.top() + 4, width, room.height() - 8)
-        painter.fillRect(mark, QColor(self.theme.changed))
+        painter.fillRect(mark, QColor(current_theme().changed))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, hit.shown)
 
 
@@ -87,9 +87,7 @@ class SearchDialog(QDialog):
 
     hit_chosen = Signal(object)
 
-    def __init__(
-        self, theme: Theme, gateway: Gateway, files: Callable[[], Sequence[SourceFile]], parent: QWidget
-    ) -> None:
+    def __init__(self, gateway: Gateway, files: Callable[[], Sequence[SourceFile]], parent: QWidget) -> None:
         """Search in what `files()` gives at that moment."""
         super().__init__(parent)
         self.setWindowTitle("Search in project")
@@ -99,16 +97,16 @@ class SearchDialog(QDialog):
         self.found = _Found(self)
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._search)
-        self._build(theme)
+        self._build()
 
-    def _build(self, theme: Theme) -> None:
+    def _build(self) -> None:
         self.words.setPlaceholderText("Search in every file; capitals count if you type any")
         self.words.setAccessibleName("Search in every file of the project")
         self.words.setClearButtonEnabled(True)
         self.words.textEdited.connect(self._rest.start)
         self.said.setProperty("role", "caption")
         self.list.setModel(self.found)
-        self._row = _Row(theme, self)
+        self._row = _Row(self)
         self.list.setItemDelegate(self._row)
         self.list.setUniformItemSizes(True)
         self.list.setAccessibleName("Places found")

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from ui.shell.found_row import FoundRow, Index, step_in
 from ui.style.icons import icon
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 MOST = 12
 """Entries shown at a time."""
@@ -69,7 +69,7 @@ class _Row(FoundRow):
 class SearchField(QLineEdit):
     """Type, choose with the arrows, go with Enter."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """Start without targets."""
         super().__init__(parent)
         self.setPlaceholderText("Go to…")
@@ -80,8 +80,8 @@ class SearchField(QLineEdit):
         self.popup = QFrame(self, Qt.WindowType.ToolTip)
         self.popup.setProperty("role", "popup")
         self.list = QListView(self.popup)
-        self._model, self._rows = _Targets(self), _Row(theme, self)
-        self._icon = icon("search", theme.muted)
+        self._model, self._rows = _Targets(self), _Row(self)
+        self._icon = icon("search", "muted")
         self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
         self._build()
 
@@ -97,11 +97,6 @@ class SearchField(QLineEdit):
         column.addWidget(self.list)
         self.list.clicked.connect(self._go)
         self.textEdited.connect(self._search)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw in another theme."""
-        self._icon = icon("search", theme.muted)
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Qt: the field, and a magnifying glass in it."""

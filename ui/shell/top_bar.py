@@ -14,7 +14,7 @@ from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
 from ui.style.icons import icon
 from ui.style.text_size import grown
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE
 
 FILE, FOLDER, SERVER, DOWNLOAD = MORE_MODELS = ("Choose file…", "Choose folder…", "Model server…", "Download…")
 WHOLE, ROOMY = 0, 1050
@@ -30,7 +30,7 @@ class TopBar(QWidget):
     stop_asked = Signal()
     settings_asked = Signal()
 
-    def __init__(self, theme: Theme, menu: QMenu, runs: QMenu, parent: QWidget | None = None) -> None:
+    def __init__(self, menu: QMenu, runs: QMenu, parent: QWidget | None = None) -> None:
         """`menu` opens from the button at the left, `runs` from the one beside the search field."""
         super().__init__(parent)
         self.setProperty("role", "bar")
@@ -41,14 +41,12 @@ class TopBar(QWidget):
         self.backward = ChoiceBox("Backward model", *MORE_MODELS)
         self.menu_button, self.runs_button = QToolButton(), QToolButton()
         self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
-        self.search = SearchField(theme)
+        self.search = SearchField()
         self.project.box.setPlaceholderText("None open")
         self.offer_tasks({}, next(iter(TASKS)))
-        self._theme, self._paused = theme, False
         self._menus(menu, runs)
         self._controls()
         self._lay_out()
-        self.set_theme(theme)
         self.show_state(RunState.IDLE)
 
     def offer_tasks(self, unfit: Mapping[str, str], chosen: str) -> None:
@@ -62,6 +60,7 @@ class TopBar(QWidget):
 
     def _menus(self, menu: QMenu, runs: QMenu) -> None:
         for button, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):
+            button.setIcon(icon(name.lower()))
             button.setMenu(entries)
             button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
             button.setAccessibleName(name)
@@ -80,6 +79,9 @@ class TopBar(QWidget):
             (self.stop, self.stop_asked, "Stop; the run can be resumed"),
             (self.settings, self.settings_asked, "Run settings"),
         )
+        self.run.setIcon(icon("run", "accent_text"))
+        self.stop.setIcon(icon("stop"))
+        self.settings.setIcon(icon("settings"))
         for button, signal, tip in wanted:
             button.setToolTip(tip)
             button.setAccessibleName(tip)
@@ -119,17 +121,6 @@ class TopBar(QWidget):
         self.runs_button.setToolButtonStyle(style.ToolButtonIconOnly if narrow else style.ToolButtonTextBesideIcon)
         self.task.setVisible(not narrow)  # the run settings have it too
 
-    def set_theme(self, theme: Theme) -> None:
-        """Redraw the icons."""
-        self._theme = theme
-        faded = theme.tint(theme.muted, 0.5)
-        self.menu_button.setIcon(icon("menu", theme.text))
-        self.runs_button.setIcon(icon("runs", theme.text))
-        self.run.setIcon(icon("run", theme.accent_text, faded))
-        self.stop.setIcon(icon("stop", theme.text, faded))
-        self.settings.setIcon(icon("settings", theme.text))
-        self._draw_pause()
-
     def show_state(self, state: RunState) -> None:
         """Offer what can be done now."""
         busy = state is not RunState.IDLE
@@ -138,13 +129,8 @@ class TopBar(QWidget):
         _say(self.run, "Let a run wait for its turn" if busy else "Start a run")
         self.pause.setEnabled(going)
         self.stop.setEnabled(going)
-        self._paused = state is RunState.PAUSED
-        self._draw_pause()
-
-    def _draw_pause(self) -> None:
-        paused = self._paused
-        faded = self._theme.tint(self._theme.muted, 0.5)
-        self.pause.setIcon(icon("run" if paused else "pause", self._theme.text, faded))
+        paused = state is RunState.PAUSED
+        self.pause.setIcon(icon("run" if paused else "pause"))
         _say(self.pause, "Go on" if paused else "Pause after what is in flight")
 
 

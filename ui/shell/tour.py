@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from ui.diff.controls import row
-from ui.style.theme import SPACE, Theme
+from ui.style.theme import SPACE, current_theme
 
 WIDTH = 340
 MOST = 4
@@ -31,10 +31,10 @@ class Tour(QWidget):
 
     ended = Signal()
 
-    def __init__(self, theme: Theme, steps: Sequence[Step], window: QWidget) -> None:
+    def __init__(self, steps: Sequence[Step], window: QWidget) -> None:
         """At most four steps, whose widgets are in `window`."""
         super().__init__(window)
-        self._theme, self.steps, self._room, self.at = theme, steps[:MOST], window, 0
+        self.steps, self._room, self.at = steps[:MOST], window, 0
         self.setAccessibleName("Tour")
         self.card, self.title, self.text, self.place = QFrame(self), QLabel(), QLabel(), QLabel()
         self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
@@ -99,9 +99,9 @@ class Tour(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Dim all but what the step is about (called by Qt)."""
-        painter, about = QPainter(self), self._about()
-        shade = QColor(self._theme.text if not self._theme.dark else self._theme.background)
-        shade.setAlphaF(0.35 if not self._theme.dark else 0.6)
+        painter, about, theme = QPainter(self), self._about(), current_theme()
+        shade = QColor(theme.background if theme.dark else theme.text)
+        shade.setAlphaF(0.6 if theme.dark else 0.35)
         outside = self.rect()
         for part in (
             QRect(outside.left(), outside.top(), outside.width(), about.top()),
@@ -110,7 +110,7 @@ class Tour(QWidget):
             QRect(about.right() + 1, about.top(), outside.right() - about.right(), about.height()),
         ):
             painter.fillRect(part, shade)
-        painter.setPen(QPen(QColor(self._theme.accent), 2))
+        painter.setPen(QPen(QColor(theme.accent), 2))
         painter.drawRect(about.adjusted(1, 1, -1, -1))
         painter.end()
 

@@ -4,43 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication
 
 from ui.style.fonts import INTERFACE_POINTS, grow_fixed, interface_font
 from ui.style.stylesheet import palette, stylesheet
-from ui.style.theme import DARK, LIGHT, Theme
+from ui.style.theme import DARK, LIGHT, PROPERTY, Theme
 
 CHOICES = ("system", "light", "dark")
-
-
-class Themed(Protocol):
-    """What keeps colours of the theme, or anything made from them."""
-
-    def set_theme(self, theme: Theme) -> None:
-        """Draw in other colours."""
-
-
-def retheme(root: QObject, theme: Theme) -> None:
-    """Tell whatever stands below `root`, and itself, of another theme; nobody hands it on.
-
-    What stands inside is told first: a card that chooses the colour of its badge by the theme has the last word.
-    """
-    for each in (*reversed(root.findChildren(QObject)), root):
-        told: Themed | None = each if hasattr(each, "set_theme") else None
-        if told is not None:
-            told.set_theme(theme)
 
 
 class Appearance(QObject):
     """Applies the theme of the user's choice to the application.
 
-    `changed` carries the new Theme; views redraw what they paint themselves.
+    Whatever paints asks `current_theme`. What keeps something made from a theme, e.g. formats of text, hears of another
+    one by Qt's own events: a new palette and style sheet send each widget a PaletteChange and a StyleChange.
     """
-
-    changed = Signal(object)
 
     def __init__(self, app: QApplication, choice: str = "system") -> None:
         """Style the application at once, before any window is shown, so that nothing flashes white."""
@@ -95,10 +75,10 @@ class Appearance(QObject):
         if wanted is not self.theme:
             self.theme = wanted
             self._apply()
-            self.changed.emit(wanted)
 
     def _apply(self) -> None:
         """Style the application; one that looks so already is left alone, since restyling visits every widget."""
+        self._app.setProperty(PROPERTY, self.theme)  # before the events that tell widgets to look
         style = stylesheet(self.theme, self._growth)
         if self._app.styleSheet() != style:
             self._app.setPalette(palette(self.theme))

@@ -1,17 +1,55 @@
-"""Icons: SVG files of one grey, drawn in any colour."""
+"""Icons in the colours of the current theme: SVG files of one grey, and whatever else draws itself."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.resources import files
 
-from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from ui.style.theme import current_theme
+
 DRAWN_IN = "#808080"
-SCALE = 3
-"""Device pixels drawn a logical one, so that dense screens stay sharp."""
+Draw = Callable[[QPainter, QRect, bool], None]
+"""Draws into a square; the last argument says whether what carries the icon is enabled."""
+
+
+class _Engine(QIconEngine):
+    """Draws an icon when Qt asks for it, so that it follows the theme; kept pixmaps would have to be made anew.
+
+    Selected rows get the same colours as others: Qt's own engine would tint the icon with the selection's colour.
+    """
+
+    def __init__(self, draw: Draw) -> None:
+        super().__init__()
+        self._draw = draw
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        self._draw(painter, rect, mode is not QIcon.Mode.Disabled)
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        made = QPixmap(size)
+        made.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(made)
+        self.paint(painter, QRect(QPoint(), size), mode, state)
+        painter.end()
+        return made
+
+    def clone(self) -> QIconEngine:
+        return _Engine(self._draw)
+
+
+def drawn_icon(draw: Draw) -> QIcon:
+    """An icon that `draw` draws."""
+    return QIcon(_Engine(draw))
+
+
+def icon(name: str, role: str = "text") -> QIcon:
+    """The icon of a file in the theme's colour of this role, faded where its button is disabled."""
+    return drawn_icon(partial(_draw_file, name, role))
 
 
 def icon_path(name: str) -> str:
@@ -19,23 +57,13 @@ def icon_path(name: str) -> str:
     return str(files("resources").joinpath("icons", f"{name}.svg")).replace("\\", "/")
 
 
+def _draw_file(name: str, role: str, painter: QPainter, rect: QRect, enabled: bool) -> None:
+    theme = current_theme()
+    colour = theme.role(role) if enabled else theme.tint(theme.muted, 0.5)
+    _renderer(name, colour).render(painter, QRectF(rect))
+
+
 @cache
-def _pixmap(name: str, colour: str, size: int) -> QPixmap:
+def _renderer(name: str, colour: str) -> QSvgRenderer:
     source = files("resources").joinpath("icons", f"{name}.svg").read_text("utf-8")
-    renderer = QSvgRenderer(QByteArray(source.replace(DRAWN_IN, colour).encode()))
-    pixmap = QPixmap(size * SCALE, size * SCALE)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    renderer.render(painter, QRectF(0, 0, size * SCALE, size * SCALE))
-    painter.end()
-    pixmap.setDevicePixelRatio(SCALE)
-    return pixmap
-
-
-def icon(name: str, colour: str, disabled: str | None = None, size: int = 16) -> QIcon:
-    """The icon in `colour`, and in `disabled` where the control is off. Raises FileNotFoundError."""
-    drawn = QIcon(_pixmap(name, colour, size))
-    drawn.addPixmap(_pixmap(name, colour, size), QIcon.Mode.Selected)
-    if disabled is not None:
-        drawn.addPixmap(_pixmap(name, disabled, size), QIcon.Mode.Disabled)
-    return drawn
+    return QSvgRenderer(QByteArray(source.replace(DRAWN_IN, colour).encode()))

@@ -4,39 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPolygonF
 
+from ui.style.icons import drawn_icon
 from ui.style.region_state import RegionState, state_colour
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 SIZE = 14.0
 """Side of a mark in logical pixels."""
 
 
-def draw_mark(painter: QPainter, centre: QPointF, state: RegionState, theme: Theme, size: float = SIZE) -> None:
+def draw_mark(painter: QPainter, centre: QPointF, state: RegionState, size: float = SIZE) -> None:
     """Draw the mark around `centre`."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(centre)
     painter.scale(size / SIZE, size / SIZE)
-    _DRAW[state](painter, QColor(state_colour(theme, state)), QColor(theme.surface))
+    _DRAW[state](painter, QColor(state_colour(state)), QColor(current_theme().surface))
     painter.restore()
 
 
-def mark_icon(state: RegionState, theme: Theme, size: int = 16) -> QIcon:
+def mark_icon(state: RegionState) -> QIcon:
     """The mark as an icon, for lists and menus."""
-    scale = 3
-    pixmap = QPixmap(size * scale, size * scale)
-    pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    painter.scale(scale, scale)
-    draw_mark(painter, QPointF(size / 2, size / 2), state, theme)
-    painter.end()
-    pixmap.setDevicePixelRatio(scale)
-    icon = QIcon(pixmap)
-    icon.addPixmap(pixmap, QIcon.Mode.Selected)
-    return icon
+
+    def draw(painter: QPainter, rect: QRect, enabled: bool) -> None:
+        draw_mark(painter, QRectF(rect).center(), state, rect.height() * SIZE / 16)
+
+    return drawn_icon(draw)
 
 
 def _pen(colour: QColor, width: float = 1.6) -> QPen:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.store.rows import VerdictRow
-from ui.style.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +85,15 @@ def _stopped_early(verdict: VerdictRow, covering: int) -> bool:
     return verdict.tests_failed == 1 and 0 < verdict.tests_run < covering
 
 
-def verdict_colour(theme: Theme, verdict: VerdictRow | None) -> str:
-    """The colour of a verdict's badge."""
-    return theme.neutral if verdict is None else theme.outcome(verdict.outcome)
+def outcome_role(outcome: str) -> str:
+    """The theme's colour role of a verdict's or a test's outcome."""
+    if outcome in {"pass", "passed"}:
+        return "good"
+    if outcome in {"infrastructure", "skipped", "missing", "not-executed"}:
+        return "neutral"
+    return "warn" if outcome in {"timeout", "out-of-memory", "tampered"} else "bad"
+
+
+def verdict_role(verdict: VerdictRow | None) -> str:
+    """The colour role of a verdict's badge."""
+    return "neutral" if verdict is None else outcome_role(verdict.outcome)

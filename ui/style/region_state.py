@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from core.kinds import task
 from core.store.rows import ItemRow
-from ui.style.theme import Theme
+from ui.style.theme import current_theme
 
 UNFINISHED = "unfinished"
 """State of a region whose run ended before it was complete."""
@@ -56,11 +56,10 @@ def goodness(item: ItemRow) -> float | None:
     return kind.measure(kind.headline).goodness(item.headline)
 
 
-def state_colour(theme: Theme, state: RegionState) -> str:
+def state_colour(state: RegionState) -> str:
     """The colour of a state's mark and outline."""
     name = "dropped" if state is RegionState.UNJUDGED else state.value
-    colour: str = getattr(theme, f"region_{name}")
-    return colour
+    return current_theme().role(f"region_{name}")
 
 
 def state_words(item: ItemRow) -> str:

@@ -12,9 +12,8 @@ from string import Template
 
 from PySide6.QtGui import QColor, QPalette
 
-from ui.style.colour import mix
 from ui.style.icons import icon_path
-from ui.style.theme import Theme
+from ui.style.theme import Theme, mix
 
 SMALL, LARGE = 8, 11
 """Points of captions and of titles."""

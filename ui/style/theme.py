@@ -18,11 +18,18 @@ from pygments.token import (
     Token,
     _TokenType,
 )
-
-from ui.style.colour import mix
+from PySide6.QtCore import QCoreApplication
 
 SPACE = 8
 """Pixels between things; half of it inside them."""
+PROPERTY = "theme"
+"""Of the application: the Theme it is in."""
+
+
+def mix(over: str, under: str, share: float) -> str:
+    """`over` laid on `under` with opacity `share` (0..1); colours as `#rrggbb`."""
+    pairs = zip(bytes.fromhex(over[1:]), bytes.fromhex(under[1:]), strict=True)
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +99,10 @@ class Theme:
             return mix(self.region_partial, self.region_fail, max(value, 0.0) * 2)
         return mix(self.region_pass, self.region_partial, min(value, 1.0) * 2 - 1)
 
-    def outcome(self, outcome: str) -> str:
-        """The colour of a verdict's or a test's outcome."""
-        if outcome in {"pass", "passed"}:
-            return self.good
-        if outcome in {"infrastructure", "skipped", "missing", "not-executed"}:
-            return self.neutral
-        return self.warn if outcome in {"timeout", "out-of-memory", "tampered"} else self.bad
+    def role(self, name: str) -> str:
+        """The colour of a role by its name, e.g. `good`; that of plain text for an empty one."""
+        found: str = getattr(self, name or "text")
+        return found
 
     def token(self, kind: _TokenType) -> str:
         """The colour of a pygments token type."""
@@ -219,3 +223,14 @@ DARK = Theme(
         Error: "#ff8a84",
     },
 )
+
+
+def current_theme() -> Theme:
+    """The theme that the application is in, as `QApplication.palette()` is its palette; light before one was chosen.
+
+    Painters ask for it when they paint. Then nobody hands a theme from widget to widget, and what is made or hidden
+    while the theme changes cannot miss it: a new style sheet makes Qt paint everything again.
+    """
+    app = QCoreApplication.instance()
+    found = app.property(PROPERTY) if app is not None else None
+    return found if isinstance(found, Theme) else LIGHT

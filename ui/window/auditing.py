@@ -14,7 +14,6 @@ from core.errors import Cancelled, InspectorError, UserError
 from ui.background.gateway import Gateway
 from ui.reading.inspection import COMPARISON, Inspection, Overview
 from ui.shell.notices import NoticeText
-from ui.style.appearance import Appearance
 from ui.window.browsing import Browsing
 from ui.window.reporting import Reporting
 from ui.window.window_parts import WindowParts
@@ -74,14 +73,13 @@ class Auditing(QObject):
         parts: WindowParts,
         inspection: Inspection,
         browsing: Browsing,
-        appearance: Appearance,
         gateway: Gateway,
         reporting: Reporting,
     ) -> None:
         """Nothing is audited yet."""
         super().__init__(parts)
         self._parts, self._inspection, self._browsing = parts, inspection, browsing
-        self._appearance, self._gateway, self._reporting = appearance, gateway, reporting
+        self._gateway, self._reporting = gateway, reporting
         self._runs: tuple[int, ...] = ()
         self._chosen: dict[str, str] = {}
         self._page: AuditPage | None = None
@@ -104,8 +102,8 @@ class Auditing(QObject):
         if self._page is None:
             from ui.audit.page import AuditPage
 
-            page = self._page = AuditPage(self._appearance.theme)
-            page.setParent(self._parts)  # so that it hears of another theme before it is shown
+            page = self._page = AuditPage()
+            page.setParent(self._parts)
             page.hide()
             page.closed.connect(self.close)
             page.choose_asked.connect(self.choose_asked)

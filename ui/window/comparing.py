@@ -16,8 +16,6 @@ from ui.background.turns import Work
 from ui.figures.feed import FigureFeed
 from ui.reading.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
 from ui.shell.notices import NoticeText
-from ui.style.appearance import Appearance, retheme
-from ui.style.theme import Theme
 from ui.window.browsing import Browsing
 from ui.window.window_parts import WindowParts
 
@@ -47,11 +45,10 @@ class Comparing(QObject):
     report_asked = Signal(object)
     page_made = Signal(object)
 
-    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, appearance: Appearance) -> None:
+    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing) -> None:
         """Nothing is compared yet."""
         super().__init__(parts)
         self._parts, self._inspection, self._browsing = parts, inspection, browsing
-        self._appearance = appearance
         self._runs: tuple[int, ...] = ()
         self._read: Known = {}
         self._open = self._asking = False
@@ -71,7 +68,7 @@ class Comparing(QObject):
     def page(self) -> ComparePage:
         """The page, made when it is first needed: its charts take a moment to load."""
         if self._page is None:
-            self._page = self._make_page(self._appearance.theme)
+            self._page = self._make_page()
             self.page_made.emit(self._page)
         return self._page
 
@@ -80,22 +77,21 @@ class Comparing(QObject):
         from ui.figures.view import FigureView
 
         if self._page is None:
-            self._scatter = FigureView(self._appearance.theme)
+            self._scatter = FigureView()
 
     def make_summary(self) -> None:
         """The greater part of the page, ahead of it."""
         from ui.compare.summary import Summary
 
         if self._page is None:
-            self._summary = Summary(self._appearance.theme, self._scatter)
+            self._summary = Summary(self._scatter)
 
-    def _make_page(self, theme: Theme) -> ComparePage:
+    def _make_page(self) -> ComparePage:
         from ui.compare.page import ComparePage
 
-        page = ComparePage(theme, self._summary)
-        page.setParent(self._parts)  # so that it hears of another theme before it is shown
+        page = ComparePage(self._summary)
+        page.setParent(self._parts)
         page.hide()
-        retheme(page, theme)  # parts may have been made in another
         page.closed.connect(self.close)
         page.choose_asked.connect(self.choose_asked)
         page.reference_asked.connect(self._set_reference)

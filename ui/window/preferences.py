@@ -119,7 +119,7 @@ class Preferences(QObject):
     def show_steps(self, steps: Sequence[Step]) -> None:
         """Show a tour, unless one is on."""
         if self.tour is None:
-            self.tour = Tour(self._appearance.theme, steps, self._window)
+            self.tour = Tour(steps, self._window)
             self.tour.ended.connect(self._end_tour)
             self.tour.begin()
 

@@ -16,7 +16,6 @@ from ui.reading.inspection import Inspection
 from ui.reading.open_project import OpenProject
 from ui.shell.search_dialog import SearchDialog
 from ui.shell.search_field import Find
-from ui.style.appearance import Appearance
 from ui.window.browsing import Browsing
 from ui.window.places import Places
 
@@ -31,7 +30,6 @@ class Searching(QObject):
         self,
         window: QWidget,
         gateway: Gateway,
-        appearance: Appearance,
         project: OpenProject,
         inspection: Inspection,
         code: CodeView,
@@ -40,7 +38,7 @@ class Searching(QObject):
     ) -> None:
         """`leave` whatever stands in the place of the views, before a file is opened there."""
         super().__init__(window)
-        self._window, self._gateway, self._appearance = window, gateway, appearance
+        self._window, self._gateway = window, gateway
         self._project, self._inspection, self._code, self._browsing = project, inspection, code, browsing
         self._leave = leave
         self._dialog: SearchDialog | None = None
@@ -52,8 +50,7 @@ class Searching(QObject):
     def search_project(self) -> None:
         """Search in every file, beginning with what is selected in the code."""
         if self._dialog is None:
-            theme = self._appearance.theme
-            self._dialog = SearchDialog(theme, self._gateway, self._files, self._window)
+            self._dialog = SearchDialog(self._gateway, self._files, self._window)
             self._dialog.hit_chosen.connect(self._show_hit)
         selected = self._code.editor.textCursor().selectedText()
         self._dialog.enter(selected if "\u2029" not in selected else "")

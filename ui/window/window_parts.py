@@ -32,7 +32,6 @@ from ui.shell.section import Section
 from ui.shell.status_line import StatusLine
 from ui.shell.top_bar import TopBar
 from ui.shell.welcome import Welcome
-from ui.style.theme import Theme
 
 LEFT, ROUND_TRIP = 0.26, 0.31
 """Shares of the window's width; the code has the rest."""
@@ -61,20 +60,20 @@ class WindowParts(QWidget):
     folds_changed = Signal()
     views_wanted = Signal()
 
-    def __init__(self, theme: Theme, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
-        """Make every part in `theme`."""
+    def __init__(self, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
+        """Make every part."""
         super().__init__()
-        self.bar = TopBar(theme, menu, runs)
-        self.notices, self.offers = NoticeBar(theme), OfferBar()
-        self.tree, self.regions = ProjectTree(theme), RegionTable(theme)
-        self.code = CodeView(theme, gateway)
+        self.bar = TopBar(menu, runs)
+        self.notices, self.offers = NoticeBar(), OfferBar()
+        self.tree, self.regions = ProjectTree(), RegionTable()
+        self.code = CodeView(gateway)
         self.welcome = welcome
-        self.roundtrip = RoundTripPanel(theme)
-        self.diff, self.tests = DiffPanel(theme), TestsPanel(theme)
-        self.wide = WidePanel(theme)
-        self.prompt, self.metrics, self.run = PromptPanel(theme), MetricsPanel(theme), RunPanel(theme)
-        self.history = HistoryPanel(theme)
-        self.labels, self.queue = LabelsPanel(theme), LabelQueueBar(list(QueueKind))
+        self.roundtrip = RoundTripPanel()
+        self.diff, self.tests = DiffPanel(), TestsPanel()
+        self.wide = WidePanel()
+        self.prompt, self.metrics, self.run = PromptPanel(), MetricsPanel(), RunPanel()
+        self.history = HistoryPanel()
+        self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
         self.desk = QWidget()
         self.status = StatusLine()
         self.tabs = QTabWidget()
