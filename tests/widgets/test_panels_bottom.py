@@ -15,9 +15,9 @@ from stored_run import StoredRun, shown, stored_run
 from themes import wear
 
 from core.store.rows import TestRow
-from ui.figures.tables import FRACTION
 from ui.panels import MetricsPanel, PromptPanel, TestsPanel
-from ui.panels.frames import lines_through
+from ui.panels.tests import lines_through
+from ui.style.tables import FRACTION
 from ui.style.theme import DARK, LIGHT
 
 TRACEBACK = """Traceback (most recent call last):

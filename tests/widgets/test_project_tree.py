@@ -12,9 +12,10 @@ from store_cases import Filled, filled
 from themes import wear
 
 from core.store.rows import FileRow
-from ui.project.project_model import HEAT_ROLE, NAME, REGIONS, SCORE, ProjectModel
+from ui.project.project_model import NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile, listed_files
 from ui.project.project_tree import ProjectTree
+from ui.style.tables import FRACTION
 from ui.style.theme import DARK, LIGHT
 
 
@@ -42,7 +43,7 @@ def test_files_show_rtc_and_counts(qapp: QApplication, run: Filled) -> None:
     assert row.measures["rtc"] is not None
     assert index.data() == row.path.rpartition("/")[2]
     assert index.siblingAtColumn(SCORE).data() == f"{row.measures['rtc']:.2f}"
-    assert index.siblingAtColumn(SCORE).data(HEAT_ROLE) == row.measures["rtc"]
+    assert index.siblingAtColumn(SCORE).data(FRACTION) == row.measures["rtc"]
     assert index.siblingAtColumn(REGIONS).data() in (f"{row.done}/{row.items}", str(row.items))
 
 

@@ -15,10 +15,10 @@ from themes import wear
 from waiting import wait_until
 
 from core.kinds import task
-from ui.project.project_model import HEAT_ROLE
 from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
 from ui.project.region_table import STATES, RegionTable
 from ui.style.region_state import RegionState, region_state, state_words
+from ui.style.tables import FRACTION
 from ui.style.theme import DARK
 
 
@@ -65,7 +65,7 @@ def test_cells_say_what_the_store_says(table: RegionTable) -> None:
     assert (cell(FILE), cell(LINE)) == (item.path, str(item.start_line))
     assert (cell(SCORE), cell(DIFFERENCE)) == (f"{item.headline:.2f}", f"{item.secondary:+.2f}")
     assert cell(PASSES) == item.tally
-    assert table.regions.index(row, SCORE).data(HEAT_ROLE) == item.headline
+    assert table.regions.index(row, SCORE).data(FRACTION) == item.headline
     assert table.regions.index(row, STATE).data(Qt.ItemDataRole.AccessibleTextRole) == state_words(item)
 
 

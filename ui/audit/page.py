@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QProgressBar, QSplitter, QStackedWidget, QWidget
 
 from core.figures import Figure, Sentence, Table
-from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.figures.view import FiguresView
 from ui.panels.empty import EmptyState
+from ui.style.controls import BAR, bind, button, column, label, row
 
 SUMMARY = "summary"
 """The figure that stands above the others, in words."""

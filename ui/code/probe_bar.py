@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from core.types import Item, Region
-from ui.diff.controls import BAR, button, label
+from ui.style.controls import BAR, button, label
 from ui.style.region_state import tests_said
 from ui.style.theme import SPACE
 

@@ -23,7 +23,7 @@ from ui.code.probe_bar import ProbeBar
 from ui.code.selecting import Selecting
 from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
-from ui.diff.controls import bind
+from ui.style.controls import bind
 from ui.style.region_state import region_state
 
 STEPS = (

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QTabWidget
 from core.comparison.values import Comparison
 from core.comparison.words import run_words
 from core.kinds import noun
-from ui.diff.controls import bind
-from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
+from ui.style.controls import bind
+from ui.style.tables import BarDelegate, Cell, CellModel, Head, table, widths
 
 
 class Details(QTabWidget):

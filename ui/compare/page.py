@@ -15,9 +15,9 @@ from ui.compare.side import TraceSide
 from ui.compare.standings import Standings
 from ui.compare.summary import Summary
 from ui.compare.traces import Traces
-from ui.diff.controls import BAR, bind, button, column, label, row
 from ui.figures.exporting import ExportButton
 from ui.panels.empty import EmptyState
+from ui.style.controls import BAR, bind, button, column, label, row
 
 if TYPE_CHECKING:
     from ui.figures.view import FiguresView

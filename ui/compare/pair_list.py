@@ -7,9 +7,8 @@ from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
 
 from core.comparison.values import Comparison, Pair
 from ui.compare.pair_model import DIFFERENCE, FIRST, PLACE, SECOND, SECONDARY, PairFilter, PairModel
-from ui.diff.controls import bind, column, label, row, switch
-from ui.figures.tables import table
-from ui.project.heat_delegate import HeatDelegate
+from ui.style.controls import bind, column, label, row, switch
+from ui.style.tables import HeatDelegate, table
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
 

@@ -12,9 +12,8 @@ from PySide6.QtGui import QColor
 from core.comparison.values import Comparison, Pair
 from core.comparison.words import capital
 from core.kinds import noun
-from ui.project.listed_rows import RIGHT, Index, ListedRows
-from ui.project.project_model import HEAT_ROLE
 from ui.style.region_state import goodness, number
+from ui.style.tables import FRACTION, RIGHT, Index, ListedRows
 from ui.style.theme import current_theme
 
 PLACE, FIRST, SECOND, DIFFERENCE, SECONDARY = range(5)
@@ -103,7 +102,7 @@ class PairModel(ListedRows):
         pair, column = self.shown[index.row()], index.column()
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _text(pair, column)
-        if role == HEAT_ROLE and column in (FIRST, SECOND):
+        if role == FRACTION and column in (FIRST, SECOND):
             return goodness(pair.first if column == FIRST else pair.second)
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"{place(pair)}\n{pair.first.text}"

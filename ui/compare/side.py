@@ -9,11 +9,10 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.comparison.words import run_words
 from core.store.rows import ItemRow, RunRow, SampleRow
-from ui.diff.controls import button, column, row
-from ui.diff.elided import ElidedLabel
 from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.presenters import describes, diff_title, rebuilt, scored_against
+from ui.style.controls import ElidedLabel, button, column, row
 from ui.style.theme import SPACE
 
 

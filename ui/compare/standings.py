@@ -12,8 +12,8 @@ from core.comparison.words import bounded, capital, further, p_words
 from core.kinds import noun
 from core.store.rows import RunRow
 from ui.compare.keys import REFERENCE
-from ui.diff.controls import bind, column
-from ui.figures.tables import Cell, CellModel, Head, table, widths
+from ui.style.controls import bind, column
+from ui.style.tables import Cell, CellModel, Head, table, widths
 from ui.style.text_size import TextSize
 
 MOST_ROWS = 5

@@ -15,9 +15,9 @@ from core.figures import Link
 from ui.background.turns import Turns
 from ui.compare.details import Details
 from ui.compare.pair_list import PairList
-from ui.diff.controls import column, label
 from ui.figures.view import FigureView
 from ui.shell.section import Section
+from ui.style.controls import column, label
 from ui.style.theme import SPACE
 
 

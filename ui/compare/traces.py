@@ -12,8 +12,7 @@ from core.comparison.values import Comparison, Pair
 from ui.compare.keys import STEPS
 from ui.compare.pair_model import place
 from ui.compare.side import TraceSide
-from ui.diff.controls import BAR, bind, button, column, label, row
-from ui.diff.elided import ElidedLabel
+from ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row
 from ui.style.icons import icon
 
 

@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QSplitter, QStackedWidget, QWidget
 
 from ui.diff.change_map import ChangeMap
-from ui.diff.controls import FOCUS_RING, column, label, row
 from ui.diff.pane import Pane
 from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import TextDiff
 from ui.diff.spans import Spans
+from ui.style.controls import FOCUS_RING, column, label, row
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
 

@@ -8,9 +8,8 @@ from functools import partial
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from ui.diff.columns import Columns
-from ui.diff.controls import BAR, bind, button, column, copy_menu, label, row, switch
-from ui.diff.elided import ElidedLabel
 from ui.diff.pane_lines import Lines
+from ui.style.controls import BAR, ElidedLabel, bind, button, column, copy_menu, label, row, switch
 from ui.style.icons import icon
 from ui.style.theme import SPACE
 

@@ -21,11 +21,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ui.diff.colouring import Colouring
-from ui.diff.controls import FOCUS_RING
 from ui.diff.gutter import Gutter
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
+from ui.style.controls import FOCUS_RING
 from ui.style.fonts import write_fixed
 from ui.style.theme import current_theme
 

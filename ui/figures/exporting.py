@@ -9,8 +9,8 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from ui.diff.controls import to_clipboard
 from ui.file_names import ask_where
+from ui.style.controls import to_clipboard
 
 SCALE = 2
 """Pixels of a picture for each on screen."""

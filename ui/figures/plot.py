@@ -23,7 +23,7 @@ from core.figures.reading import (
     tick_words,
     ticks,
 )
-from ui.diff.controls import FOCUS_RING, column
+from ui.style.controls import FOCUS_RING, column
 from ui.style.theme import current_theme
 
 Drawn = Scatter | Lines | Bars | Histogram

@@ -22,12 +22,11 @@ from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines,
 from core.figures import Cell as GridCell
 from core.figures.export import csv
 from core.figures.reading import Mark, groups_of, heat, in_words, marks, number, row_words
-from ui.diff.controls import bind, column, label, row, switch
-from ui.diff.elided import ElidedLabel
 from ui.figures.exporting import ExportButton
-from ui.figures.flow import Flow
 from ui.figures.plot import Plot, colour_of
-from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table
+from ui.style.controls import ElidedLabel, bind, column, label, row, switch
+from ui.style.flow import Flow
+from ui.style.tables import BarDelegate, Cell, CellModel, Head, table
 from ui.style.theme import SPACE, current_theme, mix
 
 MOST_NAMED, MOST_VALUED = 8, 3

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt
 
 from core.store.rows import ItemRow
-from ui.project.listed_rows import Index, ListedRows
 from ui.style.marks import mark_icon
 from ui.style.region_state import RegionState, region_state, state_words
+from ui.style.tables import Index, ListedRows
 
 if TYPE_CHECKING:
     from core.source.commits import CommitLine

@@ -10,11 +10,11 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QWidget
 
 from core.store.rows import ItemRow
-from ui.diff.controls import BAR, column, label, row, switch
-from ui.figures.tables import table
 from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
 from ui.presenters import COMMIT
+from ui.style.controls import BAR, column, label, row, switch
+from ui.style.tables import table
 from ui.style.text_size import grown
 
 if TYPE_CHECKING:

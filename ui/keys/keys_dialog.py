@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.errors import UserError
-from ui.diff.controls import bind, push
 from ui.keys.keymap import Binding, KeyMap
 from ui.shell.fields import say
 from ui.shell.key_field import KeyField
+from ui.style.controls import bind, push
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import SampleRow
-from ui.diff.controls import BAR, button, row
-from ui.diff.elided import ElidedLabel
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.panels.badge import Badge
 from ui.presenters import describes
+from ui.style.controls import BAR, ElidedLabel, button, row
 from ui.style.outcomes import verdict_role, verdict_text
 from ui.style.theme import SPACE
 

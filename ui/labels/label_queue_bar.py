@@ -7,10 +7,9 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButton, QWidget
 
-from ui.diff.controls import BAR, button, label, row
-from ui.diff.elided import ElidedLabel
-from ui.figures.flow import Flow
 from ui.shell.fields import indent
+from ui.style.controls import BAR, ElidedLabel, button, label, row
+from ui.style.flow import Flow
 from ui.style.theme import SPACE
 
 FORMATS = (

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from core.taxonomy import ErrorMode
-from ui.diff.controls import label, row, switch
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.labels.mode_button import ModeButton
+from ui.style.controls import label, row, switch
 from ui.style.theme import SPACE
 
 

@@ -9,14 +9,13 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.columns import Columns
-from ui.diff.controls import column, label
 from ui.diff.edit_view import TITLES, edit_lines, shown_edit
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import compare
 from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
 from ui.presenters import describes, presenter
-from ui.style.breaking import breakable
+from ui.style.controls import breakable, column, label
 from ui.style.theme import SPACE
 
 MOST_WORDS, LEAST_WORDS = 0.35, 40

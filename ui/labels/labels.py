@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from ui.diff.controls import bind, column
+from ui.labels.given import Given
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.labels.label_bar import LabelBar
 from ui.labels.label_history import decision, held_labels, opinions, own_label, told
@@ -19,8 +19,8 @@ from ui.labels.label_subject import LabelSubject
 from ui.labels.opinions import Opinions
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
-from ui.panels.given import Given
 from ui.presenters import sample_name
+from ui.style.controls import bind, column
 
 TOLD = 6
 """Entries of the history that are shown."""

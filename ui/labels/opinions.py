@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from ui.diff.controls import button, column, label, row
+from ui.style.controls import button, column, label, row
 from ui.style.theme import SPACE
 
 ACROSS = 4

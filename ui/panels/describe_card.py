@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
-from ui.diff.controls import bind, column, label, row
+from ui.style.controls import bind, column, label, row
 from ui.style.theme import SPACE
 
 LINES = 5

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.columns import PAIR, Sides
-from ui.diff.controls import column
 from ui.diff.edit_view import EditView, ShownEdit
 from ui.diff.equivalence import MOST_CHARACTERS
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.view import DiffView
 from ui.panels.empty import EmptyState
 from ui.presenters import presenter
+from ui.style.controls import column
 
 
 class DiffPanel(QWidget):

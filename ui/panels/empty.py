@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from ui.diff.controls import column, label
-from ui.style.breaking import breakable
+from ui.style.controls import breakable, column, label
 from ui.style.theme import SPACE
 
 

@@ -12,11 +12,11 @@ from core.kinds import FIRST_KIND, Kind
 from core.metrics.registry import METRICS, Metric, metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import Form
-from ui.diff.controls import BAR, column, copy_menu, label, row
-from ui.figures.tables import BarDelegate, Cell, CellModel, Head, table, widths
 from ui.panels.empty import EmptyState
 from ui.presenters import judged_by_tests, sample_name
+from ui.style.controls import BAR, column, copy_menu, label, row
 from ui.style.outcomes import verdict_role, verdict_text
+from ui.style.tables import BarDelegate, Cell, CellModel, Head, table, widths
 
 FIRST = 2
 """Columns before the metrics."""

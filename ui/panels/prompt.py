@@ -6,11 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import SampleRow
-from ui.diff.controls import BAR, column, copy_menu, label, row
-from ui.diff.elided import ElidedLabel
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
+from ui.style.controls import BAR, ElidedLabel, column, copy_menu, label, row
 
 
 class PromptPanel(QWidget):

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from ui.diff.controls import bind, button, column, label, row, to_clipboard
 from ui.panels.provenance import Groups, as_text
+from ui.style.controls import bind, button, column, label, row, to_clipboard
 from ui.style.text_size import TextSize, grown
 from ui.style.theme import SPACE
 

@@ -14,7 +14,6 @@ from core.generation import Role
 from core.kinds import FIRST_KIND, Kind, article, known
 from core.store.rows import ItemRow, SampleRow
 from core.types import Form
-from ui.diff.controls import button, column, label
 from ui.panels.card import CardScroll
 from ui.panels.describe_card import DescribeCard
 from ui.panels.empty import EmptyState
@@ -22,6 +21,7 @@ from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import SampleCard, WritingCard
 from ui.panels.streams import Place, Streams
 from ui.presenters import Node, rebuilt, role_name, trace
+from ui.style.controls import button, column, label
 from ui.style.theme import SPACE
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"

@@ -6,12 +6,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
-from ui.diff.controls import column, row
-from ui.diff.elided import ElidedLabel
-from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
 from ui.presenters import presenter
+from ui.style.controls import ElidedLabel, column, row
+from ui.style.flow import Flow
 from ui.style.region_state import UNFINISHED, goodness
 from ui.style.theme import SPACE
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.figures import Figure, Sentence, Table
 from core.store.rows import RunRow
-from ui.diff.controls import column
 from ui.panels.empty import EmptyState
 from ui.panels.provenance import provenance
 from ui.panels.provenance_view import ProvenanceView
+from ui.style.controls import column
 
 if TYPE_CHECKING:
     from ui.figures.view import FiguresView

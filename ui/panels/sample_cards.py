@@ -6,14 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
 from core.store.rows import ItemRow, SampleRow
-from ui.diff.controls import Margins, column, label, row
-from ui.diff.elided import ElidedLabel
-from ui.figures.flow import Flow
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
 from ui.presenters import Node, describes, judged_by_tests
-from ui.style.breaking import breakable
+from ui.style.controls import ElidedLabel, Margins, breakable, column, label, row
+from ui.style.flow import Flow
 from ui.style.fonts import write_fixed
 from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
 from ui.style.theme import SPACE

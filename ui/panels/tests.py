@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
@@ -9,21 +10,20 @@ from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
 
 from core.metrics.output_match import parted
 from core.store.rows import TestRow, VerdictRow
-from ui.diff.controls import BAR, button, column, copy_menu, row, switch
-from ui.diff.elided import ElidedLabel
-from ui.figures.tables import Cell, CellModel, EndShown, Head, table, widths
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
-from ui.panels.frames import lines_through
 from ui.panels.text_box import TextBox
+from ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, row, switch
 from ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
+from ui.style.tables import Cell, CellModel, EndShown, Head, table, widths
 
 MESSAGE, BEFORE, GAVE = 3, 4, 5
 """Columns."""
 _PASSING = {"passed", "skipped"}
 _ABSENT = "This test left no message."
-
-
+_NATIVE = re.compile(r'File "(?P<path>[^"\n]+)", line (?P<line>\d+)')
+_SHORT = re.compile(r"^(?P<path>[^\s:]+\.pyi?):(?P<line>\d+):", re.MULTILINE)
+"""How tracebacks name a line: Python's own, and those of pytest."""
 _CUT_SHORT = "No test results", "The candidate did not get as far as the end of a test."
 _NO_TESTS = "No tests were run", "The text alone was judged, against the code it should be."
 
@@ -215,6 +215,22 @@ class TestsPanel(QWidget):
     def _message(self) -> str:
         test = self._current()
         return test.message if test else ""
+
+
+def lines_through(message: str, path: str) -> list[int]:
+    """Line numbers in `path` (relative to the project), in the order the traceback names them, each once."""
+    found = sorted(
+        (match.start(), int(match["line"]))
+        for pattern in (_NATIVE, _SHORT)
+        for match in pattern.finditer(message)
+        if _is(match["path"], path)
+    )
+    return list(dict.fromkeys(line for _, line in found))
+
+
+def _is(named: str, path: str) -> bool:
+    """Whether a traceback's path is the project's `path`; in messages of older versions it is absolute."""
+    return bool(path) and (named == path or (named.startswith("/") and named.endswith(f"/{path}")))
 
 
 def _outputs(tests: Sequence[TestRow]) -> dict[str, str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from ui.diff.controls import FOCUS_RING, button, column, label, row, to_clipboard
-from ui.diff.elided import ElidedLabel
+from ui.style.controls import FOCUS_RING, ElidedLabel, button, column, label, row, to_clipboard
 from ui.style.fonts import write_fixed
 from ui.style.theme import SPACE
 

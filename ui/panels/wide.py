@@ -10,13 +10,12 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
 
 from core.store.rows import ItemRow, SampleRow
-from ui.diff.controls import column, label
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek
 from ui.panels.empty import EmptyState
 from ui.presenters import Node, describes, judged_by_tests, trace
-from ui.style.breaking import breakable
+from ui.style.controls import breakable, column, label
 from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
 from ui.style.theme import SPACE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
 from core.kinds import FIRST_KIND, Kind
@@ -13,15 +13,11 @@ from core.store.rows import FileRow
 from ui.project.project_nodes import ListedFile, Node, build, fill
 from ui.style.icons import icon
 from ui.style.region_state import number
+from ui.style.tables import FRACTION, NONE, RIGHT, Index
 from ui.style.theme import current_theme
 
-Index = QModelIndex | QPersistentModelIndex
-NONE = QModelIndex()
-HEAT_ROLE = Qt.ItemDataRole.UserRole + 1
-"""Holds a score 0..1 or None, for the delegate that draws heat."""
 NAME, SCORE, REGIONS = range(3)
 COLUMNS = 3
-_ALIGN = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 
 class ProjectModel(QAbstractItemModel):
@@ -124,7 +120,7 @@ class ProjectModel(QAbstractItemModel):
             place = kind.noun.capitalize() if any(each.name for each in self._listed.values()) else "File"
             return (place, kind.measure(kind.headline).title, kind.nouns.capitalize())[section]
         if role == Qt.ItemDataRole.TextAlignmentRole and section != NAME:
-            return _ALIGN
+            return RIGHT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -134,7 +130,7 @@ class ProjectModel(QAbstractItemModel):
             return _text(node, column, self._kind)
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(node, self._kind)
-        if role == HEAT_ROLE and column == SCORE:
+        if role == FRACTION and column == SCORE:
             value, kind = node.measures.get(self._kind.headline), self._kind
             return None if value is None else kind.measure(kind.headline).goodness(value)
         if role == Qt.ItemDataRole.DecorationRole and column == NAME:
@@ -142,7 +138,7 @@ class ProjectModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.ForegroundRole and (node.note or column == REGIONS):
             return QColor(current_theme().muted)
         if role == Qt.ItemDataRole.TextAlignmentRole and column != NAME:
-            return _ALIGN
+            return RIGHT
         return None
 
 

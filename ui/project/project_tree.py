@@ -9,9 +9,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTreeView, QWidget
 
 from core.store.rows import FileRow
-from ui.project.heat_delegate import HeatDelegate
 from ui.project.project_model import NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile
+from ui.style.tables import HeatDelegate
 from ui.style.text_size import TextSize, grown
 
 WIDTHS = {SCORE: 62, REGIONS: 72}

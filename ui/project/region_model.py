@@ -13,10 +13,9 @@ from PySide6.QtGui import QColor
 from core.kinds import FIRST_KIND, Kind, task
 from core.store.rows import ItemRow
 from ui.presenters import presenter
-from ui.project.listed_rows import RIGHT, Index, ListedRows
-from ui.project.project_model import HEAT_ROLE
 from ui.style.marks import mark_icon
 from ui.style.region_state import ORDER, RegionState, goodness, number, region_state, state_words
+from ui.style.tables import FRACTION, RIGHT, Index, ListedRows
 from ui.style.theme import current_theme
 
 STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
@@ -202,7 +201,7 @@ class RegionModel(ListedRows):
         item, column = self.shown[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
             return _text(item, column)
-        if role == HEAT_ROLE and column == SCORE:
+        if role == FRACTION and column == SCORE:
             return goodness(item)
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
             return self._icons[region_state(item)]

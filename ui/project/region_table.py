@@ -19,8 +19,6 @@ from PySide6.QtWidgets import (
 
 from core.kinds import FIRST_KIND, Kind
 from core.store.rows import ItemRow
-from ui.figures.tables import RowTable
-from ui.project.heat_delegate import HeatDelegate
 from ui.project.region_model import (
     DIFFERENCE,
     FILE,
@@ -34,6 +32,7 @@ from ui.project.region_model import (
     RegionModel,
 )
 from ui.style.region_state import RegionState
+from ui.style.tables import HeatDelegate, RowTable
 from ui.style.text_size import TextSize, grown, growth
 from ui.style.theme import SPACE
 

@@ -5,6 +5,7 @@ The database may be written to by this window's own run or by another process; b
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +18,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.store.rows import FileRow, ItemRow, RunRow, SampleRow
 from ui.background.gateway import Gateway
-from ui.background.library import Library
 from ui.style.region_state import UNFINISHED
 
 if TYPE_CHECKING:
@@ -86,6 +86,30 @@ class Wanted:
         if self.run_id is not None:
             return next((run for run in runs if run.id == self.run_id), None)
         return next((run for run in reversed(runs) if self.root in (None, run.project_root)), None)
+
+
+class Library:
+    """Readers of one database file, by thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the file; it is opened at the first question."""
+        self.path = path
+        self._readers: dict[int, Reader] = {}
+
+    def ask(self, question: Callable[[Reader], T]) -> T:
+        """Answer with this thread's connection. Raises StoreError."""
+        from core.run.results import open_reader  # in the background: the window stands sooner
+
+        thread = threading.get_ident()
+        if thread not in self._readers:
+            self._readers[thread] = open_reader(self.path)
+        return question(self._readers[thread])
+
+    def close_here(self) -> None:
+        """Close this thread's connection."""
+        reader = self._readers.pop(threading.get_ident(), None)
+        if reader is not None:
+            reader.close()
 
 
 def look(

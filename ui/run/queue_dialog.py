@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.diff.controls import bind
 from ui.run.queueing import Queueing
+from ui.style.controls import bind
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 

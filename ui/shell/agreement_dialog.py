@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.analyses.agreement import confusion_table
-from ui.diff.controls import row, to_clipboard
-from ui.figures.tables import ROW
+from ui.style.controls import row, to_clipboard
+from ui.style.tables import ROW
 from ui.style.text_size import TextSize, open_at
 from ui.style.theme import SPACE
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from core.errors import InspectorError, StoreError
-from ui.style.breaking import breakable
+from ui.style.controls import breakable
 from ui.style.fonts import write_fixed
 from ui.style.icons import icon
 from ui.style.theme import SPACE

@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from ui.style.breaking import breakable
+from ui.style.controls import breakable
 from ui.style.theme import SPACE
 
 Choice = tuple[str, Callable[[], object]]

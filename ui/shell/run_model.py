@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Qt
 from core.comparison.words import bounded
 from core.kinds import CONDITIONS, task
 from core.store.rows import NOTHING, RunRow
-from ui.project.listed_rows import Index, ListedRows
 from ui.style.region_state import number
+from ui.style.tables import Index, ListedRows
 
 HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "Score", "Beside it", "Started")
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.store.rows import RunRow
-from ui.diff.controls import bind
-from ui.figures.tables import table, widths
 from ui.shell.fields import level_labels
 from ui.shell.run_model import RESUMABLE, RunModel
+from ui.style.controls import bind
+from ui.style.tables import table, widths
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 
 from core.settings import RunSettings
 from core.settings.setting import described
-from ui.diff.controls import push, row
 from ui.shell.fields import count, form, heading, level_labels
 from ui.shell.remembered import SCALES, Remembered
 from ui.style.appearance import CHOICES
+from ui.style.controls import push, row
 from ui.style.theme import SPACE
 
 _SANDBOX = described(RunSettings)["oracle.sandbox"].about

@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
-from ui.diff.controls import bind, push, row
 from ui.shell.fields import say
+from ui.style.controls import bind, push, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBo
 from core.kinds import Kind
 from ui.background.gateway import Gateway
 from ui.code.view import CodeView
-from ui.diff.controls import column
 from ui.history.panel import HistoryPanel
 from ui.labels.label_queue import QueueKind
 from ui.labels.label_queue_bar import LabelQueueBar
@@ -32,6 +31,7 @@ from ui.shell.section import Section
 from ui.shell.status_line import StatusLine
 from ui.shell.top_bar import TopBar
 from ui.shell.welcome import Welcome
+from ui.style.controls import column
 
 LEFT, ROUND_TRIP = 0.26, 0.31
 """Shares of the window's width; the code has the rest."""

@@ -1,12 +1,22 @@
-"""Making labels, buttons and layouts the same way everywhere."""
+"""Labels, buttons and layouts, made the same way everywhere."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.style.theme import SPACE
 
@@ -23,6 +33,17 @@ FOCUS_RING = (
 )
 """Style of read-only texts; the link colour is the theme's accent."""
 
+LONGEST_WORD = 40
+"""Characters; paths are broken at their slashes anyhow."""
+MARK = "\u200b"
+"""A space of no width, at which Qt may break a line."""
+_ENDLESS = re.compile(rf"([^\s/\\-]{{{LONGEST_WORD}}})(?=\w)")
+
+
+def breakable(text: str) -> str:
+    """A text for a label: words longer than any line may be broken, for one of them makes its whole panel wider."""
+    return _ENDLESS.sub(rf"\1{MARK}", text)
+
 
 def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: bool = False) -> QLabel:
     """A plain-text label of a style sheet role."""
@@ -35,6 +56,36 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: boo
         flag = Qt.TextInteractionFlag
         made.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
     return made
+
+
+class ElidedLabel(QLabel):
+    """One line of plain text that never makes its window wider."""
+
+    def __init__(self, role: str = "", mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> None:
+        """`role` is the style sheet's, `mode` says which end gives way."""
+        super().__init__()
+        self._mode = mode
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        if role:
+            self.setProperty("role", role)
+
+    def setText(self, text: str) -> None:  # noqa: N802
+        """Show another text (as QLabel does)."""
+        super().setText(text)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """No width at all is enough (called by Qt)."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Draw what fits (called by Qt)."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().windowText().color())
+        text = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
+        painter.drawText(self.contentsRect(), self.alignment().value, text)
 
 
 def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True) -> QToolButton:

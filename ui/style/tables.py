@@ -1,4 +1,4 @@
-"""Rows of plain cells as a Qt table model, and cells with a tiny bar under their figure."""
+"""Tables: what flat Qt models have in common, rows of plain cells, our manner of table view, bars and heat in cells."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QPersistentModelIndex, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
 
 from ui.style.text_size import TextSize, grown
 from ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
 ROW, LEAST = 26, 60
 """Pixels of a row, and of a column that takes what room is left, at least."""
 FRACTION = Qt.ItemDataRole.UserRole + 1
-"""Role of a fraction 0..1 that a delegate draws as a bar."""
+"""Role of a fraction 0..1 that a delegate draws as a bar or as heat."""
 HEIGHT, INSET = 3, 8
 """Pixels of such a bar, and beside it."""
 
@@ -52,63 +63,101 @@ class Head:
     tip: str = ""
 
 
-class CellModel(QAbstractTableModel):
+class ListedRows(QAbstractTableModel):
+    """A model says what its cells show.
+
+    Attributes:
+        shown: one entry a row.
+        heads, tips: of each column, its heading and what that means.
+        figures: the column from which on there are figures, aligned right.
+    """
+
+    shown: Sequence[Any] = ()
+    heads: Sequence[str] = ()
+    tips: Sequence[str] = ()
+    figures = 99
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: rows listed."""
+        return 0 if parent.isValid() else len(self.shown)
+
+    def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: columns."""
+        return 0 if parent.isValid() else len(self.heads)
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Qt: headings with what they mean."""
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.heads[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if section >= self.figures else LEFT
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole) and self.tips:
+            return self.tips[section] or None
+        return None
+
+    def say_changed(self) -> None:
+        """Every cell may show something else; rows are as they were."""
+        if self.shown:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self.shown) - 1, len(self.heads) - 1))
+
+
+class CellModel(ListedRows):
     """A table of cells; `key(row)` gives back what the row was made from."""
+
+    shown: Sequence[tuple[Sequence[Cell], int]] = ()
 
     def __init__(self, heads: Sequence[Head]) -> None:
         """Empty until `fill`."""
         super().__init__()
-        self._heads = heads
-        self._rows: list[tuple[Sequence[Cell], int]] = []
+        self._take_heads(heads)
+
+    def _take_heads(self, heads: Sequence[Head]) -> None:
+        self.heads, self.tips = [head.text for head in heads], [head.tip for head in heads]
 
     def fill(self, rows: Sequence[tuple[Sequence[Cell], int]]) -> None:
         """Rows with their keys. Rows that stay keep selection and scroll position; nothing flickers."""
-        old, new = len(self._rows), len(rows)
+        old, new = len(self.shown), len(rows)
         if new > old:
             self.beginInsertRows(QModelIndex(), old, new - 1)
         elif new < old:
             self.beginRemoveRows(QModelIndex(), new, old - 1)
-        self._rows = list(rows)
+        self.shown = list(rows)
         if new > old:
             self.endInsertRows()
         elif new < old:
             self.endRemoveRows()
-        if new:
-            self.dataChanged.emit(self.index(0, 0), self.index(new - 1, len(self._heads) - 1))
+        self.say_changed()
 
     def name_columns(self, heads: Sequence[Head]) -> None:
         """Give the columns, as many as there are, other headings."""
-        self._heads = heads
+        self._take_heads(heads)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(heads) - 1)
 
     def change_columns(self, heads: Sequence[Head]) -> None:
         """Have other columns, and no rows until `fill`."""
         self.beginResetModel()
-        self._heads, self._rows = heads, []
+        self._take_heads(heads)
+        self.shown = []
         self.endResetModel()
 
     def add_column(self, head: Head) -> None:
         """One more column at the end; the rows must be filled again."""
-        self.beginInsertColumns(QModelIndex(), len(self._heads), len(self._heads))
-        self._heads = [*self._heads, head]
-        self._rows = [([*cells, Cell("")], key) for cells, key in self._rows]
+        self.beginInsertColumns(QModelIndex(), len(self.heads), len(self.heads))
+        self.heads, self.tips = [*self.heads, head.text], [*self.tips, head.tip]
+        self.shown = [([*cells, Cell("")], key) for cells, key in self.shown]
         self.endInsertColumns()
 
     def key(self, row: int) -> int:
         """What a row was made from."""
-        return self._rows[row][1]
+        return self.shown[row][1]
 
     def cell(self, index: Index) -> Cell:
         """One cell."""
-        return self._rows[index.row()][0][index.column()]
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
-        """Number of rows (called by Qt)."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: N802, B008
-        """Number of columns (called by Qt)."""
-        return 0 if parent.isValid() else len(self._heads)
+        return self.shown[index.row()][0][index.column()]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a cell shows (called by Qt)."""
@@ -118,23 +167,11 @@ class CellModel(QAbstractTableModel):
         if role == item.BackgroundRole:
             return QColor(cell.ground()) if cell.ground else None
         if role == item.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if cell.end else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
+            return RIGHT if cell.end else LEFT
         if role == item.UserRole:
             return cell.text if cell.order is None else cell.order
         shown = {item.DisplayRole: cell.text, item.ToolTipRole: cell.tip or None, FRACTION: cell.fraction}
         return shown.get(item(role) if role < FRACTION else role)
-
-    def headerData(  # noqa: N802
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """A column's heading (called by Qt)."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        head = self._heads[section]
-        return {Qt.ItemDataRole.DisplayRole: head.text, Qt.ItemDataRole.ToolTipRole: head.tip or None}.get(
-            Qt.ItemDataRole(role)
-        )
 
 
 class RowTable(QTableView):
@@ -209,4 +246,32 @@ class BarDelegate(QStyledItemDelegate):
         bar.setWidth(room.width() * min(1.0, max(0.0, fraction)))
         painter.setBrush(QColor(current_theme().accent))
         painter.drawRoundedRect(bar, 1.5, 1.5)
+        painter.restore()
+
+
+class HeatDelegate(QStyledItemDelegate):
+    """For columns whose cells hold a score 0..1 under FRACTION: colour and figure together."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Qt: the row's own background, then the chip."""
+        self.initStyleOption(option, index)
+        text, value = option.text, index.data(FRACTION)
+        option.text = ""
+        style = option.widget.style() if option.widget else QApplication.style()
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
+        if value is not None and text:
+            self._chip(painter, QRectF(option.rect), text, value)
+
+    def _chip(self, painter: QPainter, cell: QRectF, text: str, value: float) -> None:
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        width = painter.fontMetrics().horizontalAdvance("0.00") + 16
+        chip = QRectF(cell.right() - width - 4, cell.center().y() - 9, width, 18)
+        theme = current_theme()
+        heat = theme.heat(value)
+        painter.setPen(QColor(theme.tint(heat, 0.55)))
+        painter.setBrush(QColor(theme.tint(heat, 0.22)))
+        painter.drawRoundedRect(chip, 4, 4)
+        painter.setPen(QColor(theme.text))
+        painter.drawText(chip, Qt.AlignmentFlag.AlignCenter, text)
         painter.restore()
