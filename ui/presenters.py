@@ -23,6 +23,9 @@ COMMIT = "commit"
 MARK = "^:"
 """As git writes it: `1a2b3c4d5e^:src/a.c` is that file at the commit's parent."""
 
+RECITES_FROM = 0.3
+"""Share of the code repeated verbatim from which a description is marked."""
+
 
 class Diff(Protocol):
     """What shows a comparison of code."""
@@ -316,6 +319,11 @@ def diff_title(task: str, sample: SampleRow, before: SampleRow | None = None) ->
 def describes(sample: SampleRow) -> bool:
     """Whether a sample is words, not code."""
     return sample.form == Form.TEXT
+
+
+def recites(sample: SampleRow) -> bool:
+    """Whether words repeat so much of the code they describe that a pass may be mere copying."""
+    return (sample.recitation or 0.0) >= RECITES_FROM
 
 
 def rebuilt(sample: SampleRow) -> bool:

@@ -18,7 +18,7 @@ from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.shell.runs_dialog import RunsDialog
 from ui.style.appearance import Appearance
-from ui.window.auditing import Scoring
+from ui.window.auditing import scoring
 
 
 @pytest.fixture
@@ -97,11 +97,11 @@ def test_one_run_or_several_are_chosen_in_the_list(window: MainWindow) -> None:
 
 
 def test_scoring_stops_at_once_and_keeps_what_is_done(database: Path) -> None:
-    scoring = Scoring(database, [1, 2])
-    scoring.stop()
-    scoring.start()
-    scoring.join(30)
-    assert not scoring.is_alive() and scoring.problem is None
+    errand = scoring(database, [1, 2])
+    errand.stop()
+    errand.start()
+    errand.join(30)
+    assert not errand.is_alive() and errand.error is None
     assert unscored(database) > 0
 
 

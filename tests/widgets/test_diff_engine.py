@@ -10,8 +10,8 @@ import pytest
 from ui.diff.align import align
 from ui.diff.intraline import marks
 from ui.diff.lines import split
+from ui.diff.pane_lines import PairLines, patch
 from ui.diff.rows import Kind, TextDiff, compare
-from ui.diff.unified import patch, unified
 
 
 def kinds(diff: TextDiff) -> str:
@@ -136,14 +136,8 @@ def test_empty_sides() -> None:
 def test_unified_form_lists_old_lines_before_new_ones() -> None:
     diff = compare("a\nx1\nx2\nb", "a\ny1\ny2\nb")
     assert patch(diff) == " a\n-x1\n-x2\n+y1\n+y2\n b"
-    assert [(line.left, line.right) for line in unified(diff)] == [
-        (0, 0),
-        (1, None),
-        (2, None),
-        (None, 1),
-        (None, 2),
-        (3, 3),
-    ]
+    labels = [line.labels for line in PairLines(diff, (1, 1)).single()]
+    assert labels == [("1", "1"), ("2", ""), ("3", ""), ("", "2"), ("", "3"), ("4", "4")]
 
 
 def long_text(seed: int, lines: int = 10_000) -> list[str]:

@@ -13,7 +13,7 @@ from store_cases import filled
 from waiting import wait_until
 
 from ui.main_window import MainWindow
-from ui.panels.sample_cards import RECITES_FROM
+from ui.presenters import recites
 from ui.project.region_model import SCORE
 from ui.shell.remembered import Remembered
 from ui.shell.settings_dialog import Now, SettingsDialog
@@ -177,7 +177,7 @@ def test_what_a_run_shows_is_found_in_it_and_pointed_at(window: MainWindow) -> N
     selected = window.parts.roundtrip.selected
     shown = next(card.sample for card in window.parts.roundtrip.cards if card.sample.id == selected)
     assert shown.verdict is not None and shown.verdict.outcome == "fail"
-    assert (shown.recitation or 0.0) < RECITES_FROM
+    assert not recites(shown)
 
 
 def test_a_run_without_a_verdict_has_nothing_to_show(window: MainWindow, tmp_path: Path) -> None:

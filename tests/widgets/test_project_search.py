@@ -79,7 +79,7 @@ def test_keys_alone_find_and_go_there(view: tuple[CodeView, SearchDialog]) -> No
     wait_until(lambda: dialog.found.rowCount())
     assert "places in 2 files" in dialog.said.text()
     QTest.keyClick(dialog.words, Qt.Key.Key_Down)
-    hit: Hit = dialog.found.hits[1]
+    hit: Hit = dialog.found.shown[1]
     QTest.keyClick(dialog.words, Qt.Key.Key_Return)
     assert code.path == hit.path
     assert code.editor.textCursor().selectedText() == "subtotal -= discount"

@@ -10,6 +10,7 @@ widget, Qt would destroy it there, and the process could crash.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,7 +19,10 @@ from typing import Any, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from core.errors import Cancelled
+
 T = TypeVar("T")
+Report = Callable[[str, int, int], None]
 
 
 class Stoppable(Protocol):
@@ -32,6 +36,42 @@ class Stoppable(Protocol):
 
     def is_alive(self) -> bool:
         """Whether it still runs."""
+
+
+class Errand(threading.Thread):
+    """Long work in a thread of its own; the window looks at it now and then, and may stop it.
+
+    Attributes:
+        step: what it does, how much is done, of how much.
+        answer: what the work gave; None while it goes on, and where it was stopped or failed.
+        error: what it failed with.
+    """
+
+    def __init__(self, name: str, work: Callable[[Report], Any]) -> None:
+        """Not begun yet. `work` says by its argument how far it is; that raises Cancelled once it is to end."""
+        super().__init__(name=name, daemon=True)
+        self._work, self._stopping = work, threading.Event()
+        self.step = ("", 0, 0)
+        self.answer: Any = None
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        """Called by the thread."""
+        try:
+            self.answer = self._work(self._report)
+        except Cancelled:
+            pass
+        except Exception as error:
+            self.error = error
+
+    def stop(self) -> None:
+        """End soon; what is done is kept."""
+        self._stopping.set()
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        self.step = (stage, done, total)
+        if self._stopping.is_set():
+            raise Cancelled
 
 
 @dataclass(frozen=True, slots=True)

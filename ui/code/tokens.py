@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from pygments.token import Text, Whitespace, _TokenType
 
 from ui.code.source_text import units
-
-if TYPE_CHECKING:
-    from pygments.lexer import Lexer
+from ui.diff.spans import lexer_for
 
 BREATH, REST = 400, 0.001
 """Tokens after which a background thread stands back for so many seconds: else the window's thread waits for its turn
@@ -18,21 +15,6 @@ at every call of Qt."""
 
 TokenSpan = tuple[int, int, _TokenType]
 """Column, length (UTF-16 units), type."""
-
-
-def lexer_for(path: str) -> Lexer:
-    """The lexer of a file by its name; plain text when pygments knows none."""
-    from pygments.lexers import get_lexer_for_filename  # in the background: the window opens sooner
-    from pygments.lexers.python import PythonLexer
-    from pygments.lexers.special import TextLexer
-    from pygments.util import ClassNotFound
-
-    if path.endswith((".py", ".pyi")):
-        return PythonLexer()
-    try:
-        return get_lexer_for_filename(path)
-    except ClassNotFound:
-        return TextLexer()
 
 
 def tokenise(text: str, path: str) -> list[list[TokenSpan]]:

@@ -10,9 +10,9 @@ from core.store.rows import ItemRow
 from core.types import OLD_LINE
 from ui.diff.edit_lines import EditLines
 from ui.diff.frame import DiffFrame
+from ui.diff.pane_lines import patch
 from ui.diff.rows import compare
 from ui.diff.threeway import EditDiff, Made, compare_edit
-from ui.diff.unified import patch
 
 TITLES = ("Old", "New", "Predicted")
 

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from ui.diff.intraline import Marks
 from ui.diff.rows import Cell, Kind, Row, TextDiff
-from ui.diff.unified import UnifiedLine, unified
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +64,37 @@ class PairLines:
 
     def columns(self) -> tuple[list[PaneLine], ...]:
         """Original, reconstruction."""
-        return side_by_side(self.diff, self.first)
+        left = [_cell(row, row.left, 0, self.first[0]) for row in self.diff.rows]
+        return left, [_cell(row, row.right, 1, self.first[1]) for row in self.diff.rows]
 
     def single(self) -> list[PaneLine]:
-        """Old lines of a hunk, then new ones."""
-        return one_column(self.diff, self.first)
+        """Old lines of a hunk, then new ones, with both line numbers."""
+        lines: list[PaneLine] = []
+        done = 0
+        for hunk in self.diff.hunks:
+            rows = self.diff.rows[hunk.start : hunk.end]
+            lines += self._equal(done, hunk.start)
+            lines += [self._alone(row, row.left, 0) for row in rows if row.left]
+            lines += [self._alone(row, row.right, 1) for row in rows if row.right]
+            done = hunk.end
+        return lines + self._equal(done, len(self.diff.rows))
+
+    def _equal(self, start: int, end: int) -> list[PaneLine]:
+        return [
+            PaneLine(Kind.EQUAL, row.left.text, 0, row.left.number, self._labels(row.left, row.right), " ")
+            for row in self.diff.rows[start:end]
+            if row.left and row.right
+        ]
+
+    def _alone(self, row: Row, cell: Cell, side: int) -> PaneLine:
+        """A line that only one text has; one that changed stands there twice, as deleted and as inserted."""
+        labels = self._labels(None, cell) if side else self._labels(cell, None)
+        kind, sign = (Kind.INSERTED, "+") if side else (Kind.DELETED, "-")
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, row.same_tree)
+
+    def _labels(self, left: Cell | None, right: Cell | None) -> tuple[str, str]:
+        first, second = ("" if c is None else str(c.number + n) for c, n in zip((left, right), self.first, strict=True))
+        return first, second
 
     def changes(self) -> list[PaneLine]:
         """The right side's lines, else the left one's."""
@@ -77,16 +102,9 @@ class PairLines:
         return [theirs if theirs.side is not None else ours for ours, theirs in zip(left, right, strict=True)]
 
 
-def side_by_side(diff: TextDiff, first: tuple[int, int]) -> tuple[list[PaneLine], list[PaneLine]]:
-    """Lines of both panes, equally many. `first`: what the first line of either side is numbered."""
-    left = [_cell(row, row.left, 0, first[0]) for row in diff.rows]
-    right = [_cell(row, row.right, 1, first[1]) for row in diff.rows]
-    return left, right
-
-
-def one_column(diff: TextDiff, first: tuple[int, int]) -> list[PaneLine]:
-    """Lines of the unified form, with both line numbers."""
-    return [_unified(line, first) for line in unified(diff)]
+def patch(diff: TextDiff) -> str:
+    """The lines with `+`, `-` and space in front, for the clipboard."""
+    return "\n".join(line.sign + line.text for line in PairLines(diff, (1, 1)).single())
 
 
 def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
@@ -107,14 +125,3 @@ def _sign(row: Row) -> str:
     """What says beside colour what became of a line."""
     signs = {Kind.EQUAL: " ", Kind.CHANGED: "~", Kind.INSERTED: "+", Kind.DELETED: "-"}
     return SAME_TREE_SIGN if row.same_tree else signs[row.kind]
-
-
-def _unified(line: UnifiedLine, first: tuple[int, int]) -> PaneLine:
-    """One line of the unified form."""
-    labels = tuple(
-        "" if number is None else str(number + start)
-        for number, start in zip((line.left, line.right), first, strict=True)
-    )
-    number, side = (line.left, 0) if line.left is not None else (line.right or 0, 1)
-    sign = {Kind.DELETED: "-", Kind.INSERTED: "+"}.get(line.kind, " ")
-    return PaneLine(line.kind, line.text, side, number, labels, sign, line.marks, line.same_tree)

@@ -6,9 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from ui.diff.columns import PAIR, Sides
 from ui.diff.frame import DiffFrame
-from ui.diff.pane_lines import PairLines
+from ui.diff.pane_lines import PairLines, patch
 from ui.diff.rows import Kind, TextDiff, compare
-from ui.diff.unified import patch
 from ui.style.controls import switch
 
 

@@ -9,15 +9,12 @@ from core.store.rows import ItemRow, SampleRow
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
-from ui.presenters import Node, describes, judged_by_tests
+from ui.presenters import Node, describes, judged_by_tests, recites
 from ui.style.controls import ElidedLabel, Margins, breakable, column, label, row
 from ui.style.flow import Flow
 from ui.style.fonts import write_fixed
 from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
 from ui.style.theme import SPACE
-
-RECITES_FROM = 0.3
-"""Share of x repeated verbatim from which a description is marked."""
 
 CARET = "▍"
 INDENT = 20
@@ -168,11 +165,10 @@ def inside(inset: int) -> Margins:
 
 def _recitation(sample: SampleRow) -> tuple[str, str, str]:
     """The warning that a description repeats the code it should describe."""
-    share = sample.recitation
-    if share is None or share < RECITES_FROM:
+    if not recites(sample):
         return "", "", ""
     tip = "This share of the code stands verbatim in the description: a pass may be mere copying."
-    return f"⚠ recites {share:.0%}".replace("%", " %"), "warn", tip
+    return f"⚠ recites {sample.recitation:.0%}".replace("%", " %"), "warn", tip
 
 
 def _ending(sample: SampleRow) -> tuple[str, str, str]:

@@ -15,14 +15,13 @@ from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
-from ui.presenters import diff_title, presenter, scored_against
+from ui.presenters import diff_title, presenter, recites, scored_against
 from ui.style.outcomes import sign
 
 MOST_TESTS = 3
 """Failing tests shown of one reconstruction; the others are counted."""
 MESSAGE_LINES, MESSAGE_CHARACTERS = 12, 2_000
 """Of a failing test's message; a cut is said."""
-RECITES_FROM = 0.3
 NO_WORDS = "(the model answered without a word)"
 UNCOUNTED = frozenset({"infrastructure"})
 """Outcomes that are no fault of the model."""
@@ -70,10 +69,9 @@ def trips(reader: Reader, item: ItemRow) -> list[Trip]:
     for sample in samples:
         if sample.id in words:
             codes = [_code(reader, item, code, by_id) for code in samples if code.parent_id == sample.id]
-            recited = sample.recitation or 0.0
             by = "" if sample.author == "model" else f" (by {sample.author})"
-            recites = f"{recited:.0%}" if recited >= RECITES_FROM else ""
-            made.append(Trip(f"{sample.text or sample.error or NO_WORDS}{by}", recites, codes))
+            recited = f"{sample.recitation:.0%}" if recites(sample) else ""
+            made.append(Trip(f"{sample.text or sample.error or NO_WORDS}{by}", recited, codes))
         elif sample.parent_id not in words:
             title = f"(no description: the {role_title(item.task, sample.role)})"
             if title not in alone:

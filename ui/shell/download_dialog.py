@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -17,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.errors import Cancelled, InspectorError
-from core.models.download import Wanted, download, parse_wanted
+from core.errors import InspectorError
+from core.models.download import download, parse_wanted
 from core.models.memory import gib
-from ui.background.gateway import Gateway
+from ui.background.gateway import Errand, Gateway
 from ui.shell.fields import say
 from ui.style.theme import SPACE
 
@@ -29,34 +28,6 @@ POLL = 100
 STEPS = 1000
 """Of the progress bar, which counts no bytes: they can be more than its numbers hold."""
 WORDS = "Comes from the Hugging Face hub into its own cache, and goes on where an earlier attempt ended."
-
-
-class DownloadThread(threading.Thread):
-    """Downloads; `stage`, `done` and `total` say how far it is, `path` or `error` how it ended."""
-
-    def __init__(self, wanted: Wanted, endpoint: str | None) -> None:
-        """Not begun yet."""
-        super().__init__(name="download", daemon=True)
-        self._wanted, self._endpoint, self._stopped = wanted, endpoint, threading.Event()
-        self.step = ("", 0, 0)
-        self.path: Path | None = None
-        self.error: Exception | None = None
-
-    def run(self) -> None:
-        """Called by the thread."""
-        try:
-            self.path = download(self._wanted, self._report, self._endpoint)
-        except Exception as error:
-            self.error = error
-
-    def stop(self) -> None:
-        """End soon; what has arrived is kept."""
-        self._stopped.set()
-
-    def _report(self, stage: str, done: int, total: int) -> None:
-        self.step = (stage, done, total)
-        if self._stopped.is_set():
-            raise Cancelled
 
 
 class DownloadDialog(QDialog):
@@ -72,7 +43,7 @@ class DownloadDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Download a model")
         self._gateway, self._endpoint = gateway, endpoint
-        self._thread: DownloadThread | None = None
+        self._thread: Errand | None = None
         self.path: Path | None = None
         self.name, self.bar, self.said = QLineEdit(), QProgressBar(), QLabel(WORDS)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -111,7 +82,7 @@ class DownloadDialog(QDialog):
         except InspectorError as error:
             self._fail(error)
             return
-        self._thread = DownloadThread(wanted, self._endpoint)
+        self._thread = Errand("download", lambda report: download(wanted, report, self._endpoint))
         self._gateway.own(self._thread)
         self._thread.start()
         self._timer.start()
@@ -130,8 +101,8 @@ class DownloadDialog(QDialog):
         self._timer.stop()
         self._thread = None
         self._work(False)
-        if thread.path is not None:
-            self.path = thread.path
+        if thread.answer is not None:
+            self.path = thread.answer
             self.accept()
         elif thread.error is not None:
             self._fail(thread.error)

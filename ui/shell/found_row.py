@@ -2,15 +2,47 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from ui.style.theme import current_theme
 
 Index = QModelIndex | QPersistentModelIndex
+NONE = QModelIndex()
+ENTRY = Qt.ItemDataRole.UserRole
 BETWEEN, MARK = 16, 3
 """Pixels between the two parts, and of the bar that marks the chosen row."""
+
+
+class Found(QAbstractListModel):
+    """What was found, an entry a row; `words` says the text of one."""
+
+    def __init__(self, words: Callable[[Any], str], parent: QObject) -> None:
+        """Nothing found yet."""
+        super().__init__(parent)
+        self._words = words
+        self.shown: Sequence[Any] = ()
+
+    def show(self, found: Sequence[Any]) -> None:
+        """List other entries."""
+        self.beginResetModel()
+        self.shown = found
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
+        """Qt: entries listed."""
+        return 0 if parent.isValid() else len(self.shown)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt: its words, or the entry itself."""
+        entry = self.shown[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._words(entry)
+        return entry if role == ENTRY else None
 
 
 class FoundRow(QStyledItemDelegate):
@@ -24,8 +56,8 @@ class FoundRow(QStyledItemDelegate):
     height, inset = 28, 12
     detail_share, detail_end = 0.5, Qt.TextElideMode.ElideRight
 
-    def detail(self, index: Index) -> str:
-        """What stands at the right."""
+    def detail(self, entry: Any) -> str:
+        """What stands at the right of an entry."""
         raise NotImplementedError
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
@@ -46,7 +78,9 @@ class FoundRow(QStyledItemDelegate):
         if chosen:
             painter.fillRect(QRect(option.rect.topLeft(), QSize(MARK, option.rect.height())), QColor(theme.accent))
         room, metrics = option.rect.adjusted(self.inset, 0, -self.inset, 0), painter.fontMetrics()
-        detail = metrics.elidedText(self.detail(index), self.detail_end, int(room.width() * self.detail_share))
+        detail = metrics.elidedText(
+            self.detail(index.data(ENTRY)), self.detail_end, int(room.width() * self.detail_share)
+        )
         painter.setPen(QColor(theme.muted))
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, detail)
         room.setRight(room.right() - metrics.horizontalAdvance(detail) - BETWEEN)

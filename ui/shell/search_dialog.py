@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
@@ -22,38 +21,18 @@ from core.kinds import counted
 from core.types import SourceFile
 from ui.background.gateway import Gateway
 from ui.code.project_search import Hit, Hits, search
-from ui.shell.found_row import FoundRow, Index, step_in
+from ui.shell.found_row import ENTRY, Found, FoundRow, Index, step_in
 from ui.style.fonts import fixed_font
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE, current_theme
 
-NONE = QModelIndex()
 KEY = "project search"
 REST = 120
 """Milliseconds without a key until the search begins."""
-HIT = Qt.ItemDataRole.UserRole
 
 
-class _Found(QAbstractListModel):
-    """The places found; the view asks only for those it shows."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.hits: Sequence[Hit] = ()
-
-    def show(self, hits: Sequence[Hit]) -> None:
-        self.beginResetModel()
-        self.hits = hits
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        return 0 if parent.isValid() else len(self.hits)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        hit = self.hits[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return f"{hit.path}:{hit.line + 1} {hit.shown}"
-        return hit if role == HIT else None
+def _words(hit: Hit) -> str:
+    return f"{hit.path}:{hit.line + 1} {hit.shown}"
 
 
 class _Row(FoundRow):
@@ -66,12 +45,11 @@ class _Row(FoundRow):
         super().__init__(parent)
         self._font = fixed_font(9)
 
-    def detail(self, index: Index) -> str:
-        hit: Hit = index.data(HIT)
+    def detail(self, hit: Hit) -> str:
         return f"{hit.path}:{hit.line + 1}"
 
     def draw_title(self, painter: QPainter, room: QRect, index: Index) -> None:
-        hit: Hit = index.data(HIT)
+        hit: Hit = index.data(ENTRY)
         painter.setFont(self._font)
         painter.setClipRect(room)
         metrics = painter.fontMetrics()
@@ -94,7 +72,7 @@ class SearchDialog(QDialog):
         self._gateway, self._files = gateway, files
         self._stop = threading.Event()
         self.words, self.said, self.list = QLineEdit(), QLabel(), QListView()
-        self.found = _Found(self)
+        self.found = Found(_words, self)
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self._search)
         self._build()
@@ -169,4 +147,4 @@ class SearchDialog(QDialog):
 
     def _go(self, index: Index) -> None:
         if index.isValid():
-            self.hit_chosen.emit(index.data(HIT))
+            self.hit_chosen.emit(index.data(ENTRY))

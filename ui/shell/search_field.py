@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -15,15 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.shell.found_row import FoundRow, Index, step_in
+from ui.shell.found_row import Found, FoundRow, Index, step_in
 from ui.style.icons import icon
 from ui.style.theme import SPACE
 
 MOST = 12
 """Entries shown at a time."""
 ICON = 16
-DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
-NONE = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,31 +38,11 @@ class Target:
 Find = Callable[[str], list[Target]]
 
 
-class _Targets(QAbstractListModel):
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.shown: list[Target] = []
-
-    def show(self, targets: list[Target]) -> None:
-        self.beginResetModel()
-        self.shown = targets
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
-        return 0 if parent.isValid() else len(self.shown)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> str | None:
-        target = self.shown[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return target.title
-        return (target.detail or target.kind) if role == DETAIL_ROLE else None
-
-
 class _Row(FoundRow):
-    """Title at the left, kind at the right."""
+    """Title at the left, detail or kind at the right."""
 
-    def detail(self, index: Index) -> str:
-        return str(index.data(DETAIL_ROLE))
+    def detail(self, target: Target) -> str:
+        return target.detail or target.kind
 
 
 class SearchField(QLineEdit):
@@ -80,7 +59,7 @@ class SearchField(QLineEdit):
         self.popup = QFrame(self, Qt.WindowType.ToolTip)
         self.popup.setProperty("role", "popup")
         self.list = QListView(self.popup)
-        self._model, self._rows = _Targets(self), _Row(self)
+        self._model, self._rows = Found(attrgetter("title"), self), _Row(self)
         self._icon = icon("search", "muted")
         self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
         self._build()

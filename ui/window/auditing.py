@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.errors import Cancelled, InspectorError, UserError
-from ui.background.gateway import Gateway
+from core.errors import InspectorError, UserError
+from ui.background.gateway import Errand, Gateway, Report
 from ui.reading.inspection import COMPARISON, Inspection, Overview
 from ui.shell.notices import NoticeText
 from ui.window.browsing import Browsing
@@ -29,38 +28,18 @@ LOOKS = 10
 """Ticks between two readings of the figures while samples are being scored."""
 
 
-class Scoring(threading.Thread):
+def scoring(database: Path, run_ids: Sequence[int]) -> Errand:
     """Scores the samples of runs; a writer of its own, like a run."""
 
-    def __init__(self, database: Path, run_ids: Sequence[int]) -> None:
-        """Nothing has begun."""
-        super().__init__(name="scoring", daemon=True)
-        self._database, self._runs = database, tuple(run_ids)
-        self._stopping = threading.Event()
-        self.progress = 0, 0
-        self.problem: Exception | None = None
-
-    def run(self) -> None:
-        """Until all is scored, or `stop`."""
+    def score(report: Report) -> None:
         from core.run.results import open_store
+
         from core.run.scoring import score_runs
 
-        try:
-            with open_store(self._database) as store:
-                score_runs(store, self._runs, self._report)
-        except Cancelled:
-            pass
-        except Exception as error:
-            self.problem = error
+        with open_store(database) as store:
+            score_runs(store, run_ids, report)
 
-    def stop(self) -> None:
-        """End with the samples at work; what is scored stays."""
-        self._stopping.set()
-
-    def _report(self, stage: str, done: int, total: int) -> None:
-        self.progress = done, total
-        if self._stopping.is_set():
-            raise Cancelled
+    return Errand("scoring", score)
 
 
 class Auditing(QObject):
@@ -83,7 +62,7 @@ class Auditing(QObject):
         self._runs: tuple[int, ...] = ()
         self._chosen: dict[str, str] = {}
         self._page: AuditPage | None = None
-        self._scoring: Scoring | None = None
+        self._scoring: Errand | None = None
         self._open = False
         self._ticks = 0
         self._tick = QTimer(self, interval=TICK)
@@ -148,7 +127,7 @@ class Auditing(QObject):
         database = self._inspection.database
         if database is None or self._scoring is not None:
             return
-        self._scoring = Scoring(database, self._runs)
+        self._scoring = scoring(database, self._runs)
         self._gateway.own(self._scoring)
         self._scoring.start()
         self._ticks = 0
@@ -161,20 +140,20 @@ class Auditing(QObject):
             self._scoring.stop()
 
     def _look(self) -> None:
-        scoring = self._scoring
-        if scoring is None:
+        errand = self._scoring
+        if errand is None:
             return
         self._ticks += 1
-        if scoring.is_alive():
-            self.page.show_progress(scoring.progress)
+        if errand.is_alive():
+            self.page.show_progress(errand.step[1:])
             if self._open and self._ticks % LOOKS == 0:
                 self._ask()
             return
         self._tick.stop()
         self._scoring = None
         self.page.show_progress(None)
-        if scoring.problem is not None:
-            self._parts.notices.report(scoring.problem)
+        if errand.error is not None:
+            self._parts.notices.report(errand.error)
         if self._open:
             self._ask()
 

@@ -17,8 +17,7 @@ from core.comparison.words import bounded
 from core.kinds import counted, noun, task
 from core.store.rows import ItemRow, RunRow, SampleRow
 from core.types import Form, Outcome
-from ui.panels.sample_cards import RECITES_FROM
-from ui.presenters import presenter
+from ui.presenters import presenter, recites
 from ui.reading.inspection import Inspection
 from ui.shell.notices import NoticeText
 from ui.shell.tour import Step
@@ -104,15 +103,11 @@ def _baseline(item: ItemRow) -> float:
 def _codes(reader: Reader, item: ItemRow, *, passing: bool) -> Iterator[SampleRow]:
     """Judged code from descriptions of the model's own that do not recite the original."""
     samples = reader.samples(item.id)
-    words = {s.id for s in samples if s.form == Form.TEXT and s.author == "model" and not _recites(s)}
+    words = {s.id for s in samples if s.form == Form.TEXT and s.author == "model" and not recites(s)}
     wanted = Outcome.PASS if passing else Outcome.FAIL
     for sample in samples:
         if sample.parent_id in words and sample.verdict is not None and sample.verdict.outcome == wanted:
             yield sample
-
-
-def _recites(sample: SampleRow) -> bool:
-    return (sample.recitation or 0.0) >= RECITES_FROM
 
 
 def _place(item: ItemRow) -> str:
