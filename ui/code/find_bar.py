@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
+from ui.style.controls import BAR, button, label, row
 from ui.style.icons import icon
 from ui.style.theme import SPACE
 
@@ -23,29 +24,16 @@ class FindBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.words = QLineEdit(placeholderText="Find in file")
         self.words.setAccessibleName("Find in file")
-        self.found = QLabel()
-        self.found.setProperty("role", "caption")
-        self._buttons = {name: QToolButton() for name in ("previous", "next", "close")}
-        self._build()
-        self.hide()
-
-    def _build(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE // 2)
-        row.setSpacing(SPACE // 2)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.found)
-        tips = {"previous": "Previous match (Shift-Enter)", "next": "Next match (Enter)", "close": "Close (Escape)"}
-        for name, button in self._buttons.items():
-            button.setIcon(icon(name))
-            button.setProperty("role", "flat")
-            button.setToolTip(tips[name])
-            button.setAccessibleName(tips[name])
-            row.addWidget(button)
-        self._buttons["previous"].clicked.connect(lambda: self.seek(back=True))
-        self._buttons["next"].clicked.connect(lambda: self.seek())
-        self._buttons["close"].clicked.connect(self.close_bar)
+        self.found = label(role="caption")
+        previous = button("", "Previous match (Shift-Enter)", lambda: self.seek(back=True))
+        onward = button("", "Next match (Enter)", self.seek)
+        close = button("", "Close (Escape)", self.close_bar)
+        for each, name in ((previous, "previous"), (onward, "next"), (close, "close")):
+            each.setIcon(icon(name))
+        parts = (self.words, self.found, previous, onward, close)
+        row(*parts, margins=BAR, spacing=SPACE // 2, owner=self, grows=self.words)
         self.words.textEdited.connect(lambda: self.seek(from_here=True))
+        self.hide()
 
     def open_bar(self) -> None:
         """Show the bar with what is selected in the editor."""

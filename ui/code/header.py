@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from html import escape
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from core.kinds import counted
 from ui.code.blocks import Placed
+from ui.style.controls import button, label, row, switch
 from ui.style.icons import icon
 from ui.style.theme import SPACE
 
@@ -44,11 +44,6 @@ class PathLabel(QLabel):
         self.setText(f"{escape(head)}{slash}<b>{escape(name)}</b>" if self._path else "")
 
 
-BUTTONS = (
-    ("previous", "Previous region or edit", -1, False),
-    ("next", "Next region or edit", 1, False),
-)
-
 CANDIDATES = "Candidates"
 ROOMY, NARROW = 600, 480
 """Pixels from which there is room for more than the name and the buttons, and for buttons that the menu has too."""
@@ -67,43 +62,20 @@ class CodeHeader(QWidget):
         super().__init__(parent)
         self.setProperty("role", "header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title, self.about = PathLabel(), QLabel()
-        self.about.setProperty("role", "caption")
-        self.candidates, self.dropped = QToolButton(), QToolButton()
-        self.candidates.setCheckable(True)
-        self.dropped.setCheckable(True)
-        self.failure = QToolButton()
-        self._offers_candidates, self._has_failure = True, False
-        self.previous, self.next = self._arrows = [QToolButton() for _ in BUTTONS]
-        self._build()
-
-    def _build(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2)
-        row.setSpacing(SPACE // 2)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.about)
-        self._button(self.candidates, CANDIDATES, "Show what the run could have drawn, and why it did not")
+        self.title, self.about = PathLabel(), label(role="caption")
+        self.candidates = switch(CANDIDATES, "Show what the run could have drawn, and why it did not")
+        self.dropped = switch("Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
         self.candidates.toggled.connect(self.candidates_toggled)
-        self._button(self.dropped, "Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
-        self._button(self.failure, "Next failure", "Next failure")
         self.dropped.toggled.connect(self.dropped_toggled)
-        self.failure.clicked.connect(lambda: self.go_asked.emit(1, True))
-        for button, (name, tip, step, failing) in zip(self._arrows, BUTTONS, strict=True):
-            self._button(button, "", tip)
-            button.setIcon(icon(name))
-            button.clicked.connect(partial(self._ask, step, failing))
-        for button in (self.candidates, self.dropped, self.failure, *self._arrows):
-            row.addWidget(button)
-
-    def _ask(self, step: int, failing: bool, checked: bool = False) -> None:
-        self.go_asked.emit(step, failing)
-
-    def _button(self, button: QToolButton, text: str, tip: str) -> None:
-        button.setProperty("role", "flat")
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
+        self.failure = button("Next failure", "Next failure", lambda: self.go_asked.emit(1, True))
+        self.previous = button("", "Previous region or edit", lambda: self.go_asked.emit(-1, False))
+        self.next = button("", "Next region or edit", lambda: self.go_asked.emit(1, False))
+        self.previous.setIcon(icon("previous"))
+        self.next.setIcon(icon("next"))
+        self._offers_candidates, self._has_failure = True, False
+        buttons = (self.candidates, self.dropped, self.failure, self.previous, self.next)
+        margins = SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2
+        row(self.title, self.about, *buttons, margins=margins, spacing=SPACE // 2, owner=self, grows=self.title)
 
     @property
     def shows_dropped(self) -> bool:

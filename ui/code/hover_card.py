@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from core.kinds import CONDITIONS, counted, task
 from ui.code.blocks import Block
+from ui.style.controls import column
 from ui.style.fonts import interface_font
 from ui.style.region_state import number, state_words
 from ui.style.theme import SPACE
@@ -26,11 +27,8 @@ class HoverCard(QFrame):
         self.title, self.scores, self.more = QLabel(), QLabel(), QLabel()
         self.setFont(interface_font())
         self.more.setProperty("role", "muted")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE)
-        column.setSpacing(SPACE // 2)
-        for label in (self.title, self.scores, self.more):
-            column.addWidget(label)
+        margins = SPACE + 4, SPACE, SPACE + 4, SPACE
+        column(self.title, self.scores, self.more, margins=margins, spacing=SPACE // 2, owner=self)
         self.hide()
 
     def open_words(self, title: str, words: str, place: QRect) -> None:
@@ -60,13 +58,13 @@ class HoverCard(QFrame):
         self._open_near(region)
 
     def _open_near(self, place: QRect) -> None:
-        column, room = self.layout(), self._room.width() - 2 * SPACE
-        if column is not None:
+        layout, room = self.layout(), self._room.width() - 2 * SPACE
+        if layout is not None:
             self.more.setWordWrap(False)
-            column.activate()
-            wide = column.sizeHint()
+            layout.activate()
+            wide = layout.sizeHint()
             self.more.setWordWrap(wide.width() > room)
-            high = column.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
+            high = layout.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
             self.setFixedSize(min(wide.width(), room), high)
         self._stand_near(place)
         self.show()

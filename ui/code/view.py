@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
 from core.types import Codebase, SourceFile
@@ -23,7 +23,7 @@ from ui.code.probe_bar import ProbeBar
 from ui.code.selecting import Selecting
 from ui.code.source_text import SourceText
 from ui.code.tokens import TokenSpan, tokenise
-from ui.style.controls import bind
+from ui.style.controls import bind, column
 from ui.style.region_state import region_state
 
 STEPS = (
@@ -66,13 +66,7 @@ class CodeView(QWidget):
         self._connect()
 
     def _lay_out(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.header)
-        column.addWidget(self.probe_bar)
-        column.addWidget(self.editor, 1)
-        column.addWidget(self.find_bar)
+        column(self.header, self.probe_bar, self.editor, self.find_bar, owner=self, grows=self.editor)
         self.setFocusProxy(self.editor)
 
     def _connect(self) -> None:

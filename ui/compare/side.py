@@ -44,8 +44,7 @@ class TraceSide(QWidget):
         for part in (self.roundtrip, self.diff):
             body.addWidget(part)
         body.setSizes([450, 300])
-        head = row(self.title, self.show_there, margins=(SPACE + 4, SPACE // 2, SPACE, SPACE // 2))
-        head.setStretch(0, 1)
+        head = row(self.title, self.show_there, margins=(SPACE + 4, SPACE // 2, SPACE, SPACE // 2), grows=self.title)
         column(head, body, owner=self)
 
     def show_item(self, run: RunRow, item: ItemRow, passing: bool | None = None) -> None:

@@ -46,8 +46,7 @@ class Traces(QWidget):
             both.setStretchFactor(both.count() - 1, 1)
         self.sides[0].left_for.connect(lambda item: self._leave(0, item))
         self.sides[1].left_for.connect(lambda item: self._leave(1, item))
-        head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR)
-        head.setStretch(1, 1)
+        head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR, grows=self.title)
         column(head, both, owner=self)
 
     @property

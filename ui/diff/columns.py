@@ -125,17 +125,14 @@ class Columns(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._sides)
         self._stack.addWidget(self._whole)
-        panes = row(self._stack, self.map, spacing=0)
-        panes.setStretch(0, 1)
+        panes = row(self._stack, self.map, spacing=0, grows=self._stack)
         if len(self.sides) == len(PAIR):
             self._sides.insertWidget(1, self._middle)
             self._sides.setSizes([400, 200, 400])
             self.setLayout(panes)
         else:
             self.description.document().documentLayout().documentSizeChanged.connect(self._fit_strip)
-            whole = column(self._middle, panes, owner=self)
-            whole.setStretch(0, 0)
-            whole.setStretch(1, 1)
+            column(self._middle, panes, owner=self, grows=panes)
 
     def _fit_strip(self) -> None:
         """A description above the panes takes no more height than its lines, and scrolls past the strip's."""

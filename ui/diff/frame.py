@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from ui.diff.columns import Columns
 from ui.diff.pane_lines import Lines
-from ui.style.controls import BAR, ElidedLabel, bind, button, column, copy_menu, label, row, switch
+from ui.style.controls import BAR, ElidedLabel, bind, button, column, copy_menu, embolden, label, row, switch
 from ui.style.icons import icon
 from ui.style.theme import SPACE
 
@@ -36,9 +36,7 @@ class DiffFrame(QWidget):
         self._first_line = 1
         self.columns = Columns(self, titles)
         self.title, self.summary = ElidedLabel(), ElidedLabel("muted")
-        font = self.title.font()
-        font.setBold(True)
-        self.title.setFont(font)
+        embolden(self.title)
         self.title.setContentsMargins(0, 0, SPACE, 0)
         self.note = label(role="warn", wrap=True)
         self._make_controls(described)

@@ -58,8 +58,7 @@ class HistoryPanel(QWidget):
         header.setSectionResizeMode(SUBJECT, QHeaderView.ResizeMode.Stretch)
         self.words.setMaximumWidth(360)
         self._bar = QWidget()
-        self._bar.setLayout(row(self.words, self.sampled, self.count, None, margins=BAR))
-        self._bar.layout().setStretch(0, 1)  # type: ignore[union-attr]
+        row(self.words, self.sampled, self.count, None, margins=BAR, owner=self._bar, grows=self.words)
         column(self._bar, self.empty, self.table, owner=self)
         self._turn(False)
 

@@ -10,13 +10,11 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
     QTreeWidget,
     QTreeWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +22,7 @@ from core.errors import UserError
 from ui.keys.keymap import Binding, KeyMap
 from ui.shell.fields import say
 from ui.shell.key_field import KeyField
-from ui.style.controls import bind, push
+from ui.style.controls import PAGE, bind, column, push, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
@@ -95,20 +93,10 @@ class KeysDialog(QDialog):
     def _lay_out(self) -> None:
         self.said.setWordWrap(True)
         self.said.setMinimumHeight(self.said.fontMetrics().lineSpacing() * 2)
-        buttons = QHBoxLayout()
-        for each in (self.change, self.add, self.clear, self.reset):
-            buttons.addWidget(each)
-        buttons.addStretch(1)
-        for each in (self.reset_all, self.close_button):
-            buttons.addWidget(each)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
-        column.setSpacing(SPACE)
-        column.addWidget(self.words)
-        column.addWidget(self.list, 1)
-        column.addWidget(self.field)
-        column.addWidget(self.said)
-        column.addLayout(buttons)
+        changes = (self.change, self.add, self.clear, self.reset)
+        foot = row(*changes, None, self.reset_all, self.close_button, spacing=SPACE // 2)
+        parts = (self.words, self.list, self.field, self.said, foot)
+        column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 760, 620)
 
     # ---- the list

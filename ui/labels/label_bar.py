@@ -10,7 +10,7 @@ from core.store.rows import SampleRow
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.panels.badge import Badge
 from ui.presenters import describes
-from ui.style.controls import BAR, ElidedLabel, button, row
+from ui.style.controls import BAR, ElidedLabel, button, embolden, row
 from ui.style.outcomes import verdict_role, verdict_text
 from ui.style.theme import SPACE
 
@@ -24,9 +24,7 @@ class LabelBar(QWidget):
         """Empty until `show_sample`."""
         super().__init__()
         self.name, self.badge = ElidedLabel(), Badge()
-        font = self.name.font()
-        font.setBold(True)
-        self.name.setFont(font)
+        embolden(self.name)
         self.about, self.progress = ElidedLabel("muted"), ElidedLabel("muted")
         self.skip = button("Skip", "Go on without a label", skip)
         self.back = button("Back", "Go to the sample before", back)
@@ -34,7 +32,7 @@ class LabelBar(QWidget):
         self.help = button("Keys  ?", "Show or hide all keys (?)", keys)
         steps = (self.back, self.skip, self.undo, self.help)
         parts = (self.name, self.badge, self.about, self.progress)
-        row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self).setStretch(2, 1)
+        row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self, grows=self.about)
 
     def show_sample(self, sample: SampleRow, name: str, about: str, *, blind: bool) -> None:
         """Name a sample and its verdict; `blind` leaves the verdict out."""

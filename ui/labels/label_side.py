@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCompleter, QGridLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QGridLayout, QLineEdit, QWidget
 
 from core.taxonomy import ErrorMode
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.labels.mode_button import ModeButton
-from ui.style.controls import label, row, switch
+from ui.style.controls import column, embolden, label, row, switch
 from ui.style.theme import SPACE
 
 
@@ -27,7 +27,7 @@ class KeysHelp(QWidget):
         grid.setHorizontalSpacing(SPACE * 2)
         grid.setVerticalSpacing(2)
         for place, (key, what) in enumerate(self._lines):
-            _embolden(key)
+            embolden(key)
             grid.addWidget(key, place, 0)
             grid.addWidget(what, place, 1)
         grid.setColumnStretch(1, 1)
@@ -60,12 +60,6 @@ def _span(actions: LabelActions) -> str:
     return f"1 – {len(keys)}" if in_a_row and len(keys) > 1 else " ".join(keys)
 
 
-def _embolden(text: QLabel) -> None:
-    font = text.font()
-    font.setBold(True)
-    text.setFont(font)
-
-
 class LabelSide(QWidget):
     """Shows and asks; what a button means is up to the panel."""
 
@@ -89,23 +83,14 @@ class LabelSide(QWidget):
         self.history = label(role="muted", wrap=True, selectable=True)
         self.history.setAccessibleName("Labels of this sample")
         self.keys = KeysHelp(actions)
-        self._modes = QVBoxLayout()
-        self._modes.setSpacing(3)
+        self._modes = column(spacing=3)
         self._lay_out()
 
     def _lay_out(self) -> None:
         switches = row(self.advance, self.others, self.large, self.blind, None)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
-        whole.setSpacing(3)
-        whole.addLayout(self._modes)
-        whole.addWidget(self.note)
-        whole.addWidget(self.annotator)
-        whole.addWidget(self.unconfirmed)
-        whole.addLayout(switches)
-        whole.addWidget(self.history)
-        whole.addWidget(self.keys)
-        whole.addStretch(1)
+        fields = (self.note, self.annotator, self.unconfirmed)
+        margins = SPACE, SPACE // 2, SPACE, SPACE
+        column(self._modes, *fields, switches, self.history, self.keys, None, margins=margins, spacing=3, owner=self)
 
     def offer(self, slots: Mapping[int, ErrorMode]) -> None:
         """Offer these modes, by slot."""

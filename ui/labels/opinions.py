@@ -9,7 +9,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from ui.style.controls import button, column, label, row
+from ui.style.controls import button, column, embolden, label, row
 from ui.style.theme import SPACE
 
 ACROSS = 4
@@ -66,9 +66,7 @@ class OpinionCard(QFrame):
         self.setProperty("role", "card")
         self.annotator, self.made_at = label(role="muted"), label(role="caption")
         self.mode, self.note = label(wrap=True, selectable=True), label(role="muted", wrap=True, selectable=True)
-        font = self.mode.font()
-        font.setBold(True)
-        self.mode.setFont(font)
+        embolden(self.mode)
         self.accept = button("", "Decide as this annotator says", accept, flat=False)
         head = row(self.annotator, self.made_at, None, self.accept)
         column(head, self.mode, self.note, margins=(SPACE, SPACE // 2, SPACE // 2, SPACE), spacing=2, owner=self)

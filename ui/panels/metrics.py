@@ -56,8 +56,7 @@ class MetricsPanel(QWidget):
         self._legend = label(role="caption", wrap=True)
         copy = copy_menu("Copy the scores", [("As a table", self.as_text)])
         self._head = QWidget()
-        self._head.setLayout(row(self._legend, copy, margins=BAR))
-        self._head.layout().setStretch(0, 1)  # type: ignore[union-attr]
+        row(self._legend, copy, margins=BAR, owner=self._head, grows=self._legend)
         column(self._head, self._empty, self.table, owner=self)
 
     def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:

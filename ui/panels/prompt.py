@@ -9,7 +9,7 @@ from core.store.rows import SampleRow
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
-from ui.style.controls import BAR, ElidedLabel, column, copy_menu, label, row
+from ui.style.controls import BAR, ElidedLabel, column, copy_menu, embolden, label, row
 
 
 class PromptPanel(QWidget):
@@ -36,11 +36,9 @@ class PromptPanel(QWidget):
         for part in (self.prompt, self.raw, self.extracted):
             self._body.addWidget(part)
         self._body.setSizes([460, 300, 300])
-        font = self.name.font()
-        font.setBold(True)
-        self.name.setFont(font)
+        embolden(self.name)
         self._head = QWidget()
-        self._head.setLayout(row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR))
+        row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR, owner=self._head)
         column(self._head, self._empty, self._body, owner=self)
 
     def set_sample(self, sample: SampleRow | None, prompt: str, name: str = "") -> None:

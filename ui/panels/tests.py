@@ -81,8 +81,6 @@ class TestsPanel(QWidget):
         self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
 
     def _lay_out(self) -> None:
-        bar = row(self.badge, self.detail, self.jump, self.search, self.parting, self.failing, self.copy, margins=BAR)
-        bar.setStretch(1, 1)
         self._body = QSplitter(Qt.Orientation.Horizontal)
         self._body.setChildrenCollapsible(False)
         texts = QSplitter(Qt.Orientation.Vertical)
@@ -96,7 +94,8 @@ class TestsPanel(QWidget):
         self._body.addWidget(texts)
         self._body.setSizes([600, 400])
         self._head = QWidget()
-        self._head.setLayout(bar)
+        parts = (self.badge, self.detail, self.jump, self.search, self.parting, self.failing, self.copy)
+        row(*parts, margins=BAR, owner=self._head, grows=self.detail)
         column(self._head, self._empty, self._body, owner=self)
 
     def set_verdict(

@@ -9,11 +9,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,6 +29,7 @@ from ui.project.region_model import (
     RegionFilter,
     RegionModel,
 )
+from ui.style.controls import column, row
 from ui.style.region_state import RegionState
 from ui.style.tables import HeatDelegate, RowTable
 from ui.style.text_size import TextSize, grown, growth
@@ -164,22 +163,16 @@ class RegionTable(QWidget):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(28)
-        for column, width in WIDTHS.items():
-            header.resizeSection(column, grown(self.table, width))
+        for section, width in WIDTHS.items():
+            header.resizeSection(section, grown(self.table, width))
         header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(False)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE, SPACE // 2, SPACE, SPACE)
-        row.setSpacing(SPACE // 2)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.states)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(self.table, 1)
+        head = row(
+            self.words, self.states, margins=(SPACE, SPACE // 2, SPACE, SPACE), spacing=SPACE // 2, grows=self.words
+        )
+        column(head, self.table, owner=self)
 
     def _apply_filter(self) -> None:
         name, states = STATES[self.states.currentIndex()]

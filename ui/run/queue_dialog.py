@@ -5,17 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from ui.run.queueing import Queueing
-from ui.style.controls import bind
+from ui.style.controls import PAGE, bind, column, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
@@ -62,18 +60,8 @@ class QueueDialog(QDialog):
     def _lay_out(self) -> None:
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
-        buttons = QHBoxLayout()
-        for button in (self.earlier, self.later, self.remove):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        buttons.addWidget(self.hold)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
-        column.setSpacing(SPACE)
-        column.addWidget(self.said)
-        column.addWidget(self.list, 1)
-        column.addLayout(buttons)
+        foot = row(self.earlier, self.later, self.remove, None, close, self.hold, spacing=SPACE // 2)
+        column(self.said, self.list, foot, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 760, 380)
 
     def _chosen(self) -> int | None:

@@ -14,12 +14,11 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.analyses.agreement import confusion_table
-from ui.style.controls import row, to_clipboard
+from ui.style.controls import PAGE, column, row, to_clipboard
 from ui.style.tables import ROW
 from ui.style.text_size import TextSize, open_at
 from ui.style.theme import SPACE
@@ -64,15 +63,11 @@ class AgreementDialog(QDialog):
         self.copy.clicked.connect(lambda: to_clipboard(self.as_text()))
         self.copy.setEnabled(False)
         close.clicked.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
-        column.setSpacing(SPACE)
-        tables = (self.modes, self.pairs, self.confusion)
-        for part in (self.head, self.counts, self.modes, self.pairs, self.met, self.confusion, scale):
-            column.addWidget(part, int(part in tables))
+        parts = (self.head, self.counts, self.modes, self.pairs, self.met, self.confusion, scale)
+        whole = column(*parts, None, row(None, self.copy, close), margins=PAGE, spacing=SPACE, owner=self)
+        for table in (self.modes, self.pairs, self.confusion):
+            whole.setStretchFactor(table, 1)
         self.pairs.currentCellChanged.connect(lambda row, *_: self._show_confusion(row))
-        column.addStretch(0)
-        column.addLayout(row(None, self.copy, close))
         open_at(self, 860, 720)
 
     def show_agreement(self, found: Agreement, names: Mapping[str, str]) -> None:
@@ -181,10 +176,10 @@ def _table(name: str, heads: Sequence[str]) -> QTableWidget:
 def _fill(table: QTableWidget, rows: Sequence[Sequence[str]]) -> None:
     table.setRowCount(len(rows))
     for place, cells in enumerate(rows):
-        for column, text in enumerate(cells):
+        for at, text in enumerate(cells):
             item = QTableWidgetItem(text)
-            item.setTextAlignment(_alignment(column))
-            table.setItem(place, column, item)
+            item.setTextAlignment(_alignment(at))
+            table.setItem(place, at, item)
 
 
 def _alignment(column: int) -> Qt.AlignmentFlag:

@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPaintEvent, QStandardItemModel
 from PySide6.QtWidgets import (
     QComboBox,
-    QLabel,
     QSizePolicy,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
-    QVBoxLayout,
     QWidget,
 )
+
+from ui.style.controls import column, label
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +57,15 @@ class ChoiceBox(QWidget):
         self._others = others
         self._choices: list[Choice] = []
         self._value = ""
-        label = QLabel(caption)
-        label.setProperty("role", "caption")
+        above = label(caption, "caption")
         self.box = _ElidedBox()
         self.box.setAccessibleName(caption)
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.setMinimumContentsLength(8)
         self.box.setPlaceholderText(caption)
         self.box.activated.connect(self._picked)
-        label.setBuddy(self.box)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(label)
-        column.addWidget(self.box)
+        above.setBuddy(self.box)
+        column(above, self.box, spacing=2, owner=self)
 
     @property
     def value(self) -> str:

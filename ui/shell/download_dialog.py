@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from core.models.download import download, parse_wanted
 from core.models.memory import gib
 from ui.background.gateway import Errand, Gateway
 from ui.shell.fields import say
+from ui.style.controls import DIALOG, column
 from ui.style.theme import SPACE
 
 POLL = 100
@@ -66,11 +66,7 @@ class DownloadDialog(QDialog):
         self.go.clicked.connect(self._begin)
         self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        for part in (self.name, self.bar, self.said, self.buttons):
-            column.addWidget(part)
+        column(self.name, self.bar, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(460)
         self._say(WORDS)
 

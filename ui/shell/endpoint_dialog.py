@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from core.settings.setting import described, value_of
 from ui.background.gateway import Gateway
 from ui.shell.fields import level_labels, pair, say
 from ui.shell.setting_fields import field_of
+from ui.style.controls import DIALOG, column
 from ui.style.theme import SPACE
 
 WORDS = (
@@ -81,12 +81,7 @@ class EndpointDialog(QDialog):
         for field in self.fields.values():
             form.addRow(field.each.about.label, field.holder)
         level_labels(form)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        column.addLayout(form)
-        column.addWidget(self.said)
-        column.addWidget(self.buttons)
+        column(form, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(460)
 
     def endpoint(self) -> EndpointSettings:

@@ -7,13 +7,13 @@ from typing import TypeVar
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QSpinBox,
     QWidget,
 )
 
+from ui.style.controls import label, row
 from ui.style.theme import SPACE
 
 FIELD = 28
@@ -31,17 +31,10 @@ def count(value: int, most: int, name: str, lowest: int = 1) -> QSpinBox:
 
 def pair(left: QWidget, words: str, right: QWidget) -> QWidget:
     """Two fields in one row of a form."""
-    row = QWidget()
-    line = QHBoxLayout(row)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(SPACE)
-    line.addWidget(left, 1)
-    if words:
-        label = QLabel(words)
-        label.setProperty("role", "muted")
-        line.addWidget(label)
-    line.addWidget(right, 1 if words else 0)
-    return row
+    holder = QWidget()
+    made = row(left, *([label(words, "muted")] if words else []), owner=holder, grows=left)
+    made.addWidget(right, 1 if words else 0)
+    return holder
 
 
 def form(title: str) -> QFormLayout:
@@ -55,11 +48,11 @@ def form(title: str) -> QFormLayout:
 
 def level_labels(form: QFormLayout) -> None:
     """Put each label on a level with its field: by itself a form hangs it a little too high."""
-    for row in range(form.rowCount()):
-        item = form.itemAt(row, QFormLayout.ItemRole.LabelRole)
-        label = item.widget() if item is not None else None
-        if isinstance(label, QLabel) and label.text():
-            label.setMinimumHeight(FIELD)
+    for at in range(form.rowCount()):
+        item = form.itemAt(at, QFormLayout.ItemRole.LabelRole)
+        words = item.widget() if item is not None else None
+        if isinstance(words, QLabel) and words.text():
+            words.setMinimumHeight(FIELD)
 
 
 def heading(text: str, first: bool = False) -> QLabel:

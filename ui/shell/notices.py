@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QWidget
 
 from core.errors import InspectorError, StoreError
-from ui.style.controls import breakable
+from ui.style.controls import breakable, column, row
 from ui.style.fonts import write_fixed
 from ui.style.icons import icon
 from ui.style.theme import SPACE
@@ -80,21 +80,12 @@ class NoticeBar(QFrame):
         write_fixed(self.details, 8.5)
         self.details.setMaximumHeight(110)
         self.details.hide()
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(self.problem)
-        words.addWidget(self.remedy)
-        row = QHBoxLayout()
-        row.setSpacing(SPACE // 2)
-        row.addLayout(words, 1)
-        row.addWidget(self.place)
-        self._build_buttons(row)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 2, SPACE, SPACE, SPACE)
-        column.addLayout(row)
-        column.addWidget(self.details)
+        words = column(self.problem, self.remedy, spacing=2)
+        head = row(words, self.place, spacing=SPACE // 2, grows=words)
+        self._build_buttons(head)
+        column(head, self.details, margins=(SPACE * 2, SPACE, SPACE, SPACE), spacing=SPACE, owner=self)
 
-    def _build_buttons(self, row: QHBoxLayout) -> None:
+    def _build_buttons(self, head: QHBoxLayout) -> None:
         tips = {
             "previous": "Newer notice",
             "next": "Older notice",
@@ -108,7 +99,7 @@ class NoticeBar(QFrame):
             button.setProperty("role", "flat")
             button.setToolTip(tips[name])
             button.setAccessibleName(tips[name])
-            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._buttons["details"].setText("Details")
         self._buttons["details"].setCheckable(True)
         self._buttons["details"].toggled.connect(self.details.setVisible)

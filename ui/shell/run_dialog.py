@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -36,6 +35,7 @@ from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
 from ui.shell.status_line import duration
+from ui.style.controls import DIALOG, column, row
 from ui.style.theme import SPACE
 
 UNMEASURED = (
@@ -162,9 +162,7 @@ class RunDialog(QDialog):
 
     def _lay_out(self) -> None:
         self._fields = QWidget()
-        columns = QHBoxLayout(self._fields)
-        columns.setContentsMargins(0, 0, SPACE, 0)
-        columns.setSpacing(SPACE * 4)
+        columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
         self._scroll = QScrollArea()  # what a low or narrow screen has no room for is scrolled to
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -172,19 +170,12 @@ class RunDialog(QDialog):
         self._scroll.setWidget(self._fields)
         columns.addLayout(self._sampling(), 1)
         columns.addLayout(self._asking(), 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        column.addWidget(self._scroll, 1)
-        column.addWidget(self.problem)
-        column.addLayout(self._cost_row())
-        column.addWidget(self._buttons())
+        parts = (self._scroll, self.problem, self._cost_row(), self._buttons())
+        column(*parts, margins=DIALOG, spacing=SPACE * 2, owner=self, grows=self._scroll)
         self.setMinimumWidth(NARROWEST)
 
     def _cost_row(self) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setSpacing(SPACE * 2)
-        line.addWidget(self.cost, 1)
+        line = row(self.cost, spacing=SPACE * 2, grows=self.cost)
         line.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignTop)
         return line
 
@@ -222,8 +213,8 @@ class RunDialog(QDialog):
             title = heading(self.fields[paths[0]].each.title.upper())
             rows.addRow(title)
         made = rows_of(self.fields, paths)
-        for row in made:
-            row.add_to(rows)
+        for each in made:
+            each.add_to(rows)
         self._rows.append((title, made))
 
     def _buttons(self) -> QDialogButtonBox:
@@ -325,9 +316,9 @@ class RunDialog(QDialog):
             shown = [row.follow(self._is_shown) for row in rows]
             if title is not None:
                 title.setVisible(any(shown))
-            for row in rows:
-                if row.fields[0].each.path == "regions":
-                    row.label.setText(self.kind.nouns.capitalize())
+            for each in rows:
+                if each.fields[0].each.path == "regions":
+                    each.label.setText(self.kind.nouns.capitalize())
         said = bool(self.environment.text()) and self._is_of_use("oracle.sandbox")
         self._asking_form.setRowVisible(self.environment, said)
 

@@ -11,17 +11,15 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.store.rows import RunRow
 from ui.shell.fields import level_labels
 from ui.shell.run_model import RESUMABLE, RunModel
-from ui.style.controls import bind
+from ui.style.controls import PAGE, bind, column, row
 from ui.style.tables import table, widths
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
@@ -127,10 +125,10 @@ class RunsDialog(QDialog):
     def preselect(self, run_ids: Sequence[int]) -> None:
         """Select these runs, to be compared."""
         flag = QItemSelectionModel.SelectionFlag
-        rows = [row for row, run in enumerate(self.runs.shown) if run.id in run_ids]
-        for place, row in enumerate(rows):
+        rows = [at for at, run in enumerate(self.runs.shown) if run.id in run_ids]
+        for place, at in enumerate(rows):
             how = flag.Select if place else flag.ClearAndSelect
-            self.table.selectionModel().setCurrentIndex(self.runs.index(row, 0), how | flag.Rows)
+            self.table.selectionModel().setCurrentIndex(self.runs.index(at, 0), how | flag.Rows)
         self.compare_button.setFocus()
 
     def _build(self) -> None:
@@ -167,22 +165,14 @@ class RunsDialog(QDialog):
         bind(self.table, "Ctrl+Z", self._undo, "Undo delete")
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        for button in (self.delete_button, self.undo_button, self.bin):
-            button.setAutoDefault(False)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
-        for button in (self.audit_button, self.compare_button, self.resume_button, close, self.open_button):
-            buttons.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
-        column.setSpacing(SPACE)
-        column.addWidget(self.words)
-        column.addWidget(self.table, 1)
-        column.addWidget(self.notes)
-        column.addLayout(buttons)
+        at_left = (self.delete_button, self.undo_button, self.bin)
+        for button in at_left:
+            button.setAutoDefault(False)
+        at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
+        parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right, spacing=SPACE // 2))
+        column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
         open_at(self, 1120, 540)
 
     def _filter(self, words: str) -> None:

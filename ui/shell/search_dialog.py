@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +21,7 @@ from core.types import SourceFile
 from ui.background.gateway import Gateway
 from ui.code.project_search import Hit, Hits, search
 from ui.shell.found_row import ENTRY, Found, FoundRow, Index, step_in
+from ui.style.controls import column
 from ui.style.fonts import fixed_font
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE, current_theme
@@ -90,12 +90,8 @@ class SearchDialog(QDialog):
         self.list.setAccessibleName("Places found")
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE, SPACE, SPACE, SPACE)
-        column.setSpacing(SPACE)
-        column.addWidget(self.words)
-        column.addWidget(self.list, 1)
-        column.addWidget(self.said)
+        margins = SPACE, SPACE, SPACE, SPACE
+        column(self.words, self.list, self.said, margins=margins, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 820, 460)
 
     def enter(self, words: str) -> None:

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import (
     QFrame,
     QLineEdit,
     QListView,
-    QVBoxLayout,
     QWidget,
 )
 
 from ui.shell.found_row import Found, FoundRow, Index, step_in
+from ui.style.controls import column
 from ui.style.icons import icon
 from ui.style.theme import SPACE
 
@@ -71,9 +71,7 @@ class SearchField(QLineEdit):
         self.list.setUniformItemSizes(True)
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setAccessibleName("Places to go to")
-        column = QVBoxLayout(self.popup)
-        column.setContentsMargins(1, SPACE // 2, 1, SPACE // 2)
-        column.addWidget(self.list)
+        column(self.list, margins=(1, SPACE // 2, 1, SPACE // 2), owner=self.popup)
         self.list.clicked.connect(self._go)
         self.textEdited.connect(self._search)
 

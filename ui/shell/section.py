@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
+from ui.style.controls import column, row
 from ui.style.theme import SPACE
 
 
@@ -19,14 +20,7 @@ class Section(QWidget):
         self.heading = heading = QLabel(title)
         heading.setProperty("role", "heading")
         heading.setBuddy(content)
-        row = QHBoxLayout()
-        row.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE // 2)
-        row.addWidget(heading)
-        row.addStretch(1)
-        if right is not None:
-            row.addWidget(right)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addLayout(row)
-        column.addWidget(content, 1)
+        head = row(
+            heading, None, *([right] if right is not None else []), margins=(SPACE + 4, SPACE, SPACE + 4, SPACE // 2)
+        )
+        column(head, content, owner=self)

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
@@ -24,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from core.settings.setting import Described
 from ui.shell.fields import FIELD, indent, pair
-from ui.style.theme import SPACE
+from ui.style.controls import row
 
 LARGEST = 2**31 - 1
 """A number field holds no more."""
@@ -210,9 +209,7 @@ class SettingRow(QWidget):
         self.caution = QLabel()
         self.caution.setProperty("role", "bad")
         self.caution.setWordWrap(True)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(SPACE)
+        line = row(owner=self)
         self._words: list[QLabel] = []
         for field in fields:
             words = QLabel(field.each.about.same_row)

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,7 +24,7 @@ from core.settings.setting import described
 from ui.shell.fields import count, form, heading, level_labels
 from ui.shell.remembered import SCALES, Remembered
 from ui.style.appearance import CHOICES
-from ui.style.controls import push, row
+from ui.style.controls import DIALOG, column, push, row
 from ui.style.theme import SPACE
 
 _SANDBOX = described(RunSettings)["oracle.sandbox"].about
@@ -110,12 +109,7 @@ class SettingsDialog(QDialog):
         rows.addRow("", self.danger)
         rows.addRow("&Your name on labels", self.annotator)
         level_labels(rows)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        column.addLayout(rows)
-        column.addWidget(self._where())
-        column.addWidget(self._buttons())
+        column(rows, self._where(), self._buttons(), margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(560)
 
     def _model_buttons(self) -> QWidget:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from core.kinds import noun, task
 from core.run.events import Progress
 from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
 from ui.background.coordinator import RunState
+from ui.style.controls import row
 from ui.style.region_state import number
 from ui.style.theme import SPACE
 
@@ -104,14 +105,9 @@ class StatusLine(QWidget):
         self.queue.setProperty("role", "in-line")
         self.queue.setToolTip("Look at the queue of runs")
         self.queue.clicked.connect(self.queue_asked)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE + 4, SPACE // 2, SPACE + 4, SPACE // 2)
-        row.setSpacing(SPACE + 4)
-        row.addWidget(self.state)
-        row.addWidget(self.summary, 1)
-        row.addWidget(self.pace)
-        row.addWidget(self.bar)
-        row.addWidget(self.queue)
+        parts = (self.state, self.summary, self.pace, self.bar, self.queue)
+        margins = SPACE + 4, SPACE // 2, SPACE + 4, SPACE // 2
+        row(*parts, margins=margins, spacing=SPACE + 4, owner=self, grows=self.summary)
 
     def show_run(self, run: RunRow | None) -> None:
         """Show a run's figures."""

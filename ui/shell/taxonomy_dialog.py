@@ -18,14 +18,13 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
 from ui.shell.fields import say
-from ui.style.controls import bind, push, row
+from ui.style.controls import PAGE, bind, column, push, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
@@ -95,23 +94,15 @@ class TaxonomyDialog(QDialog):
         form.addRow("Name", self.name)
         form.addRow("Meaning", self.about)
         form.addRow("Id", self.id)
-        right = QVBoxLayout()
-        right.addLayout(form, 1)
         self.said.setWordWrap(True)
-        right.addWidget(self.said)
-        left = QVBoxLayout()
-        left.addWidget(self.list, 1)
-        left.addLayout(row(self.add, self.retire, self.up, self.down))
+        right = column(form, self.said, spacing=SPACE, grows=form)
+        left = column(self.list, row(self.add, self.retire, self.up, self.down), spacing=SPACE, grows=self.list)
         both = QHBoxLayout()
         both.setSpacing(SPACE * 2)
         both.addLayout(left, 2)
         both.addLayout(right, 3)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        column.addLayout(both, 1)
-        column.addWidget(self.version)
-        column.addLayout(row(self.take, self.give, self.bundled, None, self.leave, self.save))
+        foot = row(self.take, self.give, self.bundled, None, self.leave, self.save)
+        column(both, self.version, foot, margins=PAGE, spacing=SPACE * 2, owner=self, grows=both)
         open_at(self, 860, 520)
 
     # ---- what is shown

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from ui.style.controls import row
+from ui.style.controls import column, row
 from ui.style.theme import SPACE, current_theme
 
 WIDTH = 340
@@ -52,12 +52,9 @@ class Tour(QWidget):
         self.skip.setAccessibleName("Skip the tour (Escape)")
         self.skip.clicked.connect(self.end)
         self.next.clicked.connect(self.go_on)
-        column = QVBoxLayout(self.card)
-        column.setContentsMargins(SPACE * 2, SPACE * 2, SPACE * 2, SPACE + 4)
-        column.setSpacing(SPACE)
-        column.addWidget(self.title)
-        column.addWidget(self.text)
-        column.addLayout(row(self.place, None, self.skip, self.next))
+        margins = SPACE * 2, SPACE * 2, SPACE * 2, SPACE + 4
+        foot = row(self.place, None, self.skip, self.next)
+        column(self.title, self.text, foot, margins=margins, spacing=SPACE, owner=self.card)
 
     def begin(self) -> None:
         """Show the first step."""

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from core.errors import InspectorError
 from core.kinds import TASKS, Kind, article
+from ui.style.controls import DIALOG, column
 from ui.style.fonts import write_fixed
 from ui.style.theme import SPACE
 
@@ -94,13 +94,7 @@ class WordsDialog(QDialog):
         said = QLabel(f"{kind.tip}.")
         said.setWordWrap(True)
         said.setProperty("role", "muted")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
-        column.setSpacing(SPACE * 2)
-        column.addWidget(said)
-        column.addLayout(form)
-        column.addWidget(self.problem)
-        column.addWidget(self.buttons)
+        column(said, form, self.problem, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
 
     def _offer(self) -> None:
         self.run.setEnabled(bool(self.words.toPlainText().strip()))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
+    QLayout,
     QMenu,
     QPushButton,
     QSizePolicy,
@@ -25,6 +27,12 @@ Margins = tuple[int, int, int, int]
 
 BAR: Margins = (SPACE, SPACE // 2, SPACE, SPACE // 2)
 """Around a row of controls."""
+
+DIALOG: Margins = (SPACE * 3, SPACE * 2, SPACE * 3, SPACE * 2)
+"""Around what a dialog asks."""
+
+PAGE: Margins = (SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
+"""Around lists and tables in a dialog."""
 
 NONE: Margins = (0, 0, 0, 0)
 
@@ -56,6 +64,13 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: boo
         flag = Qt.TextInteractionFlag
         made.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
     return made
+
+
+def embolden(widget: QWidget) -> None:
+    """Write a label or the like in bold."""
+    font = widget.font()
+    font.setBold(True)
+    widget.setFont(font)
 
 
 class ElidedLabel(QLabel):
@@ -156,42 +171,50 @@ def to_clipboard(text: str) -> None:
 
 
 def row(
-    *parts: QWidget | None,
+    *parts: QWidget | QLayout | None,
     margins: Margins = NONE,
     spacing: int = SPACE,
     owner: QWidget | None = None,
+    grows: QWidget | QLayout | None = None,
 ) -> QHBoxLayout:
-    """Widgets beside each other; None stretches."""
-    made = QHBoxLayout()
+    """Widgets and layouts beside each other; None stretches. `grows`: what takes the room that the others leave."""
+    return _filled(QHBoxLayout(), parts, margins, spacing, owner, grows)
+
+
+def column(
+    *parts: QWidget | QLayout | None,
+    margins: Margins = NONE,
+    spacing: int = 0,
+    owner: QWidget | None = None,
+    grows: QWidget | QLayout | None = None,
+) -> QVBoxLayout:
+    """Widgets and layouts under each other; None stretches. `grows` as in `row`, a last widget where it is not said."""
+    last = parts[-1] if parts else None
+    return _filled(
+        QVBoxLayout(), parts, margins, spacing, owner, grows or (last if isinstance(last, QWidget) else None)
+    )
+
+
+_Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)
+
+
+def _filled(
+    made: _Box,
+    parts: Sequence[QWidget | QLayout | None],
+    margins: Margins,
+    spacing: int,
+    owner: QWidget | None,
+    grows: QWidget | QLayout | None,
+) -> _Box:
     if owner is not None:
         owner.setLayout(made)
     made.setContentsMargins(*margins)
     made.setSpacing(spacing)
     for part in parts:
-        if part is None:
+        if isinstance(part, QWidget):
+            made.addWidget(part, int(part is grows))
+        elif part is None:
             made.addStretch(1)
         else:
-            made.addWidget(part)
-    return made
-
-
-def column(
-    *parts: QWidget | QHBoxLayout | None,
-    margins: Margins = NONE,
-    spacing: int = 0,
-    owner: QWidget | None = None,
-) -> QVBoxLayout:
-    """Widgets and rows under each other; None stretches; the last widget takes what room is left."""
-    made = QVBoxLayout()
-    if owner is not None:
-        owner.setLayout(made)
-    made.setContentsMargins(*margins)
-    made.setSpacing(spacing)
-    for index, part in enumerate(parts):
-        if part is None:
-            made.addStretch(1)
-        elif isinstance(part, QHBoxLayout):
-            made.addLayout(part)
-        else:
-            made.addWidget(part, int(index == len(parts) - 1))
+            made.addLayout(part, int(part is grows))
     return made

@@ -33,7 +33,6 @@ def scoring(database: Path, run_ids: Sequence[int]) -> Errand:
 
     def score(report: Report) -> None:
         from core.run.results import open_store
-
         from core.run.scoring import score_runs
 
         with open_store(database) as store:

@@ -12,7 +12,7 @@ from functools import partial
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QTabWidget, QWidget
 
 from core.kinds import Kind
 from ui.background.gateway import Gateway
@@ -119,13 +119,7 @@ class WindowParts(QWidget):
         self._page_alone: QWidget | None = None
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
-        whole_column = QVBoxLayout(self)
-        whole_column.setContentsMargins(0, 0, 0, 0)
-        whole_column.setSpacing(0)
-        for part in (self.bar, self.notices, self.offers):
-            whole_column.addWidget(part)
-        whole_column.addWidget(self._pages, 1)
-        whole_column.addWidget(self.status)
+        column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
 
     def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
         splitter = QSplitter(direction)
