@@ -292,6 +292,7 @@ class MainWindow(QMainWindow):
     def _label_by_keys(self, clicked: int) -> None:
         """Whoever clicks on the tab of the labels labels next: its keys are heard at once."""
         if self.parts.tabs.widget(clicked) is self.parts.desk:
+            # After the click, by which the tab bar takes the focus.
             QTimer.singleShot(0, self.parts.labels, self.parts.labels.setFocus)
 
     def label_samples(self) -> None:
@@ -322,6 +323,7 @@ class MainWindow(QMainWindow):
         if isinstance(settings, RunSettings):
             self.control.adopt(settings)
             self.models.search()
+        # The project of the run on show is read with a delay: now it is needed.
         self.browsing.settle()
         return self.queueing.start(self.project.root, self.inspection.database)
 
@@ -384,6 +386,7 @@ class MainWindow(QMainWindow):
     def _show_started(self, run_id: int) -> None:
         """Show the run that began, unless its turn came by itself while the user looks at something else."""
         elsewhere = self.control.database != self.inspection.database
+        # A run that is shown tells its model, which an annotator must not know.
         if elsewhere or self.labelling.blind or (self.queueing.by_itself and not self.browsing.follow):
             return
         self.project.reload()
@@ -481,12 +484,14 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Qt: stop the run first, without freezing; it can be resumed."""
         now = time.monotonic()
+        # Closing again and again, by impatient users or by the timer below, does not begin anew.
         if self._closing is None:
             self._closing = now + PATIENCE
             self.remembered.keep_state("geometry", self.saveGeometry())
             self.parts.keep_sizes(self.remembered)
             self.control.coordinator.stop()
         if (self.control.busy or self.scribe.busy) and now < self._closing:
+            # The window stays until its run has stopped and its labels are written, and answers meanwhile.
             event.ignore()
             QTimer.singleShot(CHECK, self.close)
             return

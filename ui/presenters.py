@@ -196,6 +196,7 @@ def _offset(text: str, line: int) -> int:
     """Characters before a line, counted from 1."""
     at = 0
     for _ in range(line - 1):
+        # 0 where there is no further line break.
         at = text.find("\n", at) + 1
         if not at:
             return len(text)

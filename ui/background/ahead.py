@@ -60,6 +60,7 @@ class Ahead(QObject):
     def _step(self) -> None:
         if time.monotonic() - self._touched < REST:
             return
+        # One piece at a time: widgets can be made in the window's own thread alone, which meanwhile hears no key.
         self._pieces.popleft()()
         if not self._pieces:
             self._timer.stop()

@@ -216,6 +216,7 @@ class Coordinator(QObject):
         thread = self._thread
         if thread is None:
             return
+        # Asked before the events are fetched: what the thread said last would be lost the other way round.
         ended = not thread.is_alive()
         batch = _drain(thread.events)
         for event in batch:
@@ -253,9 +254,11 @@ def _drain(events: deque[Event]) -> list[Event]:
     while events:
         event = events.popleft()
         if not isinstance(event, TextStreamed):
+            # What was stored ends the texts before it: later ones begin after it.
             texts.clear()
             batch.append(event)
             continue
+        # Without its text the event names the sample that is being written.
         sample = replace(event, text="")
         if sample in texts:
             before = batch[texts[sample]]

@@ -109,6 +109,7 @@ class Gateway(QObject):
         self._owned: list[Stoppable] = []
         self._closed = False
         self._carried = 0
+        # Emitted in a pool thread, delivered in this one: Qt queues a call between objects of different threads.
         self._answered.connect(self._deliver)
 
     def submit(
@@ -122,6 +123,7 @@ class Gateway(QObject):
         """Run `work` in the pool (or, in order, in `lane`), then `on_result` or `on_error` here, unless superseded."""
         if self._closed:
             return
+        # The answer will carry this number. Should the key be asked again meanwhile, the numbers no longer agree.
         turn = self.cancel(key)
         executor = self._pool if lane is None else self._lane(lane)
         self._asked[key] = _Asked(on_result, on_error or self.failed.emit)
@@ -143,12 +145,14 @@ class Gateway(QObject):
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             waiting.cancel()
+        # The callbacks go at once: they hold widgets, which no background thread may be the last to let go of.
         self._asked.pop(key, None)
         self._turns[key] = self._turns.get(key, 0) + 1
         return self._turns[key]
 
     def own(self, thread: Stoppable) -> None:
         """Stop and join `thread` at close."""
+        # A window that is open for days starts many threads: those that ended are let go.
         self._owned = [each for each in self._owned if each.is_alive()]
         self._owned.append(thread)
 
@@ -166,6 +170,7 @@ class Gateway(QObject):
         for thread in self._owned:
             thread.stop()
         self._shut_pools()
+        # One deadline for all of them: three threads that hang must not take three times as long.
         deadline = time.monotonic() + timeout
         for thread in self._owned:
             thread.join(max(0.0, deadline - time.monotonic()))
@@ -183,9 +188,11 @@ class Gateway(QObject):
     def _shut_pools(self) -> None:
         """Take no more work, drop what waits, and say farewell in each lane; returns at once."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+        # One by one, not all of a lane's: what `carry_out` promised must still be written there.
         for future in self._waiting.values():
             future.cancel()
         for name, farewell in self._farewells.items():
+            # A lane in which nothing ever ran has nothing to say farewell to.
             if name in self._lanes:
                 self._lanes[name].submit(farewell)
         self._farewells.clear()

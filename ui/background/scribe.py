@@ -47,6 +47,7 @@ class Scribe:
         self._last = self._gateway.carry_out(lambda: change(self._open(database)), on_done, LANE)
         if wait:
             try:
+                # The window stands still so long, on purpose: who labels and closes the lid at once has lost nothing.
                 self._last.result(timeout=PATIENCE if self._store else OPENING)
             except NotYet:
                 return

@@ -31,6 +31,7 @@ class Turns(QObject):
 
     def add(self, work: Work) -> None:
         """Do all that is still to do, then this: now, or in turn where a piece of work asks for it."""
+        # From inside a piece of work this waits its turn: to finish all there would do the pieces out of order.
         self._pending.append(work)
         if not self._working:
             self.finish()

@@ -14,6 +14,8 @@ from ui.style.region_state import RegionState, number, region_state
 
 def anchors(items: Sequence[ItemRow], text: str) -> dict[int, int]:
     """Offsets by item id; a region whose text is gone, or could be several places, is left out."""
+    # The file may have changed since the run. Regions that stand where they stood are certain; each round then moves
+    # as many others as possible by one common distance, e.g. by the lines of a comment that was written above them.
     found = {item.id: item.start for item in items if item.text and text.startswith(item.text, item.start)}
     while True:
         possible = {item: _possible(item, items, found, text) for item in items if item.id not in found}
@@ -31,6 +33,7 @@ def _distance(possible: Mapping[ItemRow, Sequence[int]]) -> int | None:
     if not votes:
         return None
     best = min(votes, key=lambda distance: (-votes[distance], abs(distance)))
+    # A text that stands in one place only tells its distance alone; of several places one would be a guess.
     sure = {starts[0] - item.start for item, starts in possible.items() if len(starts) == 1}
     if votes[best] >= 2 or best in sure:
         return best

@@ -69,6 +69,7 @@ class Candidates(QObject):
         self._gateway.submit(KEY, work, partial(self._take, text))
 
     def _take(self, text: SourceText, found: Sequence[Considered] | str) -> None:
+        # Words in place of candidates say why there are none.
         if isinstance(found, str):
             self._editor.set_candidates(())
             self._header.say_candidates(found)

@@ -65,6 +65,7 @@ class CodeEditor(QPlainTextEdit):
         self.use_font(fixed_font())
 
     def _connect(self) -> None:
+        # Not connected directly: `update` would take the rectangle of the text for one of the gutter.
         self.updateRequest.connect(lambda: self._gutter.update())
         self.blockCountChanged.connect(self._make_room)
         self.verticalScrollBar().valueChanged.connect(self._strip.update)
@@ -128,7 +129,9 @@ class CodeEditor(QPlainTextEdit):
         block = self.document().findBlockByNumber(line)
         self.setTextCursor(QTextCursor(block))
         visible = self.visible_lines()
+        # Where the line is well in sight nothing moves: steps from region to region would make the text jump.
         if not visible.start + 1 < line < visible.stop - 3:
+            # The bar counts lines, not pixels, in a plain text that does not wrap.
             self.verticalScrollBar().setValue(max(line - len(visible) // 3, 0))
 
     def canvas(self) -> Canvas:
@@ -155,8 +158,10 @@ class CodeEditor(QPlainTextEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Qt: regions below, text above, tags on top."""
+        # Colours are put on the lines that come into sight, right before these are drawn.
         self._highlight.paint()
         canvas, blocks = self.canvas(), self.visible_blocks()
+        # Blocks lie below the text, so that their tint does not wash it out.
         painter = QPainter(self.viewport())
         if self._candidates:
             drawn = {line for block in blocks for line in range(block.first, block.last + 1)}
@@ -166,6 +171,7 @@ class CodeEditor(QPlainTextEdit):
         if self._outlined:
             paint_outline(painter, canvas, self._outlined)
         painter.end()
+        # The text has a painter of its own, and Qt allows but one at a time: hence a second one for the tags.
         super().paintEvent(event)
         painter = QPainter(self.viewport())
         for block in blocks:
@@ -197,6 +203,7 @@ class CodeEditor(QPlainTextEdit):
         super().mouseReleaseEvent(event)
         block = self._block_at(event.position())
         left = event.button() is Qt.MouseButton.LeftButton
+        # Whoever drags selects text, perhaps inside of a region, and does not mean the region.
         if left and block is not None and not self.textCursor().hasSelection():
             self.region_clicked.emit(block.item.id)
 
@@ -216,6 +223,7 @@ class CodeEditor(QPlainTextEdit):
 
     def _open_card(self) -> None:
         title, words = card_words(self._candidates, self._hovered_line)
+        # While the mouse rested a run may have brought other blocks.
         if self._hovered is not None and self._hovered in self.blocks:
             rect = self.canvas().rect(self._hovered).toRect()
             self._card.open(self._hovered, rect, words)

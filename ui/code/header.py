@@ -39,6 +39,7 @@ class PathLabel(QLabel):
     def _fit(self) -> None:
         bold = QFont(self.font())
         bold.setBold(True)
+        # Measured in bold throughout: only the name is, so it may be a little shorter, never too long.
         shown = QFontMetrics(bold).elidedText(self._path, Qt.TextElideMode.ElideLeft, max(self.width() - 4, 1))
         head, slash, name = shown.rpartition("/")
         self.setText(f"{escape(head)}{slash}<b>{escape(name)}</b>" if self._path else "")

@@ -58,4 +58,5 @@ class HeatStrip(QWidget):
 
     def _scale(self) -> float:
         """Pixels of a line."""
+        # A short file is not stretched over the whole strip: a line takes six pixels at most.
         return self.height() / max(self._count(), self.height() / 6, 1)

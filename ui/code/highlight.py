@@ -44,6 +44,7 @@ class Highlight:
         for _ in range(visible + 2 * MARGIN):
             if not block.isValid():
                 return
+            # A block remembers in which round it was coloured; a new text begins with -1.
             if block.userState() != self._generation:
                 self._colour(block)
             block = block.next()
@@ -60,6 +61,7 @@ class Highlight:
             piece = QTextLayout.FormatRange()
             piece.start, piece.length, piece.format = start, length, self._format(kind)
             ranges.append(piece)
+        # Formats of the layout leave the document alone: setting those of the text would lay all of it out again.
         block.layout().setFormats(ranges)
         block.setUserState(self._generation)
         self._editor.document().markContentsDirty(block.position(), block.length())

@@ -63,6 +63,7 @@ class HoverCard(QFrame):
             self.more.setWordWrap(False)
             layout.activate()
             wide = layout.sizeHint()
+            # Wrapped only where it must be: Qt gives wrapped text a shape of its own, near to a square.
             self.more.setWordWrap(wide.width() > room)
             high = layout.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
             self.setFixedSize(min(wide.width(), room), high)

@@ -33,6 +33,7 @@ class PastFiles(QObject):
 
     def all_shown(self, items: Sequence[ItemRow]) -> Sequence[ItemRow]:
         """Every item of a run that way; a run has items of one kind."""
+        # Asked once: of 100,000 regions that stand where they stand each answer would be the same.
         moved = bool(items) and (presenter(items[0]).past or not items[0].path)
         return [self.shown(item) for item in items] if moved else items
 

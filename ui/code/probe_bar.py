@@ -50,6 +50,7 @@ class ProbeBar(QWidget):
         shown = [part for part in (self.place, self.check, self.probe) if not part.isHidden()]
         room = self.width() - sum(part.sizeHint().width() + SPACE for part in shown) - 2 * SPACE
         below = self.said.fontMetrics().horizontalAdvance(self.said.text()) > room
+        # Moved only where that changes anything: each move lays the bar out, which resizes it, which asks again.
         if below != (self._grid.getItemPosition(self._grid.indexOf(self.said))[0] == 1):  # type: ignore[index]
             self._grid.addWidget(self.said, *((1, 0, 1, 4) if below else (0, 1, 1, 1)))
 

@@ -45,6 +45,7 @@ def search(files: Sequence[SourceFile], words: str, given_up: Callable[[], bool]
         if given_up():
             break
         for hit in _in_file(file, words, fold):
+            # One more than is listed is looked for, so that it can be said that there are more.
             if len(found) == MOST:
                 return Hits(tuple(found), len(paths), more=True)
             found.append(hit)

@@ -58,6 +58,7 @@ class Selecting(QObject):
         if self.region is not None and settled:
             act(self.region)
         else:
+            # The parser is at work on another selection: act on what comes, not on what was selected a moment ago.
             self._next = act
             self._rest.stop()
             self._look()
@@ -73,6 +74,7 @@ class Selecting(QObject):
         self.probe_asked.emit(region.path, region.span.start, region.span.end)
 
     def _begin_rest(self) -> None:
+        # A key that was pressed for the selection before is void.
         self._next = None
         self._rest.start()
 
@@ -119,6 +121,7 @@ class Selecting(QObject):
             self._drop()
             self._bar.show_region(None, answer)
             return
+        # The same statements again: what the tests said of them stays readable.
         same = self.region == answer and self._bar.isVisible()
         self.region = answer
         self._editor.outline(range(answer.start_line - 1, answer.end_line))

@@ -53,6 +53,7 @@ class SourceText:
 
     def place(self, offset: int) -> Place:
         """Where a character offset stands."""
+        # The last line that starts at or before the offset.
         line = bisect_right(self._starts, min(max(offset, 0), len(self.text))) - 1
         return Place(line, units(self.text[self._starts[line] : min(offset, self._ends[line])]))
 

@@ -129,6 +129,7 @@ class CodeView(QWidget):
 
     def lend_past(self, name: str, text: str) -> None:
         """Take the text of a file of the history, which is none of the project's present ones."""
+        # A history has thousands of files, each of them read when an edit in it is chosen.
         while len(self._past) >= KEPT:
             oldest = next(iter(self._past))
             del self._past[oldest], self._texts[oldest]
@@ -182,6 +183,7 @@ class CodeView(QWidget):
             self._show(item.text, item.start_line)
         self.editor.select(item.id)
         block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
+        # Somebody chose it in the list, where dropped regions are listed: then they are wanted here as well.
         if block is None and not item.admitted and not self.header.shows_dropped:
             self.header.show_dropped()
             block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
@@ -210,6 +212,7 @@ class CodeView(QWidget):
                     return known
                 continue
             blocks = place(self._wanted(path), SourceText(self._texts.get(path, ""))).blocks
+            # From before its first line, or from after any last one.
             found: Block | None = neighbour(blocks, -1 if step > 0 else 1 << 30, step, failing)
             if found is not None:
                 return found.item

@@ -87,6 +87,7 @@ class Details(QTabWidget):
         current = self.file_table.currentIndex()
         if self._comparison is None or not current.isValid():
             return
+        # By its text, for the rows on show may be sorted in any order.
         path = str(current.siblingAtColumn(0).data())
         pairs = tuple(pair for pair in self._comparison.pairs if pair.first.file == path)
         self.opened.emit(pairs, 0)

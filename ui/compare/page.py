@@ -92,6 +92,7 @@ class ComparePage(QWidget):
     def traces(self) -> Traces:
         """Made when they are first looked at, so that the page is there sooner."""
         if self._traces is None:
+            # They may have been made ahead, while nobody waited.
             while len(self._sides) < len(SIDES):
                 self.make_side()
             self._traces = Traces(self._sides)
@@ -183,6 +184,7 @@ class ComparePage(QWidget):
 
     def csv(self) -> str:
         """Every common item of all comparisons as a table."""
+        # csv writes its own line ends; the default would turn them into others.
         stream = io.StringIO(newline="")
         write_pairs_csv(self.comparisons, stream)
         return stream.getvalue()
@@ -197,6 +199,7 @@ class ComparePage(QWidget):
             each.setEnabled(shown)
 
     def _choose(self, place: int) -> None:
+        # Rows become current by themselves when the standings are filled.
         if place != self._place and place < len(self.comparisons):
             self._place = place
             self.summary.show_comparison(self.comparisons[place])

@@ -61,6 +61,7 @@ class PairList(QWidget):
         """List another comparison; the chosen item stays chosen where it is listed."""
         chosen = self.chosen
         self.pairs.show_comparison(comparison)
+        # So that Enter opens something at once.
         self.choose(chosen or next(iter(self.pairs.shown), None))
 
     def forget(self) -> None:

@@ -77,6 +77,7 @@ class TraceSide(QWidget):
 
     def _show_code(self, sample_id: int | None) -> None:
         """The chosen code, or the first made from the chosen description."""
+        # `show_samples` will show the code in the next turn of the loop anyhow.
         if self._below.isActive():
             return
         item, sample = self._item, self._samples.get(sample_id) if sample_id is not None else None

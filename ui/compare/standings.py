@@ -52,6 +52,7 @@ class Standings(QWidget):
         self._shown = comparisons
         self._fill()
         self._fit()
+        # The reference stands in the first row.
         if self.table.currentIndex().row() != place + 1:
             self.table.setCurrentIndex(self.model.index(place + 1, 0))
 

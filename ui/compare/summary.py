@@ -67,6 +67,7 @@ class Summary(QWidget):
         self._comparison = comparison
         show = partial(self.list.show_comparison, comparison)
         draw = partial(self.scatter.show_figure, scatter(comparison))
+        # List, drawing and files in three turns of the loop: together they would hold the window up.
         self._turns.begin(show, draw, partial(self.details.show_comparison, comparison))
 
     def _open_spot(self, links: Sequence[Link], turn: int) -> None:

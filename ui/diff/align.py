@@ -38,6 +38,7 @@ class Alignment:
 
 def align(left: Sequence[str], right: Sequence[str]) -> Alignment:
     """Align lines; what both texts share at their start and end is set aside first."""
+    # Two versions of one piece of code share most of their ends, and every means below slows down with length.
     head = _common(left, right)
     tail = _common(left[head:][::-1], right[head:][::-1])
     inner_left, inner_right = left[head : len(left) - tail], right[head : len(right) - tail]
@@ -65,6 +66,7 @@ def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], st
         return [(False, 0, len(left), 0, len(right))], ""
     counts = Counter(right)
     short = max(len(left), len(right)) <= LINES_FOR_DIFFLIB
+    # difflib visits each pair of equal lines: ten thousand blank lines on both sides would be a hundred million.
     if short and sum(counts[line] for line in left) <= PAIRS_FOR_DIFFLIB:
         matcher = SequenceMatcher(None, left, right, autojunk=False)
         return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()], ""

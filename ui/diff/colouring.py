@@ -46,6 +46,7 @@ class Colouring(QSyntaxHighlighter):
         if line.form and self._dim:
             self.setFormat(0, len(line.text), _foreground(current_theme().muted))
             return
+        # Text of marked ranges is coloured below once more, with the mark under it.
         marks = () if line.kind is Kind.EQUAL else line.marks
         for start, end in marks:
             self._set(text, start, end, None, line.colour)

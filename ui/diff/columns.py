@@ -33,6 +33,7 @@ class LinkedScrolling(QObject):
         for one, other in permutations(panes, 2):
             self._link(one.verticalScrollBar(), other.verticalScrollBar())
             self._link(one.horizontalScrollBar(), other.horizontalScrollBar())
+            # Default values hold this turn's panes; a plain closure would see those of the last turn.
             one.cursorPositionChanged.connect(lambda a=one, b=other: self._follow_row(a, b))
 
     def _link(self, source: QScrollBar, target: QScrollBar) -> None:
@@ -42,6 +43,7 @@ class LinkedScrolling(QObject):
             if self._busy:
                 return
             self._busy = True
+            # The target signals in turn. Answering that, a pane that is at its end would hold the other one there.
             target.setValue(value)
             self._busy = False
 
@@ -49,6 +51,7 @@ class LinkedScrolling(QObject):
 
     def _follow_row(self, source: Pane, target: Pane) -> None:
         """Put another pane's cursor on the same row."""
+        # Only the pane that somebody moves in leads: the others' cursors move because of it.
         if source.hasFocus() and source.row() != target.row():
             target.go_to(source.row())
 
@@ -246,9 +249,11 @@ class Columns(QWidget):
             for pane in self.sides:
                 _pad(pane, pane.lines, ())
             return
+        # A pane out of sight has no width, in which every line would wrap many times.
         there = [pane for pane, holder in zip(self.sides, self._titled, strict=True) if not holder.isHidden()]
         heights = [pane.heights() for pane in there]
         highest = [max(row) for row in zip(*heights, strict=True)]
+        # At once: Qt takes a row out of sight for one line high, and all below it would jump when it is scrolled to.
         tall = [place for place, height in enumerate(highest) if height > 1]
         for pane, own in zip(there, heights, strict=True):
             _pad(pane, pane.lines, [most - height for most, height in zip(highest, own, strict=True)])

@@ -70,6 +70,7 @@ def parse(texts: Sequence[str]) -> Parsed:
     whole = "\n".join(texts)
     if len(whole) > MOST_CHARACTERS:
         return Parsed(tuple(texts))
+    # A region's text begins at its first statement, without the indentation that its other lines have.
     for indent in _indents(texts):
         candidate = textwrap.dedent(indent + whole)
         tree = _dump(candidate)
@@ -88,10 +89,12 @@ def same_part(left: Parsed, right: Parsed, left_part: range, right_part: range) 
     if left.tokens is None or right.tokens is None:
         return False
     ones, others = _inside(left.tokens, left_part), _inside(right.tokens, right_part)
+    # Enough for most: other spaces, line breaks inside brackets, quotes, comments.
     if [(t.meaning, t.depth) for t in ones] == [(t.meaning, t.depth) for t in others]:
         return True
     if not ones or not others or ones[0].depth != others[0].depth:
         return False
+    # A part of a statement has no tree of its own.
     if not (_whole(left, ones, left_part) and _whole(right, others, right_part)):
         return False
     first, second = _dump(_part(left, left_part)), _dump(_part(right, right_part))
@@ -109,6 +112,7 @@ def _indents(texts: Sequence[str]) -> list[str]:
 def _dump(text: str) -> str | None:
     """The syntax tree without positions; None where there is none."""
     with warnings.catch_warnings():
+        # A model's code may have invalid escapes, of which the parser warns; our tests make warnings errors.
         warnings.simplefilter("ignore")
         try:
             return ast.dump(ast.parse(text))

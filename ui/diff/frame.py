@@ -75,6 +75,7 @@ class DiffFrame(QWidget):
         self.note.setVisible(bool(notes))
         self.columns.show_lines(lines, path)
         self._show_description()
+        # The first change is rarely on the first screen of a long text.
         self.columns.go_to(next(iter(self._starts()), 0))
         self._follow()
 

@@ -17,6 +17,7 @@ def lost_indentation(text: str) -> str:
     if len(lines) < 2 or lines[0][:1].isspace():
         return ""
     found = {line[: len(line) - len(line.lstrip())] for line in lines[1:] if line.strip()}
+    # A single statement reads as Python with any indentation of its later lines.
     if _parses(text):
         return _of_one_statement(lines, min(found, key=len, default=""))
     fitting = (each for each in sorted(found, key=len) if _parses(textwrap.dedent(each + text)))

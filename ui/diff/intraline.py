@@ -24,6 +24,7 @@ def marks(left: str, right: str) -> tuple[Marks, Marks]:
         return _whole(left), _whole(right)
     matcher = SequenceMatcher(None, ones, others, autojunk=False)
     codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
+    # Lines with little in common would get a mark every few letters, which says less than none.
     if _shared(matcher, ones) * 2 < LEAST_SHARED * _weight(ones + others):
         return _whole(left), _whole(right)
     first = _ranges(ones, [(code[1], code[2]) for code in codes])

@@ -58,6 +58,8 @@ def _best(matrix: NDArray[np.float32]) -> list[tuple[int, int]]:
     import numpy as np
 
     rows, columns = matrix.shape
+    # best[i, j]: the greatest sum that the first i lines of the left and the first j of the right allow. A row needs
+    # the one above it alone, and the running maximum along it, so that numpy does a row at a time.
     best = np.zeros((rows + 1, columns + 1), dtype=np.float32)
     for i in range(1, rows + 1):
         with_pair = np.where(matrix[i - 1] > 0, best[i - 1, :-1] + matrix[i - 1], 0)
@@ -69,6 +71,7 @@ def _trace(matrix: NDArray[np.float32], best: NDArray[np.float32]) -> list[tuple
     """Walk back from the end of the table."""
     i, j = matrix.shape
     found: list[tuple[int, int]] = []
+    # Where leaving a line out costs nothing it was left out; else the two were paired.
     while i and j:
         if best[i, j] == best[i, j - 1]:
             j -= 1

@@ -62,6 +62,7 @@ class Pane(QPlainTextEdit):
             each.advanced.connect(partial(self._recolour, side))
         self.updateRequest.connect(self._gutter.follow)
         self.cursorPositionChanged.connect(self._show_row)
+        # This sends a FontChange, which `changeEvent` must not answer yet: hence `_made`.
         write_fixed(self)
         self._measure()
         self._made = True
@@ -87,6 +88,7 @@ class Pane(QPlainTextEdit):
         self._blocks = _index(lines, len(self._blocks))
         self._colouring.set_lines(lines, self._dim)
         extra = padding or [0] * len(lines)
+        # One block a row, fillers too: a row of one pane is then found in the other by its number.
         self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, extra, strict=True)))
         self._gutter.fit(lines)
         if same:
@@ -121,6 +123,7 @@ class Pane(QPlainTextEdit):
         """Visual lines that each row takes at the present width when wrapped."""
         width = self.viewport().width() - 2 * self.document().documentMargin()
         columns = max(1, math.floor(width / self.fontMetrics().horizontalAdvance("0")))
+        # Even wide characters, which take two columns, leave half a line of them in one: most lines need no layout.
         return [1 if len(line.text) < columns // 2 else self._height(line.text, width) for line in self._lines]
 
     def lay_out(self, rows: Iterable[int]) -> None:
@@ -170,6 +173,7 @@ class Pane(QPlainTextEdit):
             stripe = QRectF(0, place.top(), width, place.height())
             ground = self.ground(self._lines[number])
             if ground is not None:
+                # Else hatching would begin at the corner of what is painted, and shift against itself while scrolling.
                 painter.setBrushOrigin(place.topLeft())
                 painter.fillRect(stripe, ground)
             elif number == current:
@@ -244,6 +248,7 @@ def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:
 
 def _part(block: QTextBlock, start: int, end: int) -> str:
     """What of a block lies inside a selection; positions are Qt's UTF-16 units."""
+    # Python counts characters, Qt UTF-16 units: an emoji before the selection would shift it by one.
     units = block.text().encode("utf-16-le")
     low, high = max(0, start - block.position()), min(block.length() - 1, end - block.position())
     return units[2 * low : 2 * high].decode("utf-16-le").rstrip(PAD)

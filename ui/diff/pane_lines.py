@@ -109,6 +109,7 @@ def patch(diff: TextDiff) -> str:
 
 def change_starts(lines: Sequence[PaneLine], skip_form: bool) -> list[int]:
     """Where runs of changed lines start; `skip_form` passes over changes of mere form."""
+    # Changed lines that follow one another are one step.
     changed = [line.kind is not Kind.EQUAL and not (skip_form and line.form) for line in lines]
     return [i for i, now in enumerate(changed) if now and not (i and changed[i - 1])]
 

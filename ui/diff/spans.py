@@ -70,6 +70,7 @@ class Spans(QObject):
         """Drop what was there and begin; the first lines are there when this returns."""
         self._lines = []
         self._work = spans_by_line(texts, lexer_for(path)) if any(texts) else iter(())
+        # Before the first slice, for this may be the only one: then it stops the timer.
         self._timer.start()
         self._step(FIRST_SLICE)
 

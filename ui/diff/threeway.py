@@ -47,8 +47,10 @@ def compare_edit(old: str, new: str, predicted: str) -> EditDiff:
 
     White space at line ends and a last line break count for nothing, as in the exact match.
     """
+    # A model seldom ends its answer as the file does.
     old, new, predicted = (text.removesuffix("\n") for text in (old, new, predicted))
     edit, answer = compare(old, new, python=False), compare(new, predicted, python=False)
+    # Both comparisons have every line of the new code, in order: they are joined at these.
     olds, answers = _by_new(_turned(edit.rows)), _by_new(answer.rows)
     rows: list[EditRow] = []
     for (old_extra, old_row), (extra, row) in zip(olds, answers, strict=True):

@@ -54,6 +54,7 @@ class DiffView(DiffFrame):
         `first_line`: the file's line at which the original starts.
         """
         shown = original, candidate, title, path, first_line, description
+        # A run that goes on shows the same pair a few times a second: the place that somebody reads must stay.
         if shown == self._shown:
             return
         self._shown = shown

@@ -39,8 +39,10 @@ class FigureFeed(QObject):
         """Something was stored for the runs on show, or they are others: read them, now or after a rest."""
         if runs != self._runs:
             self._runs = runs
+            # Figures of the runs before must not come up under the names of these.
             self._inspection.forget(self._key)
             self._rest.stop()
+            # The question under way is dropped by its key: nobody will tell that it ended.
             self._asking = False
         self._stale = True
         self._ask()

@@ -118,6 +118,7 @@ class Plot(QWidget):
         if isinstance(event, QMouseEvent) and watched is self.canvas.viewport():
             if event.type() == kind.MouseMove:
                 self._read(self._under(event.position()))
+            # The pointer may not have moved since the window came up: read off first, then open.
             elif event.type() == kind.MouseButtonRelease and event.button() is Qt.MouseButton.LeftButton:
                 self._read(self._under(event.position()))
                 self._open()
@@ -160,6 +161,7 @@ class Plot(QWidget):
         best: tuple[float, float, int] | None = None
         for at, place in enumerate(self.places):
             if place.area is not None:
+                # Bars fill their column: whatever is inside one means it, however near another point may be.
                 if place.area.contains(spot):
                     return at
                 continue
@@ -177,6 +179,7 @@ class Plot(QWidget):
         figure, theme = self._figure, current_theme()
         if figure is None:
             return
+        # Else each item that is added would work the range out anew.
         self.canvas.disableAutoRange()
         self.canvas.clear()
         self.canvas.setAccessibleName(f"{figure.title}; arrow keys read off values, Enter opens")
@@ -198,6 +201,7 @@ class Plot(QWidget):
             item.setZValue(10)
             item.hide()
             self.canvas.addItem(item, ignoreBounds=True)
+        # A figure of a run that goes on may have lost the mark that was read off.
         if self._at is not None and self._at >= len(self.places):
             self._at = None
         self.canvas.setRange(xRange=(x0, x1), yRange=(y0, y1), padding=0.01)
@@ -241,6 +245,7 @@ class Plot(QWidget):
         for place, series in enumerate(figure.series):
             colour = colour_of(series.tone, place)
             points = [p for p in series.points if p.x.value is not None and p.y.value is not None]
+            # A single point has no interval: the band leaves it out, the line does not.
             bounded = [p for p in points if p.y.low is not None and p.y.high is not None]
             x = [p.x.value for p in bounded]
             low, high = (pg.PlotCurveItem(x, side, pen=None) for side in (
@@ -269,6 +274,7 @@ class Plot(QWidget):
             self.canvas.addItem(pg.PlotCurveItem([*x], [*x], pen=QPen(QColor(theme.muted), 0, Qt.PenStyle.DashLine)))
         most = max([8, *(p.count for p in points)])
         counted = any(p.count > 1 for p in points)
+        # The area, not the width, stands for the count: hence the root.
         sizes = [max(SMALLEST, LARGEST * math.sqrt(p.count / most)) if counted else SMALLEST for p in points]
         colours = [colour_of(p.tone, 0) for p in points]
         places = [Place(mark, None, size) for mark, size in zip(marks(figure), sizes, strict=True)]
@@ -308,6 +314,7 @@ class Plot(QWidget):
                 colours.append(theme.heat(each.middle) if figure.x.better and len(groups) == 1 else plain)
         else:
             bars = [bar for bar in figure.bars if bar.value.value is not None]
+            # A fifth of the room between categories stays empty.
             width = 0.8 / (1 if stacked else len(groups))
             for bar, mark in zip(bars, marks(figure), strict=True):
                 place, value = groups.index(bar.group), bar.value.value or 0.0
@@ -359,6 +366,7 @@ def _outline(place: Place, pixel: tuple[float, float]) -> tuple[Sequence[float],
         high = place.area.bottom() if abs(place.area.bottom()) < FAR / 2 else place.mark.y
         left, right = place.area.left(), place.area.right()
         return [left, right, right, left, left], [low, low, high, high, low]
+    # In the values of the axes a circle on the screen is an ellipse.
     around = np.linspace(0, 2 * math.pi, 25)
     radius = max(place.size, 9.0) / 2 + 1
     x, y = np.cos(around) * radius * pixel[0], np.sin(around) * radius * pixel[1]
@@ -377,6 +385,7 @@ def step(found: Sequence[Mark], here: int | None, key: Qt.Key) -> int | None:
         return None
     now = found[here] if here is not None else None
     several = len({mark.group for mark in found}) > 1
+    # Nearest by x first: on another line that is the point above or below this one.
     if several and now is not None and key in (keys.Key_Up, keys.Key_Down):
         beyond = [
             (abs(mark.x - now.x), abs(mark.y - now.y), at)

@@ -158,6 +158,7 @@ class FigureView(QWidget):
                 box.deleteLater()
             boxes = [self._box(each) for each in choices]
         for box, each in zip(boxes, choices, strict=True):
+            # While a run goes on figures come twice a second: a list that somebody has open must not close.
             if [box.itemData(at) for at in range(box.count())] != list(each.options):
                 box.clear()
                 for value, words in each.options.items():
@@ -224,6 +225,7 @@ class FigureView(QWidget):
 
     def _open(self, links: tuple[Link, ...]) -> None:
         before, turn = self._turn
+        # Another click on the same mark: the next of the things behind it.
         self._turn = links, turn + 1 if links == before else 0
         if links:
             self.opened.emit(links, self._turn[1])
@@ -291,6 +293,7 @@ class _Cells(QWidget):
 
     def whole(self) -> QWidget:
         """All rows in the order on show, as high as they need."""
+        # Another view of the same rows: the one on show would jump to the picture's size and back.
         copied = table(self.table.accessibleName())
         copied.setModel(self._sorted)
         copied.setItemDelegate(BarDelegate(copied))
@@ -314,6 +317,7 @@ class _Cells(QWidget):
             return None
         if isinstance(self._figure, Table):
             return marks(self._figure)[source.row()]
+        # Marks of a grid count their rows upwards, as axes do.
         place = source.column() - 1, -source.row()
         return next((mark for mark in marks(self._figure) if (mark.x, mark.y) == place), None)
 
@@ -439,6 +443,7 @@ class FiguresView(QWidget):
             self._make_switches(figures)
         self.figures = figures
         if figures:
+            # By name: a run that goes on may get more figures before it.
             self.choose(names.index(looked_at) if looked_at in names else 0)
         self._export.setEnabled(bool(figures))
 

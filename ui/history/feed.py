@@ -61,6 +61,7 @@ class HistoryFeed(QObject):
         root, run = self._root, self._run
         if not self._panel.isVisible() or root is None:
             return
+        # As the run saw it: commits that came since have no edits of it.
         revision = run.revision if run is not None and Path(run.project_root) == root else None
         if self._read == (root, revision):
             return
@@ -74,6 +75,7 @@ class HistoryFeed(QObject):
     def _take(self, root: Path, revision: str | None, read: Read) -> None:
         found, texts = read
         self._panel.set_commits(found.commits, texts, found.note if found.whole else "reading the others…")
+        # The first few hundred are there in a moment; a long history takes seconds.
         if not found.whole:
             self._ask(root, revision, None)
 

@@ -75,6 +75,7 @@ class CommitModel(ListedRows):
 
     def _select(self) -> None:
         self.beginResetModel()
+        # Places, not commits: 50,000 of them are a range as long as nothing is filtered.
         found: Sequence[int] = range(len(self._commits))
         if self._sampled:
             found = [at for at in found if self._commits[at].id in self._edits]

@@ -65,6 +65,7 @@ class HistoryPanel(QWidget):
     def _connect(self) -> None:
         self._pause.timeout.connect(self._filter)
         self.words.textEdited.connect(self._pause.start)
+        # The clear button empties the field without an edit: then nothing is waited for.
         self.words.textChanged.connect(lambda text: None if text else self._filter())
         self.words.returnPressed.connect(self.table.setFocus)
         self.sampled.toggled.connect(self._filter)
@@ -135,6 +136,7 @@ class HistoryPanel(QWidget):
 
     def _moved(self, current: QModelIndex, before: QModelIndex) -> None:
         """Arrow keys: the edit of a commit that has one."""
+        # A row also becomes current when the list is filled.
         if not self._quiet and self.table.hasFocus():
             self._take(current)
 

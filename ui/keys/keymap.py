@@ -93,6 +93,7 @@ class KeyMap(QObject):
         self._own = {name: tuple(keys) for name, keys in remembered.keys().items()}
         app = QApplication.instance()
         if isinstance(app, QApplication):
+            # Views that are made later have their actions with default keys: they get the chosen ones with the focus.
             app.focusChanged.connect(self._join)
 
     def add(self, group: str, actions: Iterable[QAction], *reach: str) -> None:
@@ -129,6 +130,7 @@ class KeyMap(QObject):
         chosen = tuple(dict.fromkeys(keys))
         for key in chosen:
             self._check(self._bindings[name], key)
+        # Back at the default: then another version may change it.
         if chosen == self._bindings[name].defaults:
             self._own.pop(name, None)
         else:
@@ -188,6 +190,7 @@ class KeyMap(QObject):
         sequence = QKeySequence(key, _PORTABLE)
         if not sequence.toString():
             raise UserError(f"{key!r} is no key.", "Press another one.")
+        # Keys without which a window cannot be used by key at all.
         use = RESERVED.get(sequence.toString(_PORTABLE).removeprefix("Shift+"))
         if use is not None:
             raise UserError(f"This key cannot be given away: {use}.", "Press another one.")
@@ -226,5 +229,6 @@ def _meet(one: Binding, other: Binding) -> bool:
 
 
 def _give(action: QAction, binding: Binding) -> None:
+    # Setting the same ones again would make Qt build its table of shortcuts anew, at each change of focus.
     if action.shortcuts() != binding.sequences:
         action.setShortcuts(binding.sequences)

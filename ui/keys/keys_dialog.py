@@ -120,6 +120,7 @@ class KeysDialog(QDialog):
         font = QFont(self.list.font())
         font.setBold(True)
         head.setFont(0, font)
+        # A heading is not selected: arrow keys pass over it.
         head.setFlags(Qt.ItemFlag.ItemIsEnabled)
         head.addChildren(lines)
         self._groups.append((head, lines))
@@ -153,6 +154,7 @@ class KeysDialog(QDialog):
 
     def _choose(self, name: str | None) -> None:
         seen = [line for line in self._lines() if not line.isHidden()]
+        # Fixed keys have no name.
         same = [line for line in seen if line.data(0, NAME) == name and name is not None]
         for line in (same or seen)[:1]:
             self.list.setCurrentItem(line)

@@ -99,6 +99,7 @@ def _said(runs: Sequence[int]) -> str:
 def _write(runs: Sequence[int], path: Path, ending: str, reader: Reader) -> NoticeText:
     writer, noun = WRITERS[ending]
     try:
+        # Line ends are the writer's: CSV ends its lines in a way of its own.
         with path.open("w", encoding="utf-8", newline="") as stream:
             count = writer(reader, runs, stream)
     except OSError as error:

@@ -94,6 +94,7 @@ def make_queue(rows: Sequence[ReconstructionRow], labelled: Labelled, asked: Ask
     disputed = disputed_samples(labelled.labels) if asked.kind in DISPUTED else set()
     samples = [row.sample_id for row in rows if _wanted(row, asked.kind, disputed)]
     if asked.blind or asked.kind is QueueKind.RANDOM:
+        # A generator of its own: the module's is shared, and whoever draws from it would change the order.
         random.Random(asked.seed).shuffle(samples)
     own = (
         {label.sample_id for label in labelled.decisions}
@@ -115,5 +116,6 @@ def disputed_samples(labels: Sequence[LabelRow]) -> set[int]:
 
 def _wanted(row: ReconstructionRow, kind: QueueKind, disputed: set[int]) -> bool:
     if kind is QueueKind.FAILURES:
+        # Nothing failed where the sandbox did, or where no verdict came yet.
         return row.outcome not in ("", "pass", "infrastructure")
     return kind not in DISPUTED or row.sample_id in disputed

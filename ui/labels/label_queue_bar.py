@@ -77,6 +77,7 @@ class LabelQueueBar(QWidget):
             self._before, chosen = (chosen, instead) if chosen in telling else ("", chosen)
         elif self._before and chosen == instead:
             chosen = self._before
+        # The caller makes the next queue: a signal here would make another one first.
         with QSignalBlocker(self.kind):
             self.kind.clear()
             self.kind.addItems([kind for kind in self._kinds if not (blind and kind in telling)])
@@ -116,8 +117,10 @@ def _choice(entries: Sequence[str], name: str) -> QComboBox:
 def _number(name: str, tip: str, width: int) -> QSpinBox:
     made = QSpinBox()
     made.setRange(0, MOST)
+    # A seed of five digits would make five queues while it is typed.
     made.setKeyboardTracking(False)
     made.setAccessibleName(name)
+    # The field inside has the focus, and screen readers name that.
     made.lineEdit().setAccessibleName(name)
     indent(made)
     made.setToolTip(tip)

@@ -96,6 +96,7 @@ class LabelSide(QWidget):
         """Offer these modes, by slot."""
         for old in self.buttons:
             self._modes.removeWidget(old)
+            # At once, for deletion waits for the loop and the old buttons would stand there a moment longer.
             old.hide()
             old.deleteLater()
         self.buttons = [ModeButton(mode) for mode in slots.values()]

@@ -50,6 +50,7 @@ class LabelSubject(QWidget):
         if presenter(item).past:
             self._show_edit(item, None if words else sample.text)
             return
+        # It stands there once it was made; to ask for it would make it.
         if "edit" in self.__dict__:
             self.edit.hide()
         before = item.text

@@ -78,6 +78,7 @@ class Labelling(QObject):
     def begin(self) -> None:
         """The panel came into view: make the queue if there is none for this run."""
         run, database = self._inspection.run, self._inspection.database
+        # Coming back to the tab keeps the queue, and the place in it.
         if run is None or database is None or self._run_id == run.id:
             return
         self._scribe.prepare(database)
@@ -172,6 +173,7 @@ class Labelling(QObject):
             self._ready = {}
         self._ready |= {subject.sample.id: subject for subject in subjects}
         current = self._queue.current
+        # The answer may be about samples that were left meanwhile.
         if self._panel.held and current in self._ready:
             self._panel.hold(False)
             self._present(self._ready[current])
@@ -195,6 +197,7 @@ class Labelling(QObject):
             return
         name, taxonomy = panel.name, panel.taxonomy
         kind = LabelKind.ADJUDICATION if panel.adjudicating else LabelKind.LABEL
+        # Shown before it is stored: the next key must not wait for the disk.
         self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now", kind, taxonomy.version))
         self._scribe.write(
             database,

@@ -115,6 +115,7 @@ class LabelsPanel(QWidget):
     def event(self, event: QEvent) -> bool:
         """Take `?` before the window does, for these keys (called by Qt)."""
         asked = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Question
+        # Qt asks whoever has the focus before it takes a key for a shortcut; who accepts gets the key itself.
         if asked and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
@@ -130,6 +131,7 @@ class LabelsPanel(QWidget):
 
     def _toggle_keys(self) -> None:
         self.keys.toggle()
+        # In the next turn of the loop: what was shown just now has no height yet.
         QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.keys, 0, 0))
 
     # ---- what there is to choose from
@@ -252,6 +254,7 @@ class LabelsPanel(QWidget):
         """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
         if self._sample is None or self.held or not self._is_named():
             return
+        # Before it is asked for: afterwards the sample's own label is the new one already.
         self._given.add(self._sample.id, self._own(), counts=bool(mode))
         written = self.note.text().strip() if note is None else note
         self.label_requested.emit(self._sample.id, mode, written if mode else "")
@@ -296,6 +299,7 @@ class LabelsPanel(QWidget):
 
     def _held(self) -> list[LabelRow]:
         """The label of each annotator that holds; in an order that tells nothing while blind."""
+        # Seeded by the sample: the order is the same each time one comes back to it, and tells nothing of who is who.
         blind = self.blind.isChecked()
         return held_labels(self._labels, self._sample.id if blind and self._sample else None)
 
@@ -342,5 +346,6 @@ class LabelsPanel(QWidget):
 
     def _leave_field(self) -> None:
         """Back from a field of text to where digits are labels."""
+        # Digits are text in a field, and labels outside of one.
         if self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -81,6 +81,7 @@ class OpinionCard(QFrame):
         words = "Accepted" if opinion.accepted else "Accept"
         self.accept.setText(f"{words}  {opinion.key}" if opinion.key else words)
         self.accept.setCheckable(True)
+        # A click turned it; only what is stored may.
         self.accept.setChecked(opinion.accepted)
         tip = f"Decide as {opinion.annotator} says: {opinion.mode}"
         self.accept.setToolTip(f"{tip} ({opinion.key})" if opinion.key else tip)

@@ -32,6 +32,7 @@ class Badge(QWidget):
         """Say something else; hidden while there is nothing to say."""
         if (text, role) != (self._text, self._role):
             self._text, self._role = text, role
+            # A layout asks for a size once; it must be told that there is another.
             self.updateGeometry()
             self.update()
         self.setToolTip(tip)

@@ -32,6 +32,7 @@ class Card(QFrame):
     def mark(self, marked: bool) -> None:
         """Show it as chosen; only the chosen card is in the Tab order, arrow keys reach the others."""
         self._marked = marked
+        # Tab through thirty cards would never come to what stands after them.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if marked else Qt.FocusPolicy.ClickFocus)
         self.update()
 

@@ -60,6 +60,7 @@ class CodePeek(QWidget):
         for text, spans in self._lines:
             for start, end, kind in spans:
                 painter.setPen(QColor(theme.token(kind)))
+                # Measured from the line's beginning: a tab is as wide as what stands before it leaves.
                 x = PAD + metrics.horizontalAdvance(text[:start].expandtabs(4))
                 painter.drawText(QPointF(x, y), text[start:end].expandtabs(4))
             y += metrics.lineSpacing()

@@ -51,6 +51,7 @@ class DescribeCard(QFrame):
 
     def start(self, text: str) -> None:
         """Show it with a text to begin from, selected whole; words that were not sent yet stay."""
+        # The key was pressed again: what is being written stays.
         if self.isHidden() or not self.text.toPlainText().strip():
             self.text.setPlainText(text)
             self.text.selectAll()

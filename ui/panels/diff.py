@@ -103,5 +103,6 @@ class DiffPanel(QWidget):
         self.view.show_pair(original, candidate, title, path, first_line, description)
 
     def _turn_to(self, page: QWidget) -> None:
+        # A cached property stands in __dict__ once it was made; to ask for it would make it.
         for each in (self._empty, self.view, *([self.edit] if "edit" in self.__dict__ else [])):
             each.setVisible(each is page)

@@ -48,6 +48,7 @@ class MetricsPanel(QWidget):
     def _lay_out(self) -> None:
         self.table.setModel(self._sorted)
         self.table.setSortingEnabled(True)
+        # As the samples were made, until somebody clicks on a heading.
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.table.setItemDelegate(self._bars)
         widths(self.table, 300, 150, 100, 100, 120, 120, 120)
@@ -112,6 +113,7 @@ class MetricsPanel(QWidget):
 
     def _picked(self, current: QModelIndex, previous: QModelIndex) -> None:
         source = self._sorted.mapToSource(current)
+        # Rows also become current when the table is filled; only somebody who is in it means the sample.
         if source.isValid() and self.table.hasFocus():
             self.sample_selected.emit(self.model.key(source.row()))
 

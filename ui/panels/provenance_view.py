@@ -44,6 +44,7 @@ class ProvenanceView(QWidget):
         if groups == self._groups:
             return
         old, self._groups = self._groups, groups
+        # The count of samples grows while one reads: groups that were folded must stay so.
         if [(title, [name for name, _ in pairs]) for title, pairs in old] == [
             (title, [name for name, _ in pairs]) for title, pairs in groups
         ]:

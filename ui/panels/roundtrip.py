@@ -98,6 +98,7 @@ class RoundTripPanel(QWidget):
 
         The first `AT_ONCE` cards are there at once, more of them in the next turns of the event loop.
         """
+        # While a run goes on the same item comes again and again: its cards keep their place and the focus.
         fresh = item is None or self._item is None or item.id != self._item.id
         self._item = item
         self._empty.setVisible(item is None)
@@ -111,6 +112,7 @@ class RoundTripPanel(QWidget):
         if item is None:
             return
         self._header.show_item(item)
+        # First, or a sample would stand there twice: stored, and still being written.
         self._streams.settle(item.id, samples)
         self._show_samples(samples, item)
         self._show_writing()
@@ -183,6 +185,7 @@ class RoundTripPanel(QWidget):
         """The chosen description, or the one the chosen reconstruction was made from."""
         card = self._cards.get(self._selected) if self._selected is not None else None
         if card is not None and not card.describes and card.sample.parent_id is not None:
+            # Code is chosen: who describes it anew begins from the words it was made from.
             card = self._cards.get(card.sample.parent_id)
         return card.sample.text if card is not None and card.describes else ""
 
@@ -271,6 +274,7 @@ class RoundTripPanel(QWidget):
                 self._layout.insertWidget(self._layout.count() - 1, self._writing[place])
                 self._writing[place].show()
             self._writing[place].show_text(text)
+        # A timer that blinks nothing would wake the processor twice a second for good.
         if bool(self._writing) != self._blinking.isActive():
             self._blinking.start() if self._writing else self._blinking.stop()
 

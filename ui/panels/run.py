@@ -98,6 +98,7 @@ class RunPanel(QWidget):
     def set_figures(self, figures: Sequence[Figure]) -> None:
         """Show other figures, or the same ones with other values; what is looked at stays."""
         self._figures = figures
+        # Drawn when somebody looks: figures come twice a second while a run goes on.
         if self.isVisible():
             said = [isinstance(figure, (Table, Sentence)) for figure in figures]
             for view, kind in ((self.drawings, False), (self.tables, True)):

@@ -86,6 +86,7 @@ class SampleCard(Card):
         self._cost.setText(_figures(sample))
         self._text.setVisible(self.describes or bool(sample.error))
         self._text.setText(breakable(sample.error or sample.text or "(empty)"))
+        # Code that came back as it was needs no lines; the card says so in words.
         exact = sample.text.rstrip() == item.text.rstrip()
         self._code.setVisible(not (self.describes or exact) and bool(sample.text))
         if self._code.isVisibleTo(self):

@@ -34,6 +34,7 @@ class Streams:
         """Add new text; the whole text so far comes back."""
         self._texts[place] = self._texts.get(place, "") + text
         self._texts.move_to_end(place)
+        # Texts of items that nobody looks at are never settled: their samples are not read.
         while len(self._texts) > MOST:
             self._texts.popitem(last=False)
         return self._texts[place]
@@ -52,6 +53,7 @@ class Streams:
         for loose, count in counts.items():
             if count > self._stored.get(loose, 0):
                 self._texts.pop(loose, None)
+        # A stream without a parent ends when one more sample is there than before.
         self._stored |= counts
 
     def end(self) -> None:

@@ -73,6 +73,7 @@ class TestsPanel(QWidget):
         self.table.setModel(self._sorted)
         self.table.setItemDelegateForColumn(1, EndShown(self.table))
         self.table.setSortingEnabled(True)
+        # In the order that `_shown` gives, until somebody clicks on a heading.
         self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         widths(self.table, 110, 0, 80, 0, 0, 0)
         self.table.selectionModel().currentRowChanged.connect(self._show_current)
@@ -133,6 +134,7 @@ class TestsPanel(QWidget):
         self._nothing.setVisible(not tests)
         self.table.setVisible(bool(tests))
         self._fill()
+        # Of the same verdict the test that somebody reads stays chosen.
         if not same:
             self._select_first_failure()
 
@@ -198,6 +200,7 @@ class TestsPanel(QWidget):
 
     def _line(self, test: TestRow | None) -> int | None:
         """The innermost line of the candidate that the test's traceback passes through."""
+        # The traceback ends inside of what the candidate called; its own innermost line is what to look at.
         lines = lines_through(test.message, self._path) if test else []
         return next((line for line in reversed(lines) if line in self._span), None)
 

@@ -38,6 +38,7 @@ class TextBox(QWidget):
 
     def show_text(self, text: str, detail: str = "", absent: str = "") -> None:
         """Show a text; `detail` stands beside the title, `absent` in the place of an empty text."""
+        # Setting the same text again would lose scroll position and selection.
         if text != self.edit.toPlainText():
             self.edit.setPlainText(text)
         self.edit.setPlaceholderText(absent)

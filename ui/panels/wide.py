@@ -118,6 +118,7 @@ class WidePanel(QWidget):
             tile.mark(number == sample_id)
         chosen = self._tiles.get(sample_id) if sample_id is not None else None
         if chosen is not None:
+            # In the next turn of the loop: tiles that were made just now have not found their places.
             QTimer.singleShot(0, chosen, partial(self._scroll.ensureWidgetVisible, chosen, SPACE, 0))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
@@ -140,6 +141,7 @@ class WidePanel(QWidget):
             self._choose(target)
 
     def _fill(self) -> None:
+        # Tiles are costly: nothing is made anew for what is on show already.
         if self._item is None or (self._item.id, self._item.state, *self._samples) == self._shown:
             return
         self._shown = (self._item.id, self._item.state, *self._samples)
@@ -180,6 +182,7 @@ def _places(nodes: Sequence[Node]) -> dict[int, tuple[int, int]]:
         children.setdefault(parent if parent in known else None, []).append(node)
     places: dict[int, tuple[int, int]] = {}
     row = 0
+    # A stack, not recursion: a chain may be longer than Python lets functions call themselves.
     waiting = [(node, True) for node in sorted(children.get(None, ()), key=_index, reverse=True)]
     while waiting:
         node, fresh = waiting.pop()

@@ -42,6 +42,7 @@ class ProjectModel(QAbstractItemModel):
     def set_rows(self, rows: Sequence[FileRow]) -> None:
         """Show a run's figures; files that only the run knows are added."""
         self._rows = {row.path: row for row in rows}
+        # A run may know files that the folder has no more. Else the tree stays, with what is unfolded in it.
         if any(path not in self._nodes for path in self._rows):
             self._rebuild()
             return
@@ -57,6 +58,7 @@ class ProjectModel(QAbstractItemModel):
     def index_of(self, path: str) -> QModelIndex:
         """Where a file or folder stands; invalid when it is unknown."""
         node = self._nodes.get(path)
+        # A number, not the node itself: Qt keeps what it is given as an address, and Python may free the node.
         return self.createIndex(node.row, NAME, node.ident) if node else QModelIndex()
 
     def folders_with_regions(self) -> list[str]:
@@ -105,6 +107,7 @@ class ProjectModel(QAbstractItemModel):
 
     def rowCount(self, parent: Index = NONE) -> int:  # noqa: N802
         """Qt: children of a folder."""
+        # Only the first column has children: so Qt's own test of models asks it.
         return len(self.node(parent).children) if parent.column() <= 0 else 0
 
     def columnCount(self, parent: Index = NONE) -> int:  # noqa: N802

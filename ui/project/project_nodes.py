@@ -81,6 +81,7 @@ def build(files: Iterable[ListedFile]) -> Node:
         head, _, name = listed.path.rpartition("/")
         parent = root if listed.name else _folder(head, folders)
         parent.children.append(Node(listed.name or name, listed.path, parent, note=listed.note))
+    # `walk` comes to a node before its children, which are sorted in time: numbers follow the order shown.
     for ident, node in enumerate(root.walk()):
         node.ident = ident
         node.children.sort(key=lambda child: (not child.folder, child.path.lower()))

@@ -83,6 +83,7 @@ class ProjectTree(QTreeView):
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
         """Show a run's figures; folders with regions open the first time."""
+        # A tree that is built anew forgets what was unfolded.
         before = self._open_folders()
         self.files.set_rows(rows)
         for path in before:
@@ -93,6 +94,7 @@ class ProjectTree(QTreeView):
         """Select `path` without saying that the user chose it."""
         index = self.files.index_of(path)
         if index.isValid() and self.files.node(self.currentIndex()).path != path:
+            # The selection tells of itself whoever changes it.
             self._quiet = True
             self.setCurrentIndex(index)
             self._quiet = False
@@ -106,6 +108,7 @@ class ProjectTree(QTreeView):
         folders = self.files.folders_with_regions()
         if self._unfold and folders:
             self._unfold = False
+            # Each takes a moment, and nobody reads the fifty-first.
             for path in folders[:50]:
                 self.expand(self.files.index_of(path))
 

@@ -109,6 +109,7 @@ class RegionTable(QWidget):
         bar = self.table.verticalScrollBar()
         place = bar.value()
         self.regions.set_items(items)
+        # A reset of the model scrolls to the top.
         bar.setValue(place)
         if STATES[self.states.currentIndex()][0] == "Flagged":
             self.flags_wanted.emit()  # verdicts may have come
@@ -117,6 +118,7 @@ class RegionTable(QWidget):
         """Select a region without saying that the user chose it."""
         if item_id != self._current:
             self._current = item_id
+            # To bring a row into sight Qt would scroll sideways as well, and hide the states.
             side = self.table.horizontalScrollBar()
             place = side.value()
             self._restore()
@@ -127,6 +129,7 @@ class RegionTable(QWidget):
 
     def _build_filter(self) -> None:
         self.words.setClearButtonEnabled(True)
+        # `start` would take the text for milliseconds.
         self.words.textChanged.connect(lambda: self._pause.start())
         self._pause.timeout.connect(self._apply_filter)
         for name, _ in STATES:
@@ -198,6 +201,7 @@ class RegionTable(QWidget):
         self._quiet = False
 
     def _choose(self, current: QModelIndex, before: QModelIndex) -> None:
+        # Rows become current by themselves, too, when others are filtered out.
         if current.isValid() and not self._quiet:
             self._current = self.regions.shown[current.row()].id
             self.item_chosen.emit(self._current)

@@ -100,6 +100,7 @@ class Library:
         """Answer with this thread's connection. Raises StoreError."""
         from core.run.results import open_reader  # in the background: the window stands sooner
 
+        # SQLite lets a connection be used by the thread alone that opened it.
         thread = threading.get_ident()
         if thread not in self._readers:
             self._readers[thread] = open_reader(self.path)
@@ -136,6 +137,7 @@ def _look_at(
     chosen = wanted.among(runs)
     if chosen is None:
         return Overview(change, runs)
+    # A run row counts its changes: an equal one means that nothing of this run was written.
     if before is not None and chosen == before.run and before.tried == tried:
         return replace(before, change=change, runs=runs)
     items = tuple(_settled(reader.items(chosen.id), chosen, tried))
@@ -221,6 +223,7 @@ class Inspection(QObject):
         self._timer.stop()
         if self._library is not None:
             for lane in LANES:
+                # A key for each database: two that are closed one after the other must both be.
                 key = f"close {lane} {id(self._library)}"
                 self._gateway.submit(key, self._library.close_here, _nothing, lane=lane)
         self._library, self._overview, self._wanted = None, None, Wanted()
@@ -230,6 +233,7 @@ class Inspection(QObject):
 
     def choose_run(self, wanted: Wanted) -> None:
         """Show another run."""
+        # The first reading of this very run is under way: to begin again would only show it later.
         if wanted == self._wanted and self._looking and self._overview is None:
             return
         self._wanted = wanted
@@ -282,6 +286,7 @@ class Inspection(QObject):
         if self._library is None or self._looking:
             return
         self._looking, self._began = True, time.monotonic()
+        # Only a running run can be killed; one that ended is read again when something is committed.
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
         known = self._overview.change if self._overview and not (force or stale) else None
         work = partial(look, self._library, self._wanted, known, self._overview, self._tried)
@@ -294,6 +299,7 @@ class Inspection(QObject):
         """Pass on what was read; look again after a pause that grows with the time reading took."""
         self._looking, self._last_error = False, ""
         took = time.monotonic() - self._began
+        # Rests twice as long as it read: a database that takes seconds must not keep a core busy for good.
         self._timer.start(max(SHORTEST_PAUSE, int(took * 2000)))
         if overview is None:
             return
@@ -303,6 +309,7 @@ class Inspection(QObject):
         self.overview_changed.emit(overview)
         if overview.run is not None and _run_id(before) != overview.run.id:
             self.run_chosen.emit(overview.run)
+        # Only now are the regions of the other run known.
         if self._item_id is not None and self.item is None:
             self.choose_item(None)  # of a run that is not shown any more
         self._follow_item(before, old_items)
@@ -318,6 +325,7 @@ class Inspection(QObject):
         """Say it once, and try again now and then: a lock goes away."""
         self._looking = False
         self._timer.start(RETRY_PAUSE)
+        # It is read every few seconds: the same notice each time would bury all others.
         if str(error) != self._last_error:
             self._last_error = str(error)
             self._gateway.failed.emit(error)

@@ -71,6 +71,7 @@ class OpenProject(QObject):
         from core.source.checking import Checking
 
         codebase, self.has_history = read
+        # Shown before it is known which files compile: the compiler is asked about each.
         self._show(codebase)
         self._checking = Checking(codebase)
         self.gateway.own(self._checking)
@@ -83,6 +84,7 @@ class OpenProject(QObject):
             self._checking.stop()
 
     def _take_checked(self, codebase: Codebase) -> None:
+        # The same object where all of them compile: then there is nothing to draw anew.
         if codebase is not self.codebase:
             self._show(codebase)
 

@@ -62,5 +62,6 @@ def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> st
 
 
 def _shown(reader: Reader, pair: Pair) -> ShownPair:
+    # The item is the same in both runs, and so is what people changed.
     edit = edit_rows(pair.first)
     return ShownPair(pair, trips(reader, pair.first), trips(reader, pair.second), edit)

@@ -65,6 +65,7 @@ def write_page(page: str, out: Path) -> None:
     """Raises UserError when `out` cannot be written."""
     refuse_database(out)
     try:
+        # A model may answer with half of a surrogate pair, which UTF-8 cannot write.
         out.write_text(page, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UserError(
@@ -90,11 +91,13 @@ def small_enough(make: Callable[[int], str]) -> str:
         page = make(shown)
         if shown <= 1 or len(page.encode(errors="backslashreplace")) <= LARGEST:
             return page
+        # Regions may have thousands of lines: a page that mail refuses helps nobody.
         shown //= 2
 
 
 def environment() -> Environment:
     """Where the templates of all pages are filled in."""
+    # Code, answers and messages of models come into the page: nothing of theirs may be taken for HTML.
     made = Environment(autoescape=True, trim_blocks=True)
     made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value)
     made.globals["style"] = Markup(resource("report", "style.css"))

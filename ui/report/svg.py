@@ -157,6 +157,7 @@ def _lines(figure: Lines, canvas: _Canvas) -> Iterator[Markup]:
         names.append((canvas.y(last.y.value or 0.0), canvas.x(last.x.value or 0.0), series.name, colour))
     before = -math.inf
     for y, x, name, colour in sorted(names):
+        # Names of lines that end close together are pushed down, a line of text each.
         before = max(y - 7, before + 13)
         yield _text(x - 4, before, name, "end", colour)
 
@@ -249,6 +250,7 @@ def _legend(canvas: _Canvas, entries: Sequence[tuple[str, str]]) -> Iterator[Mar
     x = float(canvas.width - RIGHT)
     for name, colour in reversed(entries):
         yield _text(x, 12, f"■ {name}", "end", colour)
+        # No browser is at hand that would measure the words.
         x -= (len(name) + 4) * LETTER
 
 

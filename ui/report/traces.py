@@ -95,6 +95,7 @@ def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int
     if before is not None or sample.role != Role.BACKWARD:
         sides = (sides[0] if before is None else diff_title(item.task, before), diff_title(item.task, sample))
     original = item.text if before is None else before.text
+    # A region's text begins at its first statement; both sides get the same indentation back.
     indent = lost_indentation(item.text)
     rows = [_row(row) for row in compare(restored(original, indent), restored(sample.text, indent)).rows]
     if verdict is None:

@@ -97,6 +97,7 @@ class RunControl(QObject):
             named = replace(self.settings, benchmark=replace(self.settings.benchmark, file=benchmark))
             kinds = (kind for kind in TASKS.values() if kind.draws_from == drawn and (kind.takes_words or not words))
             self.adopt(configured(named, next(kinds).name))
+        # Another project is open: its runs must not draw from the file of the one before.
         elif not benchmark and self.settings.benchmark.file is not None:
             self.adopt(replace(self.settings, benchmark=replace(self.settings.benchmark, file=None)))
         lacks = {
@@ -115,6 +116,7 @@ class RunControl(QObject):
         fitting = next((kind for kind in TASKS.values() if kind.name not in unfit), None)
         if fitting is None:
             return {}
+        # The task of the last project stays where it makes sense in this one.
         if self.settings.task in unfit:
             self.choose_task(fitting.name)
         return unfit
@@ -216,4 +218,5 @@ class RunControl(QObject):
         for text in texts:
             if not (self._beside and text in self._heard):
                 self._notices.say(NoticeText(text))
+            # Also what is said of runs: a small job need not say it again.
             self._heard.add(text)

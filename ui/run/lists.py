@@ -88,6 +88,7 @@ class RunLists(QObject):
         if chosen:
             dialog.preselect(chosen)
         dialog.exec()
+        # The answer would come to a dialog that is gone.
         self._inspection.forget("deleted runs")
         dialog.deleteLater()
 

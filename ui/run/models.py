@@ -72,6 +72,7 @@ def find_models(extra: Sequence[Path]) -> Found:
     from core.models.discovery import discover  # in the background, after the window stands
 
     entries = discover(tuple(dict.fromkeys(extra)))
+    # False sorts before True: the bundled one, then those that somebody chose.
     entries.sort(key=lambda entry: (entry.source != BUNDLED, entry.path not in extra))
     choices = [model_choice(entry) for entry in entries]
     pairs = zip(choices, entries, strict=True)
@@ -154,6 +155,7 @@ class ModelList(QObject):
         """Say at once, not when the run begins, that a chosen file cannot be used, e.g. since it is half downloaded."""
         settings, problems = self._control.settings, {each.value: each.tip for each in self._choices if not each.usable}
         chosen = [value for value in (settings.model, settings.backward_model) if value]
+        # One notice at a time: mended, the next problem is found.
         bad = next((value for value in chosen if value in problems), None)
         if bad is None:
             self.problem_gone.emit()
@@ -189,6 +191,7 @@ class ModelList(QObject):
 
     def _follow(self, settings: RunSettings) -> None:
         """Show models that were chosen elsewhere."""
+        # This window's own choice comes back here: to fill the boxes again would close an open one.
         if (forward_value(settings), backward_value(settings)) != (self._bar.forward.value, self._bar.backward.value):
             self._show()
 

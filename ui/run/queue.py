@@ -72,6 +72,7 @@ class RunQueue(QObject):
         """An entry that cannot be read any more counts as absent."""
         try:
             self.runs.append(QueuedRun.from_json(self._number(), data))  # type: ignore[arg-type]
+        # Written by another version, or by hand.
         except (ValueError, TypeError, KeyError, AttributeError):
             return
 
@@ -96,6 +97,7 @@ class RunQueue(QObject):
 
     def take(self) -> QueuedRun:
         """The first one, to begin now; it stays remembered until `forget_begun`. Raises IndexError when empty."""
+        # Kept in the settings until it is in the database: a window killed in between would lose it.
         self._begun = self.runs.pop(0)
         self._keep()
         return self._begun

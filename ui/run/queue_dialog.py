@@ -53,6 +53,7 @@ class QueueDialog(QDialog):
         for button, key, act, tip in acts:
             button.setToolTip(tip)
             button.setAutoDefault(False)
+            # The default value keeps this turn's act; `_` takes what the signal says.
             button.clicked.connect(lambda _=False, act=act: act())
             bind(self.list, key, act, tip)
         self.hold.clicked.connect(self._toggle)

@@ -125,6 +125,7 @@ class Queueing(QObject):
         self._left = []
 
     def _resume_all(self) -> None:
+        # First, for each that begins would make the offer anew with one fewer.
         left, self._left = self._left, []
         for run in left:
             if self._left_in is not None:
@@ -147,6 +148,7 @@ class Queueing(QObject):
         self.by_itself = True
         entry = self.queue.take()
         self.began.emit(entry)
+        # It could not begin, e.g. since its project is gone; a notice said so. The others need not wait.
         if not self._begin(entry):
             self.queue.forget_begun()
             self._next.start()

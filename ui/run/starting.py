@@ -78,6 +78,7 @@ class Starting(QObject):
         accepted = dialog.exec() == QDialog.DialogCode.Accepted
         self._dialog = None
         if self._measuring:
+            # Nobody waits for the trial any more.
             control.coordinator.stop()
         if accepted:
             control.adopt(dialog.settings())

@@ -39,6 +39,7 @@ class _ElidedBox(QComboBox):
         control, part = QStyle.ComplexControl.CC_ComboBox, QStyle.SubControl.SC_ComboBoxEditField
         room = self.style().subControlRect(control, option, part, self).width() - 4
         text = option.currentText or self.placeholderText()
+        # Names of models differ at their ends: `…-Q4_K_M.gguf`, `…-Q8_0.gguf`.
         option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideMiddle, room)
         painter.drawComplexControl(control, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
@@ -63,6 +64,7 @@ class ChoiceBox(QWidget):
         self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.box.setMinimumContentsLength(8)
         self.box.setPlaceholderText(caption)
+        # Only the user activates; the current index changes whenever the list is filled.
         self.box.activated.connect(self._picked)
         above.setBuddy(self.box)
         column(above, self.box, spacing=2, owner=self)
@@ -113,5 +115,6 @@ class ChoiceBox(QWidget):
             self.box.setToolTip(self._choices[row].tip)
             self.chosen.emit(self._value)
         else:
+            # An entry that asks for something is no choice: the box shows again what is chosen.
             self._show_value()
             self.other_asked.emit(self._others[row - len(self._choices) - 1])

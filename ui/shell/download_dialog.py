@@ -79,6 +79,7 @@ class DownloadDialog(QDialog):
             self._fail(error)
             return
         self._thread = Errand("download", lambda report: download(wanted, report, self._endpoint))
+        # A window that is closed meanwhile stops it.
         self._gateway.own(self._thread)
         self._thread.start()
         self._timer.start()
@@ -90,6 +91,7 @@ class DownloadDialog(QDialog):
         if thread is None:
             return
         stage, done, total = thread.step
+        # Until the hub has answered the size is not known.
         self.bar.setValue(done * STEPS // total if total > 1 else 0)
         self._say(f"{stage}: {gib(done)} of {gib(total)}" if total > 1 else f"{stage}…")
         if thread.is_alive():

@@ -105,6 +105,7 @@ class EndpointDialog(QDialog):
         self.list.setEnabled(True)
         self.model.clear()
         self.model.addItems([each.name for each in served])
+        # What was typed stays; a server that serves one model needs no choice.
         self.model.setCurrentText(wanted or (served[0].name if served else ""))
         self._say(f"It serves {counted(len(served), 'model')}.")
 

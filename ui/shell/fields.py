@@ -67,6 +67,7 @@ def say(label: QLabel, words: str, bad: bool = False) -> None:
     """Show words in a dialog's own line: what to know, or what is wrong."""
     label.setText(words)
     label.setProperty("role", "bad" if bad else "muted")
+    # A style sheet reads the property `role` only when a widget is polished.
     label.style().unpolish(label)
     label.style().polish(label)
 

@@ -42,6 +42,7 @@ class KeyField(QLineEdit):
     def event(self, event: QEvent) -> bool:
         """Take keys before shortcuts and the order of focus do (called by Qt)."""
         if self.asking and isinstance(event, QKeyEvent):
+            # Accepted, the key comes here as a key press instead of acting as the shortcut that it may be.
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()
                 return True

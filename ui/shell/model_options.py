@@ -76,6 +76,7 @@ class ModelOptions:
         first = NamedModel(self._settings.model, self._settings.endpoint)
         found = [NamedModel("" if value == BUNDLED else value) for value in self._headers]
         for model in dict.fromkeys([*ticked, *found]):
+            # The first model is chosen above the list.
             if model != first:
                 self._add_other(model, model in ticked)
         rows = min(max(self.others.count(), 1), MOST_OTHERS)
@@ -148,6 +149,7 @@ class ModelOptions:
         box = self._fields["generation.prompt_style"].box
         if isinstance(box, QComboBox):
             box.setItemText(0, _automatic(forward, backward))
+        # One model in both roles is loaded once.
         loaded = (forward, None if settings.one_model else backward)
         self._tell_memory([header for header in loaded if header is not None])
 

@@ -110,11 +110,13 @@ class NoticeBar(QFrame):
 
     def say(self, notice: NoticeText) -> None:
         """Show a notice; one that is already shown is not doubled."""
+        # Comes to the front: a problem that happens again is news.
         if notice in self.notices:
             self.notices.remove(notice)
         self.notices.insert(0, notice)
         del self.notices[KEPT:]
         self._at = 0
+        # While an annotator is blind only problems show, and of these no word that could tell the run.
         if notice.bad or not self._held:
             self._show()
 
@@ -159,6 +161,7 @@ class NoticeBar(QFrame):
         if self._held:
             notice = NoticeText(notice.veil, LIFT, bad=True)
         self.setProperty("role", "notice-bad" if notice.bad else "notice")
+        # A style sheet reads the property `role` only when a widget is polished.
         self.style().polish(self)
         self.problem.setText(breakable(notice.problem))
         self.remedy.setText(breakable(notice.remedy))

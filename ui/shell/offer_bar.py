@@ -64,6 +64,7 @@ class OfferBar(QFrame):
     def _show(self) -> None:
         for button in self.buttons:
             self._row.removeWidget(button)
+            # At once, for deletion waits for the loop.
             button.hide()
             button.deleteLater()
         self.buttons = []

@@ -189,6 +189,7 @@ class Remembered:
         self._settings.setValue(f"window/{key}", state)
 
     def _text(self, key: str) -> str:
+        # An INI file gives every value back as text, other stores as what it was.
         value = self._settings.value(key, "")
         return value if isinstance(value, str) else ""
 

@@ -246,6 +246,7 @@ class RunDialog(QDialog):
         """Of a first run: as many as a trial says are done in minutes, unless the user named a number."""
         cost = estimate(self.settings(), self._paces or ())
         regions = self.fields["regions"]
+        # A number that somebody chose, now or in an earlier run, stays.
         untouched = regions.value() == self._settings.regions == FIRST_REGIONS
         if cost.trial and cost.seconds and untouched and all(pace.run_id == TRIAL for pace in self._paces or ()):
             wanted = round(regions.value() * PRESET / cost.seconds)
@@ -260,6 +261,7 @@ class RunDialog(QDialog):
         """Another task: its own defaults."""
         defaults = configured(self._settings, self.kind.name)
         for path in OF_TASK:
+            # Four fields change at once: the cost is worked out once, afterwards.
             with QSignalBlocker(self.fields[path]):
                 self.fields[path].show(value_of(defaults, path))
         self._follow_task()
@@ -371,8 +373,10 @@ class RunDialog(QDialog):
         if layout is not None and fields is not None:
             width = max(self.width(), self.minimumWidth())
             others = layout.totalHeightForWidth(width) - self._scroll.sizeHint().height()
+            # The dialog's own margins at both sides.
             wrapped = fields.totalHeightForWidth(width - 6 * SPACE)  # -1 while no line wraps
             wanted = others + (wrapped if wrapped >= 0 else fields.totalSizeHint().height())
+            # On a low screen the fields scroll; the buttons must not leave it.
             self.setMinimumHeight(min(wanted, self.screen().availableSize().height() - FRAME))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -385,6 +389,7 @@ class RunDialog(QDialog):
         old = self._settings if self.kind.name == self._settings.task else configured(self._settings, self.kind.name)
         values = {path: self._value(path) for path in self.fields if self.kind.has(path)}
         for path in values:
+            # What is out of sight has no say: a value that was typed before its row went counts as not set.
             about = self.fields[path].each.about
             if (about.needs and not values[about.needs]) or (about.unless and values[about.unless]):
                 values[path] = self.fields[path].each.default

@@ -62,6 +62,7 @@ class RunModel(ListedRows):
 
     def _arrange(self) -> None:
         self.beginResetModel()
+        # What is searched is what is read in the row, e.g. `finished qwen`.
         texts = ((run, " ".join(_cells(run)).lower()) for run in self._runs)
         self.shown = [run for run, text in texts if all(word in text for word in self._words)]
         self.endResetModel()

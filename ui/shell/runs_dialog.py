@@ -66,6 +66,7 @@ class RunNotes(QWidget):
         run, name, notes = self._run, self.name.text().strip(), self.notes.text().strip()
         if run is None or (name, notes) == (run.name, run.notes):
             return
+        # Kept once: leaving the field and choosing another run both come here.
         self._run = None
         if name != run.name:
             self.renamed.emit(run.id, name)
@@ -116,6 +117,7 @@ class RunsDialog(QDialog):
 
     def set_deleted(self, runs: Sequence[RunRow]) -> None:
         """Offer runs that were deleted earlier."""
+        # The database is asked in the background: runs may have been deleted here meanwhile.
         self._deleted = [*runs, *(run for run in self._deleted if run.id not in {each.id for each in runs})]
         if self.bin.isChecked():
             self._show_list()
@@ -256,6 +258,7 @@ class RunsDialog(QDialog):
     def _open(self) -> None:
         run = self._chosen()
         if run is not None:
+            # The dialog goes first: what opens the run wants the focus in the window.
             self.accept()
             self.opened.emit(run.id)
 

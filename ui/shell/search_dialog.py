@@ -123,6 +123,7 @@ class SearchDialog(QDialog):
 
     def _search(self) -> None:
         self._stop.set()
+        # An event for each search: the one before has heard that it is to end, this one must not.
         self._stop = threading.Event()
         words = self.words.text()
         if not words.strip():

@@ -56,6 +56,7 @@ class SearchField(QLineEdit):
         self.setMinimumWidth(150)
         self._places: Callable[[], Find] = lambda: lambda words: []
         self._find: Find = self._places()
+        # A popup of Qt would take the focus from the field in which one types.
         self.popup = QFrame(self, Qt.WindowType.ToolTip)
         self.popup.setProperty("role", "popup")
         self.list = QListView(self.popup)
@@ -95,6 +96,7 @@ class SearchField(QLineEdit):
         """Qt: ask for the places there are now."""
         super().focusInEvent(event)
         self._find = self._places()
+        # Who clicks wants to type; who came by key is shown at once where one can go.
         if event.reason() is Qt.FocusReason.ShortcutFocusReason:
             self._search(self.text())
 
@@ -105,6 +107,7 @@ class SearchField(QLineEdit):
 
     def event(self, event: QEvent) -> bool:
         """Qt: keep the arrows and Escape from shortcuts while the list is open."""
+        # Accepted, the key comes to `keyPressEvent` instead of acting as a shortcut of the window.
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self.popup.isVisible():
             event.accept()
             return True

@@ -53,6 +53,7 @@ class SettingField(QObject):
 
     def value(self) -> Any:
         """What it stands at: to the last digit what was shown, unless somebody changed it. Raises ValueError."""
+        # A field of two decimals shows 0.125 as 0.13: unless somebody changes it, it stays 0.125.
         shown, read = self._start
         now = self._read()
         return shown if now == read else now
@@ -88,6 +89,7 @@ class NumberField(SettingField):
             self._box.setDecimals(3 if 0 < about.least < 0.01 else 2 if about.most <= 10 else 1)
             self._box.setSingleStep(0.1 if about.most <= 10 else 1)
         step = 1 if self._whole else 0.1
+        # A number field has no empty state: a step below the least value stands for it, and shows words.
         self._none = about.least - step if each.optional else None
         least = about.least if self._none is None else self._none
         self._box.setRange(self._typed(least), self._typed(about.most))

@@ -88,6 +88,7 @@ class SettingsDialog(QDialog):
         self.models.addItems([str(path) for path in self._remembered.models()])
 
     def _connect(self) -> None:
+        # `activated` tells of the user alone, not of how the box is filled.
         self.theme.activated.connect(lambda _: self.theme_chosen.emit(self.theme.currentData()))
         self.scale.activated.connect(self._take_scale)
         self.points.valueChanged.connect(self.code_sized)

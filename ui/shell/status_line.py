@@ -134,6 +134,7 @@ class StatusLine(QWidget):
         self.state.setVisible(run is not None)
         good = {"finished": "good", "running": "muted"}
         self.state.setProperty("role", good.get(status, "warn") if run else "muted")
+        # A style sheet reads the property `role` only when a widget is polished.
         self.state.style().polish(self.state)
 
     def show_queue(self, waiting: int, held: bool) -> None:

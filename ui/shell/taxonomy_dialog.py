@@ -111,6 +111,7 @@ class TaxonomyDialog(QDialog):
         """The list anew, numbered by place."""
         offered = [mode for mode in self.modes if not mode.retired]
         self.modes = offered + [mode for mode in self.modes if mode.retired]
+        # Filling the list makes its first row current, and would show that one.
         self.list.blockSignals(True)
         self.list.clear()
         for place, mode in enumerate(self.modes, start=1):
@@ -125,12 +126,15 @@ class TaxonomyDialog(QDialog):
     def _show(self, at: int) -> None:
         mode = self.modes[at]
         for field, text in ((self.name, mode.name), (self.about, mode.about)):
+            # What is shown was not typed.
             field.blockSignals(True)
+            # Setting the same text would put the cursor at its end while somebody types in the middle.
             if isinstance(field, QLineEdit) and field.text() != text:
                 field.setText(text)
             elif isinstance(field, QPlainTextEdit) and field.toPlainText() != text:
                 field.setPlainText(text)
             field.blockSignals(False)
+        # A saved id is in labels; a new mode may still change its name, of which the id is made.
         kept = mode.id in {each.id for each in self._before.modes}
         self.id.setText(mode.id if kept else "made of the name, once saved")
         self.retire.setText("Bring back" if mode.retired else "Retire")

@@ -102,6 +102,7 @@ class TopBar(QWidget):
             if widest == WHOLE:
                 box.show_whole()
             else:
+                # Names of models may be longer than any window: the bar shares out what room there is.
                 box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
                 box.setMaximumWidth(widest)
             row.addWidget(box, stretch, bottom)

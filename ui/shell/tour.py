@@ -39,6 +39,7 @@ class Tour(QWidget):
         self.card, self.title, self.text, self.place = QFrame(self), QLabel(), QLabel(), QLabel()
         self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
         self._build()
+        # A child does not hear that its parent is resized.
         window.installEventFilter(self)
 
     def _build(self) -> None:
@@ -126,6 +127,7 @@ class Tour(QWidget):
         self.next.setAccessibleName(f"{step.title}. {step.text} {self.next.text()}")
         self.skip.setVisible(not last)
         self._stand()
+        # So that Enter goes on, and a screen reader says the step.
         self.next.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _stand(self) -> None:

@@ -102,6 +102,7 @@ class WordsDialog(QDialog):
     def _accept(self) -> None:
         module, _, name = self._taker.partition(":")
         try:
+            # Tried at once: what no run could use is said while the words still stand there.
             getattr(import_module(module), name)(*astuple(self.written))
         except InspectorError as error:
             self.problem.setText(f"{error.problem} {error.remedy}")

@@ -27,6 +27,7 @@ class Appearance(QObject):
         super().__init__(app)
         self._app = app
         self._choice = choice
+        # Our style sheet builds on a style: native ones differ by platform, this one is the same everywhere.
         if app.style().objectName() != "fusion":
             app.setStyle("Fusion")
         app.setFont(interface_font())

@@ -99,6 +99,7 @@ class ElidedLabel(QLabel):
         """Draw what fits (called by Qt)."""
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
+        # Shortened when it is drawn, so that the label itself still has all of it for copying and screen readers.
         text = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
         painter.drawText(self.contentsRect(), self.alignment().value, text)
 
@@ -110,6 +111,7 @@ def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True)
     made.setToolTip(tip)
     made.setAccessibleName(tip)
     made.setProperty("role", "flat" if flat else "")
+    # `clicked` says whether the button is down: `run` must not take that for an argument of its own.
     made.clicked.connect(lambda: run())
     return made
 
@@ -144,6 +146,7 @@ def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str, id: st
     action = QAction(name, owner)
     action.setObjectName(id)
     action.setShortcuts([QKeySequence(key) for key in keys.split()])
+    # Else the key would act in the whole window, and not at all where two views have the same one.
     action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
     action.triggered.connect(lambda: run())
     owner.addAction(action)
@@ -160,6 +163,7 @@ def copy_menu(tip: str, choices: Sequence[tuple[str, Callable[[], str]]]) -> QTo
     made.setProperty("role", "flat")
     menu = QMenu(made)
     for name, text in choices:
+        # The default value keeps this turn's text; `_` takes what the signal says.
         menu.addAction(name).triggered.connect(lambda _=False, text=text: to_clipboard(text()))
     made.setMenu(menu)
     return made

@@ -67,6 +67,7 @@ def grow_fixed(growth: float) -> None:
     app = QCoreApplication.instance()
     if app is not None:
         app.setProperty(GROWTH, growth)
+    # A font that a widget was given does not follow the application's.
     for widget in QApplication.allWidgets():
         points = widget.property(FIXED_POINTS)
         if points is not None:

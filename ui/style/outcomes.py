@@ -66,6 +66,7 @@ def verdict_text(verdict: VerdictRow | None, covering: int = 0, *, going: bool =
     if verdict is None:
         return "… judging" if going else "○ not judged yet"
     text = sign(verdict.outcome).text
+    # Only a failure has counts worth a place on a badge.
     if verdict.outcome != "fail" or not verdict.tests_run or not covering:
         return text
     if _stopped_early(verdict, covering):

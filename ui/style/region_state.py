@@ -38,6 +38,7 @@ def region_state(item: ItemRow) -> RegionState:
     """The state of a region of a run."""
     if item.state == UNFINISHED:
         return RegionState.UNJUDGED
+    # Waiting, running and dropped are the store's own words for it.
     if item.state != "done":
         return RegionState(item.state)
     good = goodness(item)

@@ -65,6 +65,7 @@ def palette(theme: Theme) -> QPalette:
         role.Shadow: theme.background,
     }.items():
         made.setColor(which, QColor(colour))
+    # The style draws disabled text itself, out of this group of the palette.
     faded = QColor(mix(theme.muted, theme.surface, 0.6))
     for which in (role.WindowText, role.Text, role.ButtonText):
         made.setColor(QPalette.ColorGroup.Disabled, which, faded)

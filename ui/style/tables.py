@@ -121,6 +121,7 @@ class CellModel(ListedRows):
     def fill(self, rows: Sequence[tuple[Sequence[Cell], int]]) -> None:
         """Rows with their keys. Rows that stay keep selection and scroll position; nothing flickers."""
         old, new = len(self.shown), len(rows)
+        # Not a reset: Qt would forget selection and scroll position, several times a second while a run goes on.
         if new > old:
             self.beginInsertRows(QModelIndex(), old, new - 1)
         elif new < old:
@@ -256,6 +257,7 @@ class HeatDelegate(QStyledItemDelegate):
         """Qt: the row's own background, then the chip."""
         self.initStyleOption(option, index)
         text, value = option.text, index.data(FRACTION)
+        # The style draws the cell's ground and focus; the number is drawn over it, in the chip.
         option.text = ""
         style = option.widget.style() if option.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)

@@ -55,6 +55,7 @@ class TextSize(QObject):
         ratio, self._growth = now / self._growth, now
         header = self._view.horizontalHeader() if isinstance(self._view, QTableView) else self._view.header()
         sections = [each for each in range(header.count()) if header.sectionResizeMode(each) != STRETCH]
+        # Read before the least size is changed, which makes sections wider by itself.
         sizes = {each: round(header.sectionSize(each) * ratio) for each in sections}
         header.setMinimumSectionSize(round(header.minimumSectionSize() * ratio))
         for section, size in sizes.items():

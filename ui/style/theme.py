@@ -106,6 +106,7 @@ class Theme:
 
     def token(self, kind: _TokenType) -> str:
         """The colour of a pygments token type."""
+        # `Name.Function.Magic` has no colour of its own: then that of `Name.Function`, and so on up to `Token`.
         probe: _TokenType | None = kind
         while probe is not None:
             if probe in self.tokens:

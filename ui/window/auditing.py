@@ -176,6 +176,7 @@ class Auditing(QObject):
 
     def _follow(self, overview: Overview) -> None:
         """Leave with a run that is gone."""
+        # Deleted, or of a database that is not open any more.
         if self._open and not {run.id for run in overview.runs}.issuperset(self._runs):
             self.close()
 

@@ -118,6 +118,7 @@ class Browsing(QObject):
 
     def go_to(self, run_id: int, item_id: int) -> None:
         """Show a region of a run that may be another one than the one on show."""
+        # A region of another run: it is chosen once that run was read.
         if self._inspection.knows(item_id):
             self.choose(item_id)
         else:
@@ -168,6 +169,7 @@ class Browsing(QObject):
         """Show what was read, view by view: all at once would hold the window up."""
         parts, before = self._parts, self._shown
         self._shown = overview
+        # The very same tuple where the run did not change: then most views have nothing to do.
         fresh = before is None or overview.items is not before.items
         works: list[Work] = [partial(self._show_regions, overview, fresh)]
         if fresh:

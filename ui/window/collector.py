@@ -49,6 +49,7 @@ class Collector(QObject):
 
     def search(self) -> None:
         """Search new objects, now and then older ones too; lay aside what is too much to search."""
+        # Counts go on while the search is off; only nobody acts on them.
         young, middle, old = gc.get_count()
         if young >= READ:
             self.lay_aside()

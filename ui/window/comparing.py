@@ -76,6 +76,7 @@ class Comparing(QObject):
         """Of the page's summary, ahead of both."""
         from ui.figures.view import FigureView
 
+        # Who asked for a comparison was faster.
         if self._page is None:
             self._scatter = FigureView()
 
@@ -143,6 +144,7 @@ class Comparing(QObject):
         runs = self._runs
         self._rest.stop()
         self._began = time.monotonic()
+        # Noted before the reading: what is stored during it makes another one necessary.
         self._asking, self._read = True, self._known(self._inspection.overview)
         question = partial(_compared, runs)
         self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
@@ -189,6 +191,7 @@ class Comparing(QObject):
 
         One reading at a time: while a run goes on, a large comparison would never come to its end otherwise.
         """
+        # Ids of runs mean others in another file.
         if self._database != self._inspection.database:
             self._runs = ()
             self.close()

@@ -42,6 +42,7 @@ class Dropping(QObject):
             self.hint.hide()
         elif kind in (QEvent.Type.DragEnter, QEvent.Type.Drop) and isinstance(event, QDropEvent):
             paths = _paths(event.mimeData())
+            # Refused, the pointer says so before anything is dropped.
             event.setAccepted(bool(paths))
             if kind == QEvent.Type.DragEnter:
                 self._show_hint(paths)

@@ -153,6 +153,7 @@ class Guide(QObject):
                 self._parts.notices.say(NoticeText(NOTHING))
             return
         self._waiting = [self._step(each) for each in told] + [self._whole(run)]
+        # The tour that is on goes first; its end shows what waits.
         if self._preferences.tour is None:
             self._show_waiting()
 

@@ -118,6 +118,7 @@ class LabelDesk(QObject):
             dialog.show_agreement(measure([]), {})
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
         dialog.exec()
+        # The dialog is gone, and with it whoever the answer was for.
         inspection.forget("agreement")
         dialog.deleteLater()
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -29,6 +29,7 @@ def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
 
 
 def _load_for_a_region() -> None:
+    # Called, not only imported: the lexer works its tables out when it is first made.
     lexer_for("")
     compare("a", "b")
 
@@ -76,6 +77,7 @@ class Opening(QObject):
             self._project.open(root)
             return
         self._postponed = root
+        # A database that cannot be read must not keep the project from being opened.
         QTimer.singleShot(LONGEST_WAIT, self.open_postponed)
         self._inspection.choose_run(Wanted(root=str(root)))
 

@@ -37,7 +37,9 @@ class Places:
             return list(islice(self._named([]), MOST))
         found = list(islice(self._named(wanted), MOST))
         found += islice(self._regions(wanted), MOST - len(found))
+        # Similar names come last: who typed a name right means that one.
         if len(found) < MOST:
+            # What was found by its words is similar, too.
             known = {target.title for target in found}
             found += [target for target in self._similar(words) if target.title not in known]
         return found[:MOST]

@@ -44,6 +44,7 @@ class Preferences(QObject):
         self._window, self._appearance, self._remembered = window, appearance, remembered
         self._keymap, self._sandbox, self._steps = keymap, sandbox, steps
         self.tour: Tour | None = None
+        # Qt scales all of a window that opens; text alone grows beyond that until the next start.
         self._scale = remembered.scale
         self._points = remembered.code_points or CODE_POINTS
 
@@ -118,6 +119,7 @@ class Preferences(QObject):
 
     def show_steps(self, steps: Sequence[Step]) -> None:
         """Show a tour, unless one is on."""
+        # It covers the window: a second one would lie over the first.
         if self.tour is None:
             self.tour = Tour(steps, self._window)
             self.tour.ended.connect(self._end_tour)

@@ -45,6 +45,7 @@ class Reporting(QObject):
             self._notices.report(UserError("No run is shown.", "Open one from the list of runs, then try again."))
             return
         path = self._ask("Write a report", f"run-{run.id}.html")
+        # Read and drawn in the background: a page of 40 regions takes seconds.
         if path is not None:
             self.write(partial(_report, run.id, path))
 

@@ -53,6 +53,7 @@ class Searching(QObject):
             self._dialog = SearchDialog(self._gateway, self._files, self._window)
             self._dialog.hit_chosen.connect(self._show_hit)
         selected = self._code.editor.textCursor().selectedText()
+        # U+2029 is how Qt writes a line break in a selection; no line holds one.
         self._dialog.enter(selected if "\u2029" not in selected else "")
 
     def close(self) -> None:

@@ -89,6 +89,7 @@ class TraceView(QObject):
     def _trace_changed(self, trace: Trace | None) -> None:
         if trace is None:
             return
+        # Read for a region that was left meanwhile.
         if self._item is not None and trace.item.id != self._item.id:
             return
         self._item = trace.item
@@ -112,12 +113,14 @@ class TraceView(QObject):
         self._sample_selected(self._roundtrip.selected)
 
     def _sample_selected(self, sample_id: int | None) -> None:
+        # Else `_show_below` is about to do it.
         if not self._below.isActive():
             self._show(self._samples.get(sample_id) if sample_id is not None else None)
 
     def _show(self, sample: SampleRow | None) -> None:
         """Show a sample below, unless that is what is shown already."""
         code = self._code_of(sample)
+        # A run that goes on sends the same trace every moment: what is scrolled to in the tabs stays.
         if (sample, code) == self._shown and sample is not None:
             return
         self._shown = (sample, code)
@@ -148,6 +151,7 @@ class TraceView(QObject):
     def _show_tests(self, code: SampleRow | None) -> None:
         item, verdict = self._item, code.verdict if code else None
         if item is None or code is None or verdict is None:
+            # The answer about the sample before may be on its way.
             self._inspection.forget("tests")
             self._tests.set_verdict(None, [])
             return

@@ -126,6 +126,7 @@ class WindowActions:
         action.setObjectName(name)
         action.setShortcuts([QKeySequence(key) for key in keys.split()])
         action.setCheckable(name in CHECKABLE)
+        # An action that stands in no menu that was opened yet has its key all the same.
         self._window.addAction(action)
         return action
 

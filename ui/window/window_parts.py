@@ -215,6 +215,7 @@ class WindowParts(QWidget):
         upper, lower = splitter.sizes()
         wanted = int((upper + lower) * LABELLING)
         if lower < wanted and self._upper.isVisible():
+            # Asked twice, it must remember the height before the first time.
             self._before_labels = self._before_labels or [upper, lower]
             splitter.setSizes([upper + lower - wanted, wanted])
 
@@ -229,6 +230,7 @@ class WindowParts(QWidget):
         self.resize(size)
         layout = self.layout()
         if layout is not None:
+            # Not shown yet, the widgets have no sizes of which splitters could take shares.
             layout.activate()
         self._splitters["whole"].setGeometry(self._pages.rect())
         for name, sizes in self._shares(size.width(), size.height()).items():
@@ -245,6 +247,7 @@ class WindowParts(QWidget):
         super().resizeEvent(event)
         before, now = event.oldSize(), event.size()
         shares = self._shares(now.width(), now.height())
+        # The first sizes of a window that is being opened are no resizing by a user.
         grown = self.isVisible() and before.width() < NARROW <= now.width()
         if grown or now.width() < min(before.width(), NARROW):
             for name in ("whole", "upper"):
@@ -264,6 +267,7 @@ class WindowParts(QWidget):
 
     def keep_sizes(self, remembered: Remembered) -> None:
         """Remember the splitters as they are without the room that labels take for themselves."""
+        # What labels took for themselves is not what the user arranged.
         self._alone = self._large = False
         self._show_panes()
         self._leave_labels()
@@ -279,6 +283,7 @@ class WindowParts(QWidget):
     def show_views(self, wanted: bool) -> None:
         """Show the views, or the welcome page."""
         page = self._whole if wanted else self.welcome
+        # A comparison stays on show while a run goes on below it.
         if self._page_alone is None and page is not self._pages.currentWidget():
             self._pages.setCurrentWidget(page)
             (self.regions.table if wanted else self.welcome).setFocus()

@@ -27,6 +27,7 @@ def wire_keys(parts: WindowParts, actions: WindowActions, comparing: Comparing, 
     for group, made in actions.groups().items():
         keymap.add(group, made)
     keymap.add("Code", parts.code.keys, "Code")
+    # Not added as actions: each view of a diff has its own, and most are made later.
     keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
     keymap.declare("Compare", (*REGION_STEPS, REFERENCE), "Compare")
     keymap.add("Labels desk", parts.labels.key_actions.all(), "Labels")
