@@ -18,7 +18,6 @@ from core.oracle.bench.project import origin_of
 from core.run.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from core.types import Item, Span
 from ui.background.ahead import Ahead
 from ui.background.coordinator import RunState
 from ui.background.gateway import Gateway
@@ -42,6 +41,7 @@ from ui.shell.welcome import Welcome
 from ui.style.appearance import Appearance
 from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
+from ui.window.by_hand import ByHand
 from ui.window.comparing import Comparing
 from ui.window.dropping import Dropping
 from ui.window.guide import Guide
@@ -117,6 +117,9 @@ class MainWindow(QMainWindow):
             lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip, self.keymap),
         )  # fmt: skip
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
+        self.by_hand = ByHand(
+            self.control, self.inspection, self.project, self.browsing, parts.roundtrip, parts.code.selecting
+        )
         self.starting = Starting(self, self.gateway, self.control, self.inspection, self.project, self.models)
         self.run_lists = RunLists(self, self.inspection, self.scribe, parts.notices)
         self.searching = Searching(
@@ -275,11 +278,7 @@ class MainWindow(QMainWindow):
         self.parts.status.queue_asked.connect(self.show_queue)
         self.parts.tabs.currentChanged.connect(self._begin_labelling)
         self.parts.tabs.tabBarClicked.connect(self._label_by_keys)
-        self.control.coordinator.answered.connect(self._take_answer)
-        self.control.ended.connect(self._end_job)
-        self.parts.roundtrip.description_written.connect(self.describe_item)
-        self.parts.code.selecting.check_asked.connect(self.check_selection)
-        self.parts.code.selecting.probe_asked.connect(self.probe_selection)
+        self.control.ended.connect(lambda: self.guide.note_end(self.control.coordinator.run_id))
         self.welcome.folder_asked.connect(self.open_menus.ask_project)
         self.welcome.database_asked.connect(self.open_menus.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
@@ -347,41 +346,6 @@ class MainWindow(QMainWindow):
         run = next((run for run in overview.runs if run.id == run_id), None) if overview else None
         if database is not None and run is not None and self.queueing.resume(run, database):
             self.inspection.choose_run(Wanted(run_id))
-
-    def describe_item(self, item_id: int, text: str) -> None:
-        """Run the backward pass on the user's own description of a region of the run that is shown."""
-        run, database = self.inspection.run, self.inspection.database
-        if run is not None and database is not None and self.control.describe(run.id, item_id, text, database):
-            self.parts.roundtrip.own.leave()
-            self.browsing.trace.await_answer(item_id)
-
-    def check_selection(self, path: str, start: int, end: int) -> None:
-        """Ask whether tests cover selected code and notice its deletion."""
-        codebase = self.project.codebase
-        if codebase is None or not self.control.check(codebase.root, path, Span(start, end)):
-            self.parts.code.selecting.settle()
-
-    def probe_selection(self, path: str, start: int, end: int) -> None:
-        """Run the round trip on selected code, beside the regions of the run that is shown."""
-        run, codebase, database = self.inspection.run, self.project.codebase, self.inspection.database
-        if codebase is None or database is None:
-            return
-        fits = run is not None and run.project_root == str(codebase.root) and task(run.task).selects_code
-        run_id = run.id if run is not None and fits else None
-        begun = self.control.probe(run_id, codebase.root, path, Span(start, end), database)
-        self.browsing.await_item(begun)
-        if not begun:
-            self.parts.code.selecting.settle()
-
-    def _take_answer(self, answer: object) -> None:
-        if isinstance(answer, Item):
-            self.parts.code.selecting.show_answer(answer)
-
-    def _end_job(self) -> None:
-        self.browsing.await_item(False)
-        self.browsing.trace.await_answer(None)
-        self.parts.code.selecting.settle()
-        self.guide.note_end(self.control.coordinator.run_id)
 
     def _show_started(self, run_id: int) -> None:
         """Show the run that began, unless its turn came by itself while the user looks at something else."""

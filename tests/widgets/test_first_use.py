@@ -137,8 +137,8 @@ def select(window: MainWindow, text: str) -> None:
 def asked(run_window: MainWindow) -> list[tuple[str, int, int]]:
     heard: list[tuple[str, int, int]] = []
     selecting = run_window.parts.code.selecting
-    selecting.probe_asked.disconnect(run_window.probe_selection)
-    selecting.check_asked.disconnect(run_window.check_selection)
+    selecting.probe_asked.disconnect(run_window.by_hand.probe)
+    selecting.check_asked.disconnect(run_window.by_hand.check)
     selecting.probe_asked.connect(lambda *of: heard.append(of))
     selecting.check_asked.connect(lambda *of: heard.append(of))
     return heard

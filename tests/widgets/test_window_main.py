@@ -417,8 +417,8 @@ def test_no_key_means_two_things(window: MainWindow) -> None:
 def test_f6_and_f7_act_on_the_selection_wherever_the_focus_is(window: MainWindow, case: Filled, place: str) -> None:
     asked: list[tuple[str, str]] = []
     selecting = window.parts.code.selecting
-    selecting.check_asked.disconnect(window.check_selection)
-    selecting.probe_asked.disconnect(window.probe_selection)
+    selecting.check_asked.disconnect(window.by_hand.check)
+    selecting.probe_asked.disconnect(window.by_hand.probe)
     selecting.check_asked.connect(lambda path, *_: asked.append(("check", path)))
     selecting.probe_asked.connect(lambda path, *_: asked.append(("probe", path)))
     window.browsing.choose(judged(case).id)

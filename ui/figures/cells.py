@@ -1,0 +1,193 @@
+"""Tables and heat maps of figures, shown as table views."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from core.figures import Cell as GridCell
+from core.figures import Estimate, Grid, Table
+from core.figures.reading import Mark, heat, in_words, marks, number, row_words
+from ui.figures.plot import colour_of
+from ui.style.controls import bind, column, label
+from ui.style.tables import BarDelegate, Cell, CellModel, Head, table
+from ui.style.theme import SPACE, current_theme, mix
+
+HIGHEST = 8_000
+"""Pixels of the picture of a long table; what does not fit is said in it."""
+WIDEST = 360
+"""Pixels of a column, at most, before the user draws it wider."""
+
+
+class Cells(QWidget):
+    """A table or a heat map as a table view: keys, sorting and screen readers work as in every table."""
+
+    opened = Signal(object)
+    pointed = Signal(object)
+
+    def __init__(self) -> None:
+        """Empty until `show_figure`."""
+        super().__init__()
+        self._figure: Table | Grid | None = None
+        self._heads: list[Head] = []
+        self.model = CellModel([])
+        self._sorted = QSortFilterProxyModel(self)
+        self._sorted.setSourceModel(self.model)
+        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
+        self.table = table("")
+        self.table.setModel(self._sorted)
+        self._bars = BarDelegate(self.table)
+        self.table.setItemDelegate(self._bars)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.table.horizontalHeader().setStretchLastSection(True)
+        self.table.clicked.connect(self._activate)
+        self.table.selectionModel().currentChanged.connect(self._point)
+        for key in ("Return", "Enter"):
+            bind(self.table, key, lambda: self._activate(self.table.currentIndex()), "Open what is behind the row")
+        column(self.table, owner=self)
+        self.setFocusProxy(self.table)
+
+    def show_figure(self, figure: Table | Grid) -> None:
+        """Rows that stay keep their place, their order and the selection."""
+        fresh = self._figure is None or self._figure.name != figure.name
+        self._figure = figure
+        heads = _heads(figure)
+        if [head.text for head in heads] != [head.text for head in self._heads]:
+            self.model.change_columns(heads)
+            fresh = True
+        self._heads = heads
+        self.model.fill([(cells, place) for place, cells in enumerate(_rows(figure))])
+        if fresh:
+            self._arrange(figure)
+
+    def _arrange(self, figure: Table | Grid) -> None:
+        grid, behavior = isinstance(figure, Grid), QAbstractItemView.SelectionBehavior
+        view = self.table
+        view.setAccessibleName(f"{figure.title}; Enter opens what is behind a {'cell' if grid else 'row'}")
+        view.setSelectionBehavior(behavior.SelectItems if grid else behavior.SelectRows)
+        view.setSortingEnabled(not grid)
+        self._sorted.sort(-1)
+        view.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self._fit(view)
+
+    def _fit(self, view: QTableView) -> None:
+        """Columns as wide as their words; the first one takes what room is left where it is a name."""
+        header = view.horizontalHeader()
+        header.setStretchLastSection(False)  # else the last one would be measured as it is stretched
+        view.resizeColumnsToContents()
+        for section in range(header.count()):
+            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Interactive)
+            header.resizeSection(section, min(WIDEST, header.sectionSize(section) + SPACE))
+        header.setStretchLastSection(isinstance(self._figure, Table))
+
+    def whole(self) -> QWidget:
+        """All rows in the order on show, as high as they need."""
+        # Another view of the same rows: the one on show would jump to the picture's size and back.
+        copied = table(self.table.accessibleName())
+        copied.setModel(self._sorted)
+        copied.setItemDelegate(BarDelegate(copied))
+        copied.setFont(self.table.font())
+        copied.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._fit(copied)
+        whole = QWidget()
+        whole.setProperty("role", "surface")
+        rows = self.model.rowCount() * copied.verticalHeader().defaultSectionSize()
+        wanted = copied.horizontalHeader().sizeHint().height() + rows + SPACE
+        cut = label("More rows than a picture holds: the table (CSV) has all." if wanted > HIGHEST else "", "muted")
+        cut.setVisible(wanted > HIGHEST)
+        column(copied, owner=whole).addWidget(cut)
+        width = copied.horizontalHeader().length() + SPACE
+        whole.setFixedSize(max(460, self.width(), width), min(wanted, HIGHEST))
+        return whole
+
+    def _mark(self, index: QModelIndex) -> Mark | None:
+        source = self._sorted.mapToSource(index)
+        if not source.isValid() or self._figure is None:
+            return None
+        if isinstance(self._figure, Table):
+            return marks(self._figure)[source.row()]
+        # Marks of a grid count their rows upwards, as axes do.
+        place = source.column() - 1, -source.row()
+        return next((mark for mark in marks(self._figure) if (mark.x, mark.y) == place), None)
+
+    def _point(self, index: QModelIndex) -> None:
+        self.pointed.emit(self._mark(index) if isinstance(self._figure, Grid) else None)
+
+    def _activate(self, index: QModelIndex) -> None:
+        mark = self._mark(index)
+        if mark is not None:
+            self.opened.emit(mark.links)
+
+
+def _heads(figure: Table | Grid) -> list[Head]:
+    if isinstance(figure, Grid):
+        return [Head(f"{figure.rows.label} \\ {figure.columns.label}"), *(Head(name) for name in figure.columns.names)]
+    better = {"up": "more is better", "down": "less is better", "": ""}
+    return [Head(c.label, " · ".join(filter(None, (c.tip, better[c.better])))) for c in figure.columns]
+
+
+def _rows(figure: Table | Grid) -> list[list[Cell]]:
+    if isinstance(figure, Grid):
+        return _grid_rows(figure)
+    made = []
+    for line in figure.rows:
+        cells = []
+        for spec, cell, words in zip(figure.columns, line.cells, row_words(figure, line), strict=True):
+            value = cell.value if isinstance(cell, Estimate) else cell
+            if isinstance(value, str):
+                cells.append(Cell(words, colour=line.tone, tip=words))
+                continue
+            signed = _signed_colour(cell if isinstance(cell, Estimate) else Estimate(value))
+            cells.append(
+                Cell(
+                    words,
+                    order=float("-inf") if value is None else value,
+                    colour=signed if spec.form == "signed" and spec.better == "up" else line.tone,
+                    fraction=value if spec.bar else None,
+                    end=True,
+                )
+            )
+        made.append(cells)
+    return made
+
+
+def _signed_colour(cell: Estimate) -> str:
+    """Good or bad where that is decided: not while the interval holds 0."""
+    low, high = (cell.value if bound is None else bound for bound in (cell.low, cell.high))
+    return "good" if (low or 0) > 0 else "bad" if (high or 0) < 0 else "muted"
+
+
+def _grid_rows(figure: Grid) -> list[list[Cell]]:
+    """Pale colours, on which the value stays readable; grey where none is defined."""
+    known = {(cell.row, cell.column): cell for cell in figure.cells}
+    made = []
+    for name in figure.rows.names:
+        cells = [Cell(name, tip=name)]
+        for column_name in figure.columns.names:
+            cell = known.get((name, column_name))
+            value = cell.value.value if cell is not None else None
+            if cell is None or (value is None and not cell.tone):
+                words = cell.text if cell else ""
+                cells.append(Cell(words, ground=lambda: current_theme().raised, tip="not defined", end=True))
+                continue
+            words = cell.text or number(value, figure.scale.form)
+            tip = in_words(cell.value, figure.scale.form)
+            cells.append(Cell(words, tip=tip, ground=partial(_ground, figure, cell), end=True))
+        made.append(cells)
+    return made
+
+
+def _ground(figure: Grid, cell: GridCell) -> str:
+    colour = colour_of(cell.tone, 0) if cell.tone else heat_colour(figure, cell.value.value or 0.0)
+    return mix(colour, current_theme().surface, 0.14 if cell.faded else 0.42)
+
+
+def heat_colour(figure: Grid, value: float) -> str:
+    """From bad over the middle to good; where neither end is better, from one plain colour to another."""
+    at, theme = heat(figure, value), current_theme()
+    if figure.scale.better and figure.centre is None:
+        return theme.heat((at + 1) / 2)
+    ends = (theme.region_fail, theme.region_pass) if figure.scale.better else (theme.palette[1], theme.palette[0])
+    return mix(ends[at >= 0], theme.surface, abs(at))
