@@ -26,6 +26,7 @@ from ui.labels.label_files import LabelFiles
 from ui.labels.labelling import Labelling
 from ui.reading.inspection import Inspection, Overview, Wanted
 from ui.reading.open_project import OpenProject
+from ui.run.by_hand import ByHand
 from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
 from ui.run.lists import RunLists
 from ui.run.models import ModelList
@@ -41,7 +42,6 @@ from ui.shell.welcome import Welcome
 from ui.style.appearance import Appearance
 from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
-from ui.window.by_hand import ByHand
 from ui.window.comparing import Comparing
 from ui.window.dropping import Dropping
 from ui.window.guide import Guide
