@@ -23,13 +23,14 @@ def document(program: Program, path: str, start: int, words: str) -> Rewritten |
     place = _place(program, path, start)
     if isinstance(place, Refused):
         return place
+    # A backslash or three quotes would end the text or mean something in it, and a doctest in it would be run.
     lines = [line.strip() for line in words.replace("\\", "/").replace('"""', "'''").splitlines()]
     plain = " ".join(line for line in lines if line and not line.startswith((">>>", "...")))
     if not plain:
         return Refused("there are no words")
     at, indentation, newline = place
     if plain.endswith('"'):
-        plain += " "
+        plain += " "  # else four quotes end the text
     wrapped = textwrap.wrap(plain, max(20, WIDTH - len(indentation))) or [plain]
     text = f'"""{wrapped[0]}'
     if len(wrapped) > 1:

@@ -16,6 +16,7 @@ CHANCE = 0.3
 WORDS = ("debug", "here", "checkpoint", "reached", "trace", "step")
 _LEAVES = cst.Return | cst.Raise | cst.Break | cst.Continue
 _SHOWS_ITSELF = frozenset({"__str__", "__repr__", "__format__"})
+"""Methods in which no value is printed: printing `self`, or what holds it, would call them again without end."""
 
 
 def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
@@ -48,7 +49,7 @@ def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | R
 def _gaps(
     parsed: Parsed, block: Sequence[cst.BaseStatement]
 ) -> list[tuple[cst.SimpleStatementLine, cst.SimpleStatementLine]]:
-    """Neighbours between which a line is reached and is not beside another print."""
+    """Neighbouring statements between which a line is reached, and would not stand beside another print."""
     found = []
     for before, after in pairwise(block):
         if not (isinstance(before, cst.SimpleStatementLine) and isinstance(after, cst.SimpleStatementLine)):

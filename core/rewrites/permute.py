@@ -17,7 +17,7 @@ _ACTS = cst.Call | cst.Await | cst.Yield | cst.NamedExpr | cst.GeneratorExp
 _COMMON = frozenset(
     name for kind in (object, str, bytes, list, dict, set, tuple, int, float, complex) for name in dir(kind)
 ) | {"close", "read", "write", "open", "run", "start", "put", "send", "call", "search", "group", "submit"}
-"""Attributes that objects of other people have: a call of one of these may be anybody's."""
+"""Attributes that objects of the standard library have: `x.read(a, b)` need not be a call of the project's `read`."""
 
 
 def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
@@ -94,6 +94,7 @@ def _mentions(
         if node is function.name:
             continue
         parent, above, *_ = parsed.around(node)
+        # An import alone is no use of it; under another name (`as`) its calls could not be found by name.
         if isinstance(parent, cst.ImportAlias) and parent.asname is None and not method:
             continue
         if isinstance(parent, cst.Attribute) and parent.attr is node:
@@ -147,6 +148,7 @@ def _is_global(parsed: Parsed, node: cst.Name) -> bool:
 def _arguments(parsed: Parsed, call: cst.Call, number: int) -> Sequence[cst.Arg] | Refused:
     if any(argument.star or argument.keyword is not None for argument in call.args) or len(call.args) != number:
         return Refused("a call does not give all its arguments by position")
+    # Arguments are worked out from left to right: of two that act, the one that was first would come second.
     if sum(any(isinstance(node, _ACTS) for node in parsed.inside(each)) for each in call.args) > 1:
         return Refused("a call works out more than one argument by calling something")
     return call.args  # with the parentheses around a value, which its expression alone leaves out

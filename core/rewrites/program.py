@@ -50,7 +50,7 @@ class Edit:
 
     Attributes:
         source: which stretch of the original stands here now: another one for code that was moved, the same one for a
-            name that is called otherwise; None for what is new.
+            name that was renamed; None for what is new.
     """
 
     span: Span
@@ -60,11 +60,11 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A function written otherwise, with every file that had to follow.
+    """A rewritten function, with the edits of every file that had to follow.
 
     Attributes:
         edits: by path; each file's in order, none overlapping another.
-        renamed: names that are called otherwise, old to new.
+        renamed: variables that have another name now, old to new.
     """
 
     edits: Mapping[str, tuple[Edit, ...]]
@@ -76,6 +76,8 @@ class Rewritten:
 
     def place(self, path: str, offset: int) -> int | None:
         """Where the token that begins at `offset` of the original begins now; None where it is gone."""
+        # Code that was moved stands inside an edit whose `source` covers it; its old place is inside another edit. So
+        # a covering source decides, and only without one does standing inside an edit mean that the token is gone.
         moved = 0
         gone = False
         for edit in self.edits.get(path, ()):
@@ -119,6 +121,8 @@ class Parsed:
         self.text = text
         self.module = cst.parse_module(text)
         providers = (ByteSpanPositionProvider, ScopeProvider, QualifiedNameProvider, ParentNodeProvider)
+        # Without the copy, which takes as long as parsing: no node stands twice in a tree that was just parsed. Places
+        # in bytes: counted from lines they would be wrong behind a form feed, where only `str.splitlines` ends a line.
         found: Any = MetadataWrapper(self.module, unsafe_skip_copy=True).resolve_many(providers)
         self._positions = found[ByteSpanPositionProvider]
         self._scopes = found[ScopeProvider]
@@ -235,6 +239,7 @@ class Program:
             parsed = Parsed(self.files[path])
         except (cst.ParserSyntaxError, RecursionError):
             parsed = None
+        # What libcst does not give back character by character, e.g. a byte order mark, stands elsewhere in its tree.
         self._parsed[path] = parsed if parsed is not None and parsed.module.code == parsed.text else None
         return self._parsed[path]
 

@@ -62,7 +62,7 @@ def rename(program: Program, path: str, start: int, seed: int) -> Rewritten | Re
 
 
 def renamed(path: str, names: Mapping[Variable, str]) -> Rewritten:
-    """Variables of one function called otherwise; that the new names are free is up to the caller."""
+    """Give variables of one function other names. The caller makes sure that these are free."""
     edits = [Edit(place, new, place) for variable, new in names.items() for place in variable.places]
     return Rewritten(
         {path: tuple(sorted(edits, key=lambda edit: edit.span.start))},
@@ -87,6 +87,8 @@ def variables(parsed: Parsed, function: cst.FunctionDef) -> list[Variable] | Ref
     found = []
     for name in {assignment.name for assignment in scope.assignments}:
         nodes = _occurrences(scope, name)
+        # Every place where the name stands in the function must be this variable: a comprehension, a nested function
+        # or a class inside may bind the same name to something of its own, which would be renamed in part.
         if nodes is None or name in shown or {id(node) for node in nodes} != inside[name]:
             continue
         places = sorted((parsed.span(node) for node in nodes), key=lambda span: span.start)
@@ -106,7 +108,7 @@ def _occurrences(scope: Scope, name: str) -> list[cst.Name] | None:
         found[id(node)] = node
         for access in assignment.references:
             used: cst.CSTNode = access.node
-            while isinstance(used, cst.Attribute):
+            while isinstance(used, cst.Attribute):  # libcst gives `total.x.y` whole as one access of `total`
                 used = used.value
             if not isinstance(used, cst.Name):
                 return None  # an annotation that is a string
@@ -138,6 +140,7 @@ def _is_parameter(parsed: Parsed, function: cst.FunctionDef, name: str) -> bool:
 
 def _only_positional(program: Program, function: cst.FunctionDef, name: str) -> bool:
     """Whether nobody gives the parameter by its name, as far as the project shows."""
+    # By name anywhere in the project counts, whichever function is called there: which one it is cannot be known.
     by_keyword = any(parameter.name.value == name for parameter in function.params.kwonly_params)
     if by_keyword or name in program.passed_by_keyword:
         return False

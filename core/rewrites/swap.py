@@ -16,7 +16,7 @@ _KINDS = cst.Assign | cst.AnnAssign | cst.AugAssign | cst.Expr
 _WAITS = cst.Await | cst.Yield | cst.NamedExpr
 _LOOPS = cst.ListComp | cst.SetComp | cst.DictComp | cst.GeneratorExp
 _STATE = cst.Attribute | cst.Subscript | _LOOPS
-"""What may read an object that somebody else changes."""
+"""Expressions that may read an object which the other statement changes."""
 _CONSTANTS = frozenset({"True", "False", "None"})
 _PURE = frozenset(
     {"abs", "all", "any", "bool", "bytes", "chr", "dict", "divmod", "float", "frozenset", "int", "isinstance", "len"}
@@ -38,6 +38,8 @@ def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refu
     first = _pairs(parsed, function, seed % 2)
     if first:
         return _swapped(path, parsed, first, seed)
+    # Only now the other pairing, and only if the seed's own is still empty afterwards: else the same seed would take a
+    # pair of that one the next time, instead of swapping this one back.
     second = _pairs(parsed, function, 1 - seed % 2)
     if not second:
         return Refused("no two neighbouring statements are surely independent")
@@ -117,6 +119,8 @@ def _independent(parsed: Parsed, one: cst.SimpleStatementLine, other: cst.Simple
         return False
     if len([*parsed.every(one, cst.Call), *parsed.every(other, cst.Call)]) > 1:
         return False
+    # Two that may change objects could change the same one. Beside one that may, the other must read nothing but
+    # variables of this function: any attribute, item or global could be what the first one changes.
     acting = [line for line in (one, other) if _acts(parsed, line, names)]
     if len(acting) != 1:
         return not acting

@@ -44,7 +44,7 @@ NAME_TOKENS = 16
 
 
 class CosmeticTrip:
-    """x is a function; its variants do the same, and so should the model."""
+    """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
         """`versions` are of the judged codebase. Nothing is rewritten yet."""
@@ -104,7 +104,7 @@ class CosmeticTrip:
     # ---- the tree
 
     def expected(self, item: Item) -> int:
-        """All that models may be asked of every version; what is not kept makes it less."""
+        """How many answers models give at most: nothing is asked of variants that are not kept."""
         names = len(self._original(item).places) * self._asked.identifiers
         several = 1 + sum(change != DOCUMENT for _, change, _ in self._changes(item))
         alone = sum(change == DOCUMENT for _, change, _ in self._changes(item))
@@ -128,7 +128,7 @@ class CosmeticTrip:
             if isinstance(version, Refused) or (version.text == item.text and change != IDENTITY):
                 continue
             if (change, version.text) in seen and change != IDENTITY:
-                continue  # another seed has written the same
+                continue  # another seed has made the same variant
             seen.add((change, version.text))
             parent = described.id if described is not None and change == DOCUMENT else None
             found.append(Step(Role.TRANSFORM, number, Given(version.text, change, counted=True), parent))
@@ -145,7 +145,11 @@ class CosmeticTrip:
         return self._version(item, sample.index, parent.text if parent is not None else "")
 
     def _tasks(self, item: Item, tree: Tree, version: Version, number: int, parent: int | None) -> Iterator[Step]:
-        """What models are asked of one version. What hangs below a version bears its number, for `judge`."""
+        """What models are asked of one version: names, a description, code from it.
+
+        Descriptions and code have the version's number as their index: `judge` sees a sample without its tree, and has
+        to know into which version the code belongs.
+        """
         asked = self._asked
         taken = tree.taken(Role.COMPLETE, parent)
         for place in range(len(version.places)) if asked.identifiers else ():
@@ -166,7 +170,11 @@ class CosmeticTrip:
 
     @property
     def _name_room(self) -> int:
-        """A server cannot be made to begin in the middle of an answer: it writes the function up to the name."""
+        """Room for an answer to a hidden name.
+
+        A local model's answer begins right before the name; a server's cannot be made to begin in the middle, so it
+        writes the function up to the name first.
+        """
         served = self._settings.endpoint is not None or self._settings.backward_endpoint is not None
         return self._settings.backward_max_tokens if served else NAME_TOKENS
 
@@ -196,6 +204,8 @@ class CosmeticTrip:
             return None
         file = self._files[item.path]
         change, _ = self._change(sample.index) if sample.index else ("", 0)
+        # These two change nothing outside the function, so their text is all there is to judge; `document` could not
+        # even be made again here, since its words stand in another sample.
         if sample.role == Role.TRANSFORM and change in (DOCUMENT, IDENTITY):
             return self._judged.oracle.judge(Candidate(file, item.span, sample.text), item.tests)
         version = self._version(item, sample.index)
