@@ -195,6 +195,26 @@ def test_resumed_it_ends_as_if_it_had_never_stopped(project: Path) -> None:
             assert made(others, role) == made(samples, role)
 
 
+def test_two_transformations_together_are_variants_of_their_own(project: Path) -> None:
+    with chat_server(answer) as server:
+        finished = run(project, server, describe=False, together=True, widest_first=True, positions=2)
+    assert (finished.status, finished.problems) == ("finished", ())
+    found = stored(project)
+    authors = {name: [row.author for row in samples if row.role == "transform"] for name, (_, samples) in found.items()}
+    assert authors["bill"][4:] == ["rename + logging", "rename + permute", "logging + permute"]
+    assert authors["label"][4:] == ["rename + logging", "rename + swap", "logging + swap"]
+    item, samples = found["label"]
+    both = next(row for row in samples if row.author == "rename + swap")
+    alone = {row.author: row.text for row in samples if row.role == "transform"}
+    assert both.verdict is not None and both.verdict.outcome == "pass"
+    assert both.text.index("= 3") < both.text.index("[0]"), "swapped"
+    assert both.text not in (alone["swap"], alone["rename"]), "renamed as well"
+    assert {"identifiers@rename + swap", "kept:rename + swap"} <= set(item.measures)
+    with open_reader(project.parent / "runs.sqlite") as reader:
+        grid = next(each for each in analyse(reader, [1], "marginals") if each.name == "marginal")
+    assert isinstance(grid, Grid) and grid.columns.names[5:7] == ("rename + logging", "rename + swap")
+
+
 def test_the_marginal_says_worse_and_opens_what_is_behind_it(project: Path) -> None:
     with chat_server(answer) as server:
         run(project, server)
