@@ -48,6 +48,7 @@ def _judged(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     candidate = Candidate(file, region.span, deletion(file, region))
     if not _compiles(candidate.new_text):
         return as_item(region, NO_COMPILE)
+    # Deleted first: most regions that are dropped are dropped for that, without a second run of tests.
     verdict = _judge(candidate, region, oracle)
     objection = _objection(verdict)
     if objection and verdict.outcome.judged:

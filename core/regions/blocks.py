@@ -125,6 +125,8 @@ class _Walk:
     def _at_sign(self, before: int) -> int:
         """Where a decorator starts whose expression starts at `before`: the `@` that is the first on its line."""
         while True:
+            # The expression of a decorator may itself hold an `@` (matrix product), so the sign must be the first on
+            # its line.
             before = self._text.rindex("@", 0, before)
             start, _ = self._lines.bounds(self._lines.number(before))
             if not self._text[start:before].strip():

@@ -32,7 +32,9 @@ def _files() -> JsonCache:
 
 def _to_json(coverage: CoverageMap) -> dict[str, Any]:
     lines = {
-        path: [[line, sorted(tests)] for line, tests in by_line.items()] for path, by_line in coverage.lines.items()
+        # Lists, since JSON knows no numbers as keys.
+        path: [[line, sorted(tests)] for line, tests in by_line.items()]
+        for path, by_line in coverage.lines.items()
     }
     imports = {path: sorted(found) for path, found in coverage.import_lines.items()}
     return {"tests": list(coverage.tests), "lines": lines, "import_lines": imports}

@@ -48,9 +48,11 @@ def draw(regions: Sequence[Region], seed: int, allow_overlap: bool) -> Iterator[
     """
     chance = random.Random(seed)
     keys: list[tuple[float, Region]] = []
+    # Sorted before chance is asked, so that the same regions in any order get the same numbers.
     for region in sorted(regions, key=lambda r: (r.path, r.span.start, r.span.end)):
         if region.weight <= 0:
             raise ValueError(f"{region.path}:{region.span.start} was never weighed")
+        # Exponential waiting times at the rate of the weights: who waits shortest comes first.
         keys.append((-math.log1p(-chance.random()) / region.weight, region))
     taken = _Taken()
     for _, region in sorted(keys, key=lambda key: key[0]):

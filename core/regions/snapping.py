@@ -22,6 +22,7 @@ def snap(file: SourceFile, span: Span) -> Region | None:
     wanted = _code_in(file.text, span, lines)
     if wanted is None:
         return None
+    # A selection inside an `if` lies in its block and, as a part of the whole statement, in the one around it.
     runs = [run for block in parse_blocks(file) if (run := _covering(block, wanted, lines))]
     return as_region(file, min(runs, key=len), lines) if runs else None
 

@@ -36,11 +36,13 @@ def map_statements(text: str) -> StatementMap:
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
         code = compile(text, "<source>", "exec", dont_inherit=True)
+    # Outer statements first, so that the inner ones write over them.
     extents = sorted(_extents(tree), key=lambda extent: (extent[0], -extent[1]))
     first_line: dict[int, int] = {}
     for first, last in extents:
         first_line.update(dict.fromkeys(range(first, last + 1), first))
     firsts = Counter(first for first, _ in extents)
+    # A string that shares its line with another statement says nothing about whether that one runs.
     silent = {line for line in _strings(tree) if firsts[line] == 1}
     executable = {first_line[line] for line in _code_lines(code) if line in first_line} - silent
     return StatementMap(first_line, frozenset(executable), tuple(_function_bodies(tree)))

@@ -217,6 +217,7 @@ def _from_code(number: int, row: Row, words: str) -> Problem:
     function = _defined(code, entries[0], "code")
     place = _Text(code)
     documented = _docstring(function)
+    # MBPP's programs have no docstring most often; the few that have one say there what `text` says.
     start = place.end(documented) if documented is not None else _header_end(code, place.start(function))
     body = Span(_first_character(code, start), place.end(function.body[-1]))
     if body.start >= body.end:
@@ -251,8 +252,11 @@ def _without_docstring(number: int, key: str, entry: str, asked: str, body: Span
 
 def with_docstring(program: str, body: Span, words: str) -> tuple[str, Span]:
     """The program with `words` as docstring above `body`, and where the body stands then."""
+    # A backslash or three quotes in the words must not end, or change, the literal that they are put into.
     quoted = words.strip().replace("\\", "\\\\")
     quoted = quoted.replace('"', '\\"') if quoted.endswith('"') else quoted.replace('"""', '\\"\\"\\"')
+    # The body may stand on the line of the `def`, behind its colon; with a docstring above it both get lines of their
+    # own.
     head = program[: body.start].rstrip(" \t")
     indent = _indentation(program[len(head) : body.end]) if head.endswith("\n") else "    "
     lines = quoted.split("\n")

@@ -117,6 +117,7 @@ def _bits(path: str, text: str) -> list[_Bit]:
         following = tokens[index + 1][1] if index + 1 < len(tokens) else ""
         for sign in part if _in(kind, Punctuation) else "":
             if sign in "([{":
+                # `(` behind a name is a call; behind anything else it only groups.
                 open_calls.append(sign == "(" and index > 0 and _in(tokens[index - 1][0], Name))
             elif sign in ")]}" and open_calls:
                 open_calls.pop()

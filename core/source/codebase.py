@@ -63,6 +63,7 @@ def content_fingerprint(codebase: Codebase) -> str:
     for file in codebase.files:
         for part in (file.path, file.encoding, file.text):
             data = part.encode()
+            # Lengths between the parts: else text could move from one file to the next unseen.
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)
     return digest.hexdigest()

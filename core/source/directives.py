@@ -95,6 +95,7 @@ def by_hand(words: str, header: str = "", tests: str = "") -> Directives:
     """The one directive that a person wrote down instead of a file. Raises ProjectError."""
     try:
         row = {"id": "by hand", FIELD: words, "header": header, "tests": tests}
+        # Separated, so that words moved from one of the three to another make another directive.
         digest = hashlib.sha256("\x1f".join((words, header, tests)).encode("utf-8", "surrogatepass")).hexdigest()
         return Directives("by hand", digest, (_of_row(1, row),))
     except BadLine as error:
@@ -193,6 +194,7 @@ def _problem(number: int, words: str, prelude: str, header: str, entry: str, ref
     if entry:
         asked, asked_body = with_docstring(program, span, words)
     else:
+        # Without a head of a function the words can stand nowhere but above the program.
         comment = "".join(f"# {line}\n" for line in words.split("\n"))
         asked = program[: span.start] + comment + program[span.start :]
         asked_body = Span(span.start + len(comment), span.end + len(comment))

@@ -81,6 +81,7 @@ def once(edits: Iterator[Edit], settings: EditSettings, passed_over: Counter[str
     seen: set[bytes] = set()
     for edit in edits:
         reason = unfit(edit, settings)
+        # Sixteen bytes for each of a hundred thousand edits, where their texts would fill the memory.
         mark = hashlib.blake2b(f"{edit.old}\0{edit.new}".encode("utf-8", "replace"), digest_size=16).digest()
         if reason or (mark in seen and not settings.plain):
             passed_over[reason or "edits that repeat another one"] += 1

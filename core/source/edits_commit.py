@@ -49,6 +49,7 @@ class Hunks:
         if not self._touches_project(commit):
             return []
         diff = self._diff(commit)
+        # `len` counts files without comparing their lines, which is what takes the time.
         if self._settings.skip_bulk and len(diff) > self._settings.max_files:
             passed_over[f"commits that touch more than {self._settings.max_files} files"] += 1
             return []
@@ -117,6 +118,7 @@ class Hunks:
             return "links and submodules"
         if "\ufffd" in _path(delta):
             return "files whose name is not UTF-8"
+        # By name first: what is left out by that need not be read.
         reason = self._files.reason(_path(delta))
         if reason:
             return reason

@@ -37,6 +37,7 @@ def export_commit(repository: pygit2.Repository, commit: str, folder: Path) -> N
 def _write(tree: pygit2.Tree, folder: Path, top: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for entry in tree:
+        # A commit is foreign data: its names could lead out of the folder, or plant settings that git would heed.
         if entry.name is None or entry.name.lower() in _FORBIDDEN or "/" in entry.name:
             continue
         path = folder / entry.name
@@ -52,6 +53,7 @@ def _write_file(blob: pygit2.Blob, path: Path, top: Path) -> None:
         path.chmod(0o755 if blob.filemode == FileMode.BLOB_EXECUTABLE else 0o644)
         return
     target = os.fsdecode(blob.data)
+    # A link that leads out of the folder would let tests read, or write, the user's own files.
     if Path(os.path.normpath(path.parent / target)).is_relative_to(top) and not Path(target).is_absolute():
         path.symlink_to(target)
 

@@ -39,7 +39,9 @@ class EditFile:
         self.fingerprint = hashlib.sha256(data).hexdigest()
         self.passed_over: Counter[str] = Counter()
         lines = _lines(path, data.removeprefix(codecs.BOM_UTF8))
+        # All lines or none: a single edit may well begin each line with a blank.
         self.signed = all(_signed(fields) for _, fields in lines)
+        # Comparing the lines of two texts takes the square of their length.
         longest = 10 * settings.max_characters if settings.plain else settings.max_characters
         bare = _unsigned if self.signed else dict
         self._edits = [_edit(path, number, bare(fields), longest) for number, fields in lines]

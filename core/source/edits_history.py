@@ -87,6 +87,7 @@ class EditHistory:
             for done, commit in enumerate(self._repository.walk(self._tip.id, SortMode.NONE)):
                 if done % (_EVERY * 50) == 0:
                     report("listing commits", done, 0)
+                # Twenty bytes a commit, where pygit2's objects of a long history would fill the memory.
                 names.append(commit.id.raw)
         except (pygit2.GitError, KeyError):
             self.passed_over["commits behind one that is missing"] += 1
@@ -106,6 +107,7 @@ class EditHistory:
             found = self._hunks.edit(commit, places[turn]) if turn < len(places) else None
         except (pygit2.GitError, KeyError, OSError):
             reason, places = MISSING, []
+        # Into a count of this turn's own, since a commit is looked at once for each of its edits.
         passed_over.update([reason] if reason else [])
         if turn == 0:  # what a commit leaves out is counted once
             self.passed_over.update(passed_over)

@@ -57,6 +57,7 @@ class History:
 
         True as well when git's own records cannot be read.
         """
+        # Cheap, and true of most work in progress; git's own status reads every changed file.
         if not self.tracked.issuperset(paths):
             return True
         try:

@@ -33,6 +33,7 @@ def decode(data: bytes) -> tuple[str, str]:
     try:
         encoding, _ = tokenize.detect_encoding(lambda: next(lines) + b"\n")
         text = data.decode(encoding)
+        # Some codecs read bytes that they would not write so; what is judged would then differ beside the region, too.
         same = text.encode(encoding) == data
     except (SyntaxError, UnicodeError, LookupError, ValueError) as error:
         raise Unreadable(f"does not decode: {error}") from error

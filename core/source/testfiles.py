@@ -99,6 +99,8 @@ def _mostly_tests(inside: set[str], named: set[str]) -> bool:
     tests = {path for path in counted & named if not path.endswith("conftest.py")}
     others = {path for path in counted - named if not path.endswith("__init__.py")}
     beside = sum(_tested_module(path) in others for path in tests)
+    # A quarter of all files is a third of the others. Where most tests are named after modules beside them (`a.py`,
+    # `test_a.py`), the folder is the code's own.
     return bool(tests) and 3 * len(tests) >= len(others) and 2 * beside <= len(tests)
 
 

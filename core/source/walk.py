@@ -135,6 +135,7 @@ def _foreign(folder: Path, name: str, *, nested: bool) -> str:
         return "vendored code"
     if any(_exists(folder / sign) for sign in _ENVIRONMENT_SIGNS):
         return "a virtual environment"
+    # A package of the project may be called `build`.
     if name in _BUILT and not _exists(folder / "__init__.py"):
         return "build output"
     if nested and _exists(folder / ".git"):
