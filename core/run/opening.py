@@ -22,7 +22,7 @@ from core.run.events import Notice, Progress
 from core.run.state import Emit, Parts, Run
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.settings.cores import share_cores, usable_cores
-from core.source.naming import project_name
+from core.source.codebase import project_name
 from core.store.writer import Store
 from core.trips.opening import Notify, Opened, check_source, opener
 from core.types import Report

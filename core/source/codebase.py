@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tomllib
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -67,6 +68,22 @@ def content_fingerprint(codebase: Codebase) -> str:
             digest.update(len(data).to_bytes(8, "big"))
             digest.update(data)
     return digest.hexdigest()
+
+
+def project_name(root: Path) -> str:
+    """The name in pyproject.toml (`[project]`, else `[tool.poetry]`), else the folder's."""
+    try:
+        table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        table = {}
+    for keys in (("project",), ("tool", "poetry")):
+        section: object = table
+        for key in keys:
+            section = section.get(key) if isinstance(section, dict) else None
+        name = section.get("name") if isinstance(section, dict) else None
+        if isinstance(name, str) and name.strip():
+            return name.strip()
+    return root.resolve().name or str(root)
 
 
 def _folder(root: Path) -> Path:

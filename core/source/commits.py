@@ -1,4 +1,4 @@
-"""The commits of a repository as people browse them: newest first, a line each."""
+"""The commits of a repository as people browse them: newest first, a line each, and files as they were before one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from pygit2.enums import SortMode
 
 from core.errors import ProjectError
 from core.source.edits_filter import author_time
-from core.source.edits_history import open_repository, tip_commit
+from core.source.edits_history import open_repository, project_prefix, tip_commit
+
+LARGEST = 1_000_000
+"""Bytes; larger files are never sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +66,23 @@ def _walk(repository: pygit2.Repository, tip: pygit2.Commit) -> Iterator[CommitL
         subject = commit.raw_message.lstrip().partition(b"\n")[0].decode("utf-8", "replace")
         author = commit.author.raw_name.decode("utf-8", "replace")
         yield CommitLine(str(commit.id), author_time(commit).date().isoformat(), author, subject)
+
+
+def text_before(project: Path, commit: str, path: str) -> str:
+    """The file's text at the commit's first parent; what is no UTF-8 in it is marked by U+FFFD.
+
+    `path` is relative to the project. Raises ProjectError: no such repository, commit or file.
+    """
+    repository = open_repository(project)
+    try:
+        found = repository[commit].peel(pygit2.Commit)
+        parent = repository[found.parent_ids[0]].peel(pygit2.Commit)
+        blob = parent.tree[project_prefix(repository, project) + path]
+    except (pygit2.GitError, KeyError, ValueError, IndexError) as error:
+        raise ProjectError(
+            f"The repository of {project} no longer holds {path} as it was before {commit[:10]}.",
+            "Fetch that commit to see it; what was sampled of it is stored with the run.",
+        ) from error
+    if not isinstance(blob, pygit2.Blob) or blob.size > LARGEST:
+        raise ProjectError(f"{path} is no text file that can be shown.", "Look at the edit itself.")
+    return blob.data.decode("utf-8", "replace")

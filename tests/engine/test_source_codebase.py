@@ -9,8 +9,7 @@ import pytest
 from source_trees import commit_all, write_tree
 
 from core.errors import Cancelled, ProjectError
-from core.source.codebase import content_fingerprint, open_codebase
-from core.source.naming import project_name
+from core.source.codebase import content_fingerprint, open_codebase, project_name
 
 
 def test_missing_folder(tmp_path: Path) -> None:

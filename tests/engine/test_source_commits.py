@@ -9,8 +9,7 @@ import pytest
 from histories import Builder, module
 
 from core.errors import ProjectError
-from core.source.commits import CommitLine, list_commits
-from core.source.past import text_before
+from core.source.commits import CommitLine, list_commits, text_before
 
 
 def test_commits_come_newest_first_with_their_words(tmp_path: Path) -> None:

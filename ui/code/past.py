@@ -58,7 +58,7 @@ def present_path(name: str) -> str:
 
 
 def _read(project: Path, commit: str, path: str) -> str:
-    from core.source.past import text_before
+    from core.source.commits import text_before
 
     return text_before(project, commit, path)
 
