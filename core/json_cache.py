@@ -34,6 +34,7 @@ class JsonCache:
         """Keep it, whole or not at all."""
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
+            # Written aside and renamed: two windows may save the same key, and one may be killed in the middle.
             handle, name = tempfile.mkstemp(dir=self._folder, suffix=".part")
             try:
                 with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", compresslevel=5) as file:

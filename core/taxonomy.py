@@ -166,6 +166,7 @@ class TaxonomyFile:
 
     def save(self, taxonomy: Taxonomy) -> None:
         """Put it in place of the file that is there, which is kept under another name. Raises UserError."""
+        # Written aside first: where the disk is full, the modes that are there stay.
         fresh = self.path.with_suffix(".new")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

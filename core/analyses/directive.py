@@ -378,6 +378,7 @@ def threshold(made: Written) -> Table | Sentence:
         problem = "A threshold is chosen on other directives than it is tried on: one directive is not enough."
     tried = []
     for place, each in enumerate(() if problem else clusters):
+        # Without this directive's own programs, so that the threshold is tried on what it was not chosen by.
         at = youden(_flat([*clusters[:place], *clusters[place + 1 :]]))
         if at is not None:
             tried.append((at, each))

@@ -84,6 +84,7 @@ class Changes:
         every = list(self.values.elements())
         if len(every) < 2 and form in ("relative", "ratio"):
             return Estimate(every[0], None, None, 1)  # on a scale without ends one item bounds nothing
+        # A relative change has no bounds of its own: a score of 0.01 may grow a hundredfold.
         lowest = -1.0 if form in ("difference", "symmetric") else min(-1.0, *every)
         return Estimate(*interval(every, lowest, max(1.0, *every)), len(every))
 

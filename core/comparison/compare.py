@@ -95,6 +95,7 @@ def _check_alike(first: RunRow, second: RunRow) -> None:
             f"Run {first.id} is of the task {first.task}, run {second.id} of {second.task}.",
             "Compare runs of one task.",
         )
+    # The same files in another folder, as a bundle brings them, are the same project.
     if first.project_root != second.project_root and first.fingerprint != second.fingerprint:
         raise UserError(
             f"Run {first.id} is on {first.project_root}, run {second.id} on {second.project_root}.",
@@ -133,6 +134,7 @@ def _compare(
     first: RunRow, reference: Mapping[str, ItemRow], second: RunRow, others: Mapping[str, ItemRow], runs: int
 ) -> Comparison:
     met = [(item, others[key]) for key, item in reference.items() if key in others]
+    # A key is a place in a file: after an edit other code may stand there.
     same = [(a, b) for a, b in met if (a.text, a.old_text) == (b.text, b.old_text)]
     pairs = ranked(paired(a, b) for a, b in same if a.headline is not None and b.headline is not None)
     if not pairs:

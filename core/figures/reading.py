@@ -57,6 +57,7 @@ def bins(figure: Histogram) -> list[Bin]:
 
     A few distinct values get a bar each, so long as there is one group; else the bins are of one width.
     """
+    # A third comes to 0.333... in several ways, and each would get a bar of its own.
     values = [round(each.value, 6) for each in figure.values]
     if not values:
         return []
@@ -157,6 +158,7 @@ def _marks(figure: Figure) -> Iterator[Mark]:
         several = len(groups_of(figure)) > 1
         for each in bins(figure):
             height = each.share if several else float(each.count)
+            # Two groups are drawn back to back.
             down = several and each.group != groups_of(figure)[0]
             yield Mark(each.middle, -height if down else height, bin_words(figure, each), each.links, each.group)
     elif isinstance(figure, Grid):

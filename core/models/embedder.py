@@ -62,6 +62,7 @@ class GgufEmbedder:
     def _embed(self, texts: Sequence[str], pooled: bool) -> Iterator[Wire]:
         """The `embedded` message of each text; a text that ends the worker is tried twice."""
         for text in texts:
+            # Twice, as a sample is: a worker may be killed for want of memory that is there again a moment later.
             message = self._ask(text, pooled) or self._ask(text, pooled)
             if message is None:
                 raise ModelError("The model worker ended twice on one text.", "Look at the model's log, or restart.")

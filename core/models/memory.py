@@ -64,6 +64,7 @@ def gib(count: int) -> str:
 
 def memory_now() -> Memory:
     """What this process could take now; the control group's limit counts too."""
+    # A control group may not use the machine's swap; nothing says how much of it, so none is counted.
     swap = _meminfo("SwapFree:", 0) if _group() >= 1 << 62 else 0
     return Memory(available_memory(), swap)
 

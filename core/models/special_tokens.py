@@ -73,6 +73,7 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
 
 def without_marks(text: str, control: Sequence[str]) -> str:
     """The text with a joiner in each control token's text, so that it is read as the text that it is."""
+    # The longest first: a shorter mark inside it would break it at another place than where it begins.
     for mark in sorted((mark for mark in control if mark in text), key=len, reverse=True):
         text = text.replace(mark, mark[0] + JOINER + mark[1:])
     return text
@@ -80,6 +81,7 @@ def without_marks(text: str, control: Sequence[str]) -> str:
 
 def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
     """An answer without the joiners that it may have copied from its prompt; what was `shown` had none of its own."""
+    # Where the user's own file has joiners, those of an answer may well belong to the code.
     if JOINER not in answer or JOINER in shown:
         return answer
     steps.append("joiner-dropped")
@@ -102,6 +104,7 @@ def _special(data: mmap.mmap, raw: RawHeader, wanted: Container[int]) -> Iterato
     """Tokens that are not plain text, those of these numbers, and those that a family of marks knows."""
     count, at = raw.array_lengths[VOCABULARY], raw.array_offsets[VOCABULARY]
     kinds: Sequence[int] = (1,) * count
+    # A list of kinds of another length belongs to no token in particular: then all count as plain.
     if raw.array_lengths.get(VOCABULARY_END) == count:
         kinds = struct.unpack_from(f"<{count}i", data, raw.array_offsets[VOCABULARY_END])
     known = {mark.encode() for marks in FAMILIES for mark in astuple(marks)}

@@ -105,6 +105,7 @@ def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged
     described = _draw(model, [forward(each) for each in functions], DESCRIPTION_TOKENS)
     descriptions = [extract_description(answer.text).text for answer in described]
     pairs = [(each, words) for each, words in zip(functions, descriptions, strict=True)]
+    # Beside the descriptions the baseline: a style that lets a model guess without words would look good for nothing.
     pairs += [(each, UNINFORMATIVE) for each in functions]
     prompts = [backward(each, words) for each, words in pairs]
     written = _draw(model, prompts, CODE_TOKENS)

@@ -127,6 +127,7 @@ def try_pace(
         late.set()
         control.stop()
 
+    # Started once the item is admitted: loading the models and learning the tests may take minutes by themselves.
     clock = threading.Timer(longest, end)
 
     def pass_on(event: Event) -> None:

@@ -42,6 +42,8 @@ class Judging(Generic[Key]):
         if not self._waiting:
             return None
         key, future = self._waiting[0]
+        # In order of submission, though a later one may be done: what is stored then does not depend on which judge was
+        # faster.
         if not wait and not future.done():
             return None
         verdict = result_of(future, self._checkpoint)

@@ -131,6 +131,8 @@ def score_runs(
             scored |= {pair.row.sample_id for pair in vectors}
         done += len(scored)
         if found:
+            # CrystalBLEU depends on what the run's references share. When items came since, its scores have another
+            # name, and those under the old one are of no use.
             for sign in (":", "@") if perturb else (":",):
                 store.drop_scores(run_id, f"{CRYSTAL}{sign}", {pair.names[CRYSTAL] for pair in found})
     return done
@@ -150,6 +152,7 @@ def _score_texts(store: Store, run_id: int, found: Sequence[Pair], shared: froze
 
 def _score_vectors(store: Store, run_id: int, found: Iterable[Pair], embedder: Embedder, report: Report) -> None:
     """Item by item, since the vectors of all texts together take gigabytes."""
+    # `groupby` joins neighbours only.
     waiting = sorted(found, key=lambda pair: pair.row.item_id)
     done, total = 0, len(waiting)
     report("matching token vectors", 0, total)

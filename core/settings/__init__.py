@@ -403,6 +403,7 @@ class RunSettings:
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
         """The settings a run was started with; unknown keys of another version are dropped."""
         values = _known(cls, data)
+        # Runs of before that setting were drawn with llama.cpp's own limits, and are resumed with them.
         if "top_k" not in data.get("generation", {}):
             values["generation"] = data.get("generation", {}) | FORMER_TRUNCATION
         for name, kind in get_type_hints(cls).items():

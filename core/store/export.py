@@ -57,6 +57,7 @@ def export_rows(reader: Reader, run_id: int) -> Iterator[Row]:
     Raises StoreError when the run is unknown.
     """
     run = _run_columns(reader.run(run_id))
+    # All that the run has, so that every record has the same columns whatever was scored of its sample.
     metrics = reader.metrics(run_id)
     for item in reader.items(run_id):
         samples = {sample.id: sample for sample in reader.samples(item.id)}

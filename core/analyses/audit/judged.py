@@ -52,6 +52,7 @@ class Judged:
         for at, row in enumerate(self.rows):
             for name, value in _plain_scores(row).items():
                 values.setdefault(name, np.full(len(self.rows), np.nan))[at] = value
+        # The registry's order. A name may carry its model behind a colon.
         order = {name: at for at, name in enumerate(METRICS)}
         self.columns = {name: values[name] for name in sorted(values, key=lambda each: order[each.split(":")[0]])}
 

@@ -111,6 +111,7 @@ def effort_differences(judged: Judged) -> list[tuple[str, float, float, float]]:
     for name in judged.columns:
         if name == EFFORT or name not in judged.aucs or EFFORT not in judged.aucs:
             continue
+        # On the same samples, or the difference would be that of the samples.
         known = judged.known(name, EFFORT)
         clusters = numbered(judged.clusters[known].tolist())
         one, other = (

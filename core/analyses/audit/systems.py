@@ -113,6 +113,7 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
     test = test if test in TESTS else next(iter(TESTS))
     choice = Choice("test", "Test", {name: title for name, (title, _) in TESTS.items()}, test)
     pairs = len(judged.systems) * (len(judged.systems) - 1)
+    # As in the paper. Of a pair in both orders at most one can lie below it.
     alpha = (1 - LEVEL) / pairs
     found = {name: power(judged.means(name), TESTS[test][1]) for name in judged.columns}
     for name, title, most in (
