@@ -113,7 +113,7 @@ class Plain:
                 continue
             odd.clear()  # what was heard so far was our own work
             status = self._judge(told, request, patched)
-            gone = self._forget(request["tests"], change["path"])
+            gone = self._forget(request["tests"], change)
             send("answer", UNFIT if odd else status, gone and not odd)
 
     def _take_confined(self, change: dict[str, Any]) -> bool:
@@ -124,17 +124,17 @@ class Plain:
             tree: Any = compile(text, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
             if not confined(tree) or any(screen(change["original"], change["text"])):
                 return False
-            self._finder.place(path, text, compile(tree, path, "exec", dont_inherit=True))
+            self._finder.place(path, text, compile(tree, path, "exec", dont_inherit=True), ".".join(_module_of(change)))
         except REFUSALS:
             return False
         return True
 
-    def _forget(self, tests: list[str], path: str) -> bool:
+    def _forget(self, tests: list[str], change: dict[str, Any]) -> bool:
         """Drop the program and its tests; whether nothing is left of it that could run.
 
         Each function has the names of its module, whatever else holds it: they are gone when what was put there is.
         """
-        package, name = os.path.splitext(path)[0].split("/")
+        package, name = _module_of(change)
         program = sys.modules.pop(package + "." + name, None)
         vars(sys.modules[package]).pop(name, None)
         for file in _files(tests):
@@ -266,6 +266,11 @@ class _Mark:
     """Something that can be seen to be gone."""
 
     __slots__ = ("__weakref__",)
+
+
+def _module_of(change: dict[str, Any]) -> list[str]:
+    """Package and module that a program is imported by: all of them lie side by side."""
+    return str(change["path"])[: -len(".py")].split("/")
 
 
 def _module_name(file: str) -> str:

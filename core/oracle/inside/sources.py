@@ -45,11 +45,16 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         self._texts: dict[str, bytes] = {}
         self._codes: dict[str, CodeType | None] = {}
         self._names: set[str] = set()
+        self._known: dict[str, str] = {}
 
-    def place(self, path: str, text: bytes, code: CodeType | None = None) -> None:
-        """From now on `path` reads as `text`, for imports and in tracebacks."""
-        real = os.path.realpath(path)
+    def place(self, path: str, text: bytes, code: CodeType | None = None, module: str = "") -> None:
+        """From now on `path` reads as `text`, for imports and in tracebacks.
+
+        `module`: its name, where `path` is known to hold no link and to be what that name leads to.
+        """
+        real = path if module else os.path.realpath(path)
         self._texts[real], self._codes[real] = text, code
+        self._known[module] = path
         stem = os.path.splitext(os.path.basename(path))[0]
         self._names.add(os.path.basename(os.path.dirname(path)) if stem == "__init__" else stem)
         lines = text.decode("utf-8", "replace").splitlines(True)
@@ -62,6 +67,10 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         """The usual spec with our loader when it leads to a changed file."""
         if fullname.rpartition(".")[2] not in self._names:
             return None
+        if fullname in self._known:
+            known = importlib.machinery.ModuleSpec(fullname, None, origin=self._known[fullname])
+            known.has_location = True
+            return self.ours(known, self._known[fullname])
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
@@ -74,10 +83,10 @@ class CandidateFinder(importlib.abc.MetaPathFinder):
         """Whether a spec leads to a changed file."""
         return bool(self._texts) and spec.origin is not None and os.path.realpath(spec.origin) in self._texts
 
-    def ours(self, spec: importlib.machinery.ModuleSpec) -> importlib.machinery.ModuleSpec:
-        """The same spec, of a changed file, with our loader."""
+    def ours(self, spec: importlib.machinery.ModuleSpec, real: str = "") -> importlib.machinery.ModuleSpec:
+        """The same spec, of a changed file, with our loader. `real`: its path without links, where it is known."""
         path = str(spec.origin)
-        real = os.path.realpath(path)
+        real = real or os.path.realpath(path)
         spec.loader = CandidateLoader(spec.name, path, self._texts[real], self._codes[real])
         spec.cached = None
         return spec
