@@ -12,20 +12,20 @@ from pathlib import Path
 
 from core.errors import SandboxError
 from core.oracle.baseline import Baseline
-from core.oracle.beside import both, in_turn
 from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
 from core.oracle.order import fastest_first, promising_first
-from core.oracle.returning import Return
 from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
 from core.oracle.trial import Trial, lines_of
+from core.oracle.two_at_a_time import both, in_turn
 from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
+from core.oracle.zygote import EngineWait
 from core.settings import OracleSettings
 from core.types import Candidate, Outcome, SourceFile, Span, Suite, Verdict
 
@@ -112,13 +112,13 @@ class ProjectOracle:
             return run.learn(progress)
         except SandboxEnded as error:
             self._notice(f"{error.problem} It is tried once more.")
-        engine = Return()
+        engine = EngineWait()
         while True:
             try:
                 return run.learn(progress)
             except SandboxError:
                 progress("starting a sandbox", 0, 1)
-                if not engine.worth_waiting():
+                if not engine.worth_another():
                     raise
 
     def _hire(self, baseline: Baseline) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 from core.oracle.bench.project import needs_no_pytest
 from core.oracle.interpreter import Interpreter
 from core.oracle.pytest_options import PytestOptions
-from core.oracle.sandbox.openings import copied
 from core.oracle.sandbox.protocol import Launch, Limits
+from core.oracle.sandbox.writable_folders import copied
 from core.settings import OracleSettings
 
 INSIDE = Path(__file__).parent / "inside"

@@ -25,7 +25,7 @@ from core.oracle.identity import (
 )
 from core.oracle.identity_runner import IdentityRunner
 from core.oracle.isolation import Apart
-from core.oracle.sandbox.openings import can_be_opened, is_data
+from core.oracle.sandbox.writable_folders import can_be_opened, is_data
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
 from core.oracle.zygote import Zygote

@@ -10,12 +10,11 @@ from enum import Enum
 from core.errors import SandboxError
 from core.oracle.baseline import Baseline, file_of
 from core.oracle.order import first_stage
-from core.oracle.returning import Return
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.trial import Trial
 from core.oracle.verdicts import ENDINGS, Observation, conclude, merged
-from core.oracle.zygote import Zygote, ZygoteDied
+from core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from core.settings import OracleSettings
 from core.types import Outcome, Verdict
 
@@ -68,7 +67,7 @@ class Worker:
         self._stands_alone: dict[str, bool] = {}
         self._in_stages: bool | None = None
         self._plain = not plan.config["pytest_needed"]
-        self._return = Return()
+        self._engine = EngineWait()
         self._spare = settings.total_timeout_factor * baseline.once
 
     def judge(self, trial: Trial) -> Verdict:
@@ -81,9 +80,9 @@ class Worker:
             except (ZygoteDied, SandboxError) as error:
                 trouble = str(error).splitlines()[0].rstrip(".")
                 self.stop()
-                attempts += not (isinstance(error, SandboxError) and self._return.worth_waiting())
+                attempts += not (isinstance(error, SandboxError) and self._engine.worth_another())
                 continue
-            self._return.seen()
+            self._engine.answered()
             if verdict.outcome not in ABNORMAL or self._sound():
                 return verdict
             trouble = "the test process no longer judges the unmodified project right"

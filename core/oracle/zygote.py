@@ -18,6 +18,9 @@ START_PATIENCE = 60.0
 MARGIN = 10.0
 """Seconds beyond a request's own limit after which the process itself is taken for dead."""
 BEAT = 0.2
+AWAY = 20.0
+"""Seconds that an engine may be away: one that was restarted is back within that."""
+RETRY = 0.25
 KILLED = 128 + signal.SIGKILL
 """The status of a process that was killed from outside, which nobody but the system does while it is waited for."""
 
@@ -128,3 +131,24 @@ class Zygote:
             return f"it was killed, as the system does where memory is too small (--memory is {self._memory} MiB)"
         last = self._process.stderr_tail().strip().splitlines()[-1:]
         return f"it ended with status {status}" + (f": {last[0]}" if last else "")
+
+
+class EngineWait:
+    """How long to go on trying to start a sandbox whose engine does not answer."""
+
+    def __init__(self) -> None:
+        """It answers, as far as is known."""
+        self._since: float | None = None
+
+    def worth_another(self) -> bool:
+        """After a failure to start: wait a moment; whether to try again."""
+        now = time.monotonic()
+        self._since = now if self._since is None else self._since
+        if now - self._since > AWAY:
+            return False
+        time.sleep(RETRY)
+        return True
+
+    def answered(self) -> None:
+        """The next failure is waited for anew."""
+        self._since = None

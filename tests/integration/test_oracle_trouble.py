@@ -38,7 +38,7 @@ def test_killed_containers_and_engines_are_no_failures(tmp_path: Path, monkeypat
                 assert judged(project, 1).outcome is Outcome.PASS
             with later(lambda: restart(engine)):
                 assert judged(project, 2).outcome is Outcome.PASS
-            monkeypatch.setattr("core.oracle.returning.PATIENCE", 0.5)
+            monkeypatch.setattr("core.oracle.zygote.AWAY", 0.5)
             with later(lambda: os.kill(engine.pid, signal.SIGKILL)):
                 lost = judged(project, 3)
             assert lost.outcome is Outcome.INFRASTRUCTURE and not lost.outcome.judged, lost

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from core.oracle.sandbox.host_system import SCRATCH, SHARED_MEMORY, HostSystem, shared_memory_mib
 from core.oracle.sandbox.inside_user import User
-from core.oracle.sandbox.openings import entries
 from core.oracle.sandbox.protocol import Launch
+from core.oracle.sandbox.writable_folders import entries
 
 # The same whoever runs us, so that a run does not depend on it.
 INSIDE = User(1000, 1000)

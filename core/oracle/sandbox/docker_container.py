@@ -13,8 +13,8 @@ from docker.types import LogConfig, Mount, Ulimit
 from core.oracle.sandbox.docker_engine import Engine
 from core.oracle.sandbox.host_system import SCRATCH, shared_memory_mib
 from core.oracle.sandbox.inside_user import User
-from core.oracle.sandbox.openings import entries
 from core.oracle.sandbox.protocol import Launch
+from core.oracle.sandbox.writable_folders import entries
 
 LABEL = "rtc-inspector"
 """Key of the label on every container of ours; its value says whose it is."""

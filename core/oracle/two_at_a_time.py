@@ -19,7 +19,7 @@ class _Abandoned(Exception):
 
 
 class _Heard:
-    """Takes the progress of the work in the other thread, and is where that work hears that it is to end."""
+    """The progress of the work in the other thread: keeps the latest, and raises there when that work is to end."""
 
     def __init__(self) -> None:
         self.latest = ("", 0, 1)
@@ -37,7 +37,7 @@ def both(first: Callable[[Progress], A], second: Callable[[Progress], B], progre
     Each must call the progress it is given several times a second, so that it can be ended.
     """
     heard = _Heard()
-    with ThreadPoolExecutor(1, thread_name_prefix="beside") as pool:
+    with ThreadPoolExecutor(1, thread_name_prefix="second") as pool:
         other = pool.submit(second, heard)
         try:
 
