@@ -150,8 +150,8 @@ def test_unusual_but_honest_programs_pass(total: tuple[Judged, Problem], name: s
     assert verdict.flags == flags
 
 
-OWN = "\n    # open"
-"""A word that a program with a process of its own is known by at first sight; here it does nothing."""
+OWN = "\n    # open()"
+"""A program that has this anywhere gets a process of its own at first sight."""
 COMPUTING = {
     "right": "return sum(prices)",
     "wrong": "return sum(prices) + 1",

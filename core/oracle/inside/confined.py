@@ -77,9 +77,9 @@ OTHERS = frozenset(dir(builtins)) - BUILTINS
 LONGEST = 50_000
 """Characters of a program."""
 SUSPECT = re.compile(
-    r"\b(?:class|with|async|await|open|exec|eval|getattr|setattr|globals|vars|super|os|self)\b|\.__(?!name__)"
+    r"(?m)^\s*(?:class|async|with)\b.*:|\b(?:open|exec|eval|getattr|setattr|globals)\(|\bimport os\b|\.__(?!name__)"
 )
-"""Words that nearly always stand for something that is on no list; looked for before anything is parsed."""
+"""What nearly always stands for something that is on no list; looked for before anything is parsed."""
 
 
 def perhaps(text: str) -> bool:
