@@ -175,13 +175,13 @@ def files(items: Sequence[ItemRow], run: RunRow) -> Iterator[Table]:
 
     Items whose files were written for the run stand in it by themselves.
     """
-    kind = task(run.task)
-    filed = any(item.has_file for item in items)
+    kind, filed = task(run.task), any(item.has_file for item in items)
     place = "file" if filed else kind.noun
     counts = [Column(kind.nouns.capitalize(), "count", tip="Completed"), Column("Admitted", "count")] if filed else []
     by_path: dict[str, list[ItemRow]] = {}
     for item in items:
-        by_path.setdefault(item.file, []).append(item)
+        if filed or item.admitted:
+            by_path.setdefault(item.file, []).append(item)
     if not any(item.path for item in items):
         return
     shown = _worth_columns(kind, {name for item in items for name in item.measures})

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.kinds import counted
 from core.metrics.statistics import pass_at_k
 from core.models.extraction import extract_code, extract_program
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
@@ -94,7 +95,8 @@ class BenchmarkTrip(RoundTrip):
             why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
             raise ProjectError(f"No problem of this benchmark can be used: {why}.", "Name another file.")
         dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
-        return dropped if admitted >= wanted else [*dropped, f"The benchmark has {admitted} problems to use."]
+        few = [] if admitted >= wanted else [f"The benchmark has {counted(admitted, 'problem')} to use."]
+        return [*dropped, *few]
 
     # ---- the tree
 

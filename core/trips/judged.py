@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from core.errors import ProjectError
+from core.oracle.bench.project import is_generated
 from core.oracle.factory import open_oracle
 from core.settings import OracleSettings, RunSettings
 from core.source.codebase import open_codebase
@@ -98,7 +99,8 @@ def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify
     oracle = _opened(codebase, settings, notify, report)
     stack.callback(oracle.close)
     suite = oracle.suite(report)
-    _name("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
+    if not is_generated(codebase.root):  # problems and cells are named themselves, when they are dropped
+        _name("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
     return Judged(codebase, oracle, suite)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.kinds import counted
 from core.models.extraction import extract_code
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
 from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
@@ -30,6 +31,8 @@ from core.types import Candidate, Item, Outcome, Report, Verdict
 
 NOTHING = "pass"
 """A cell that does nothing."""
+OFFLINE = ("Name or service not known", "Network is unreachable", "Temporary failure in name resolution")
+"""What the system says to a cell that asks the network."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class NotebookTrip(RoundTrip):
         excluded = self._judged.suite.excluded
         for test in item.tests:
             if test not in self._judged.trusted:
-                return f"it cannot be judged by running it twice: {excluded.get(test, 'its tests are missing')}"
+                return _untrusted(excluded.get(test, "its tests are missing"))
         empty = self._judged.oracle.judge(Candidate(self._files[item.path], item.span, NOTHING), item.tests)
         unseen = empty.outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
@@ -124,7 +127,7 @@ class NotebookTrip(RoundTrip):
             why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
             raise ProjectError(f"No cell can be used: {why}.", "Name another notebook.")
         dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
-        return dropped if admitted >= wanted else [*dropped, f"There are {admitted} cells to use."]
+        return dropped if admitted >= wanted else [*dropped, f"The notebook has {counted(admitted, 'cell')} to use."]
 
     def references(self, item: Item) -> Sequence[Reference]:
         """What a person wrote above the cell."""
@@ -153,6 +156,15 @@ class NotebookTrip(RoundTrip):
 
     def _text(self, item: Item) -> str:
         return self._files[item.path].text
+
+
+def _untrusted(reason: str) -> str:
+    """Why a cell cannot be judged that fails, or does not do the same twice."""
+    differs = reason.removeprefix("fails: AssertionError: ")
+    if not reason.startswith("fails") or differs.startswith("the cell "):  # as `rtc_cells` says what differs
+        return f"its original is not the same twice: {differs}"
+    offline = " (there is no network in the sandbox)" if any(sign in reason for sign in OFFLINE) else ""
+    return f"it, or a cell before it, {reason}{offline}"
 
 
 def check_notebook(settings: RunSettings) -> None:

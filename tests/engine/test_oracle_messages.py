@@ -44,6 +44,15 @@ def test_the_exception_comes_first_then_lines_of_the_project() -> None:
     assert headline(FAILURE) == "ValueError: no x"
 
 
+def test_what_judging_put_beside_a_benchmark_is_no_part_of_it() -> None:
+    first = FAILURE.partition("\nDuring")[0].replace("/p/a.py", "/p/rtc_recording.py")
+    assert arranged(first, "/p", 4000).splitlines()[1:] == [
+        '  File "tests/test_a.py", line 3, in test_a',
+        "    assert f() == 1",
+        "[2 frames outside the project left out]",
+    ]
+
+
 def test_frames_stay_where_none_is_the_projects() -> None:
     assert arranged(FAILURE, "/elsewhere", 4000).count("  File ") == 4
 

@@ -11,6 +11,7 @@ from chat_server import Answer, chat_server, completion
 from notebooks import notebook
 
 from core.generation import Role
+from core.oracle.bench import project
 from core.run.control import Control
 from core.run.events import Event, ItemReady
 from core.run.pipeline import start
@@ -94,9 +95,30 @@ def test_cells_that_cannot_be_judged_are_dropped_with_the_reason(tmp_path: Path)
     assert reasons[1] == ""
     assert reasons[2] == "it shows and prints nothing, and no later cell reads what it binds"
     assert "never run here" in reasons[3]
-    assert reasons[4].startswith("it cannot be judged by running it twice")
-    assert "Network is unreachable" in reasons[5]
+    assert reasons[4].startswith("its original is not the same twice")
+    assert reasons[5].startswith("it, or a cell before it, fails: ")
+    assert reasons[5].endswith("Network is unreachable (there is no network in the sandbox)")
     assert "Network is unreachable" in reasons[6]  # the cell before it does not run
+
+
+def test_a_cell_that_never_ends_is_dropped_with_those_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = Path(project.__file__).parent / "inside" / "rtc_cells.py"
+    quick = tmp_path / "rtc_cells.py"
+    quick.write_text(inside.read_text().replace("LIMIT = 30.0", "LIMIT = 1.0"))
+    monkeypatch.setattr(project, "_CELLS", quick)
+    file = notebook(
+        tmp_path / "endless.ipynb",
+        ("code", "a = 1\na"),
+        ("code", "# wait\nwhile True:\n    a += 1"),
+        *[("code", f"a + {number}") for number in range(12)],
+    )
+    with ExitStack() as stack:
+        items = Judge(stack, file).items
+    assert [number for number, item in items.items() if item.admitted] == [1]
+    assert items[2].reason == "it, or a cell before it, fails: TimeoutError: not done after 1 s"
+    assert items[14].reason == items[2].reason
 
 
 def test_a_run_has_no_baseline_and_people_s_words_do_not_count(tmp_path: Path) -> None:

@@ -61,6 +61,10 @@ def relative(text: str, root: str) -> str:
     return re.sub("(?m)(?:(?<=File \")|(?<=test module ')|^)" + below, "", text)
 
 
+HARNESS = ("rtc_recording.py", "rtc_cells.py")
+"""Files that stand in generated projects beside what people know of them: `core/oracle/bench/inside`."""
+
+
 def arranged(text: str, root: str, limit: int) -> str:
     """A native traceback with its exception first, then the frames in files below `root`; any other text as it is.
 
@@ -109,4 +113,5 @@ def _told(part: Part, root: str) -> str:
 def _is_own(frame: str, root: str) -> bool:
     found = FRAME.match(frame)
     path = found.group("path") if found else ""
-    return path.startswith(root + os.sep) and "site-packages" not in path
+    beside = os.path.basename(path) in HARNESS
+    return path.startswith(root + os.sep) and "site-packages" not in path and not beside

@@ -12,9 +12,16 @@ import functools
 import importlib.util
 import io
 import random
+import signal
 from typing import Any
 
 from rtc_recording import canon, near, shortened  # type: ignore[import-not-found]  # stands beside it there
+
+LIMIT = 30.0
+"""Seconds that a cell may take together with those before it."""
+NO_END = "not done after %d s" % LIMIT
+ENDLESS: list[list[str]] = []
+"""Beginnings of notebooks that did not end."""
 
 
 class Ran:
@@ -54,7 +61,47 @@ def candidate_of(module: str, context: str) -> str:
 @functools.lru_cache(maxsize=None)
 def both(module: str, context: str, original: str) -> tuple[Ran, Ran]:
     """The original and the candidate, each behind cells of its own."""
-    return behind(context, original, module), behind(context, candidate_of(module, context), module)
+    return original_of(module, context, original), behind(context, candidate_of(module, context), module)
+
+
+def original_of(module: str, context: str, original: str) -> Ran:
+    """The original behind its cells. Raises TimeoutError where they do not end, which would hold up all others.
+
+    Nothing that comes after such a statement is tried again.
+    """
+    lines = statements(context + "\n" + original)
+    if any(lines[: len(start)] == start for start in ENDLESS):
+        raise TimeoutError(NO_END)
+    before = signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT, 1)
+    try:
+        return behind(context, original, module)
+    except TimeoutError as error:
+        if NO_END in error.args:
+            ENDLESS.append(statements(what_had_run(error, context)))
+        raise
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _ring(number: int, frame: object) -> None:
+    raise TimeoutError(NO_END)
+
+
+def what_had_run(error: BaseException, context: str) -> str:
+    """The code up to the statement that was at work when the error came."""
+    step: Any = error.__traceback__
+    while step.tb_frame.f_code is not Ran.__init__.__code__:
+        step = step.tb_next
+    code = step.tb_frame.f_locals["code"]
+    before = "" if code is context else context + "\n"
+    return before + "\n".join(code.split("\n")[: step.tb_next.tb_lineno])
+
+
+def statements(code: str) -> list[str]:
+    """Its lines without comments and blank ones, by which a cell differs from the same cell in a context."""
+    return [line for line in code.split("\n") if line.strip() and not line.lstrip().startswith("#")]
 
 
 def text_of(value: Any) -> str:
@@ -91,7 +138,7 @@ def check_name(ran: tuple[Ran, Ran], name: str, later: str, record: Any) -> None
         first, second = (Ran(dict(each.names), later, "later") for each in ran)
         values = [(each.value, each.printed) for each in (first, second)]
     record("rtc_signature", "value " + text_of(values[1]))
-    assert same(values[0], values[1]), name + " is " + text_of(values[1])
+    assert same(values[0], values[1]), "the cell set " + name + " to " + text_of(values[1])
 
 
 def check_printed(ran: tuple[Ran, Ran], record: Any) -> None:
