@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self, get_type_hints
+from typing import Any, get_type_hints
 
 from core.settings.methods import BenchmarkSettings as BenchmarkSettings
 from core.settings.methods import ChainSettings as ChainSettings
@@ -19,11 +19,15 @@ from core.settings.methods import DirectiveSettings as DirectiveSettings
 from core.settings.methods import EditSettings as EditSettings
 from core.settings.methods import RegionSettings as RegionSettings
 from core.settings.methods import SamplesSettings as SamplesSettings
+from core.settings.models import DEFAULT_CONTEXT as DEFAULT_CONTEXT
+from core.settings.models import EndpointSettings as EndpointSettings
+from core.settings.models import ModelSettings as ModelSettings
+from core.settings.models import NamedModel as NamedModel
+from core.settings.models import SeriesSettings as SeriesSettings
+from core.settings.models import known_values
 from core.settings.setting import check, part, setting, with_values
 
 SETTINGS_VERSION = 1
-DEFAULT_CONTEXT = 3072
-"""Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
 
 FORMER_TRUNCATION = {"top_k": 40, "top_p": 0.95}
 """What runs drew with whose settings do not say it."""
@@ -177,125 +181,6 @@ class OracleSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelSettings:
-    """How a GGUF is run."""
-
-    prompt_style: str = setting(
-        "auto",
-        "turns by the chat template or in plain text, a file that the model goes on writing, or a gap for code; "
-        "auto: what calibrating found best, else what the model is made for",
-        label="Prompt style",
-        choices={
-            "auto": "Automatic",
-            "chat": "Chat, by the model's own template",
-            "completion": "Completion, as for base models",
-            "code": "Code: a file that the model goes on writing",
-            "fim": "Fill in the middle, for the code",
-        },
-    )
-    prompt_layout: str = setting(
-        "shared",
-        "whether a description stands after the file, which all of them then share, or in it, as in the RTC paper; "
-        "only conversations have a layout",
-        label="Prompt layout",
-        choices={"shared": "Descriptions after the file", "paper": "Descriptions in the file, as in the paper"},
-        rare=True,
-    )
-    context_size: int | None = setting(
-        None,
-        "window of the model",
-        label="Context window",
-        option="--context",
-        sign="TOKENS",
-        unset=f"the model's own, at most {DEFAULT_CONTEXT}",
-    )
-    threads: int | None = setting(
-        None, "for the model", label="Threads", unset="the cores that judging leaves", most=1024, resumable=True
-    )
-    gpu_layers: int = setting(
-        -1,
-        "layers of the model on the graphics card, -1 for all",
-        label="Layers on the GPU",
-        least=-1,
-        resumable=True,
-        rare=True,
-    )
-    top_k: int = setting(0, "draw from the N likeliest tokens only, 0 for all", label="Top k", least=0, rare=True)
-    top_p: float = setting(
-        1.0, "draw from so much probability only", label="Top p", sign="P", least=0.001, most=1.0, rare=True
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointSettings:
-    """A server that speaks as OpenAI's does (llama-server, Ollama, LM Studio, vLLM); asked only where a run names one.
-
-    Attributes:
-        address: up to and including `/v1`.
-        model: the name the server knows; empty takes the only one it serves.
-        key_variable: the environment variable that holds the key, which itself is never stored.
-    """
-
-    address: str
-    model: str = ""
-    key_variable: str = ""
-    concurrency: int = setting(4, "requests at a time", label="Requests at a time", most=1024, resumable=True)
-    attempts: int = setting(
-        5, "at one request that fails in passing", label="Tries of one request", most=1000, resumable=True
-    )
-    timeout: float = setting(
-        300.0, "seconds that one answer may take", label="Seconds of one answer", sign="S", most=86_400, resumable=True
-    )
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Plain values read back; those that this version does not know are dropped. Raises TypeError."""
-        return cls(**_known(cls, data))
-
-
-@dataclass(frozen=True, slots=True)
-class NamedModel:
-    """A model by where it is: `file` is a GGUF file, empty for the bundled one; `endpoint` a server in its place."""
-
-    file: str = ""
-    endpoint: EndpointSettings | None = None
-
-    @property
-    def label(self) -> str:
-        """For people: the file's name, or the server's model."""
-        if self.endpoint is not None:
-            return f"{self.endpoint.model or 'the only model'} @ {self.endpoint.address.split('://')[-1]}"
-        return self.file.rpartition("/")[2] or "the bundled model"
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesSettings:
-    """Several models on the same items, one run each, ranked together.
-
-    Attributes:
-        models: in the order in which their runs are made.
-        cross: every model describes for every model; else each describes for itself, or for the run's backward model.
-        id: the same in every run of the series, and in no other; given when it begins.
-    """
-
-    models: tuple[NamedModel, ...]
-    cross: bool = False
-    id: str = ""
-
-    @property
-    def runs(self) -> int:
-        """How many it has in the end."""
-        return len(self.models) ** (2 if self.cross else 1)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Plain values read back. Raises TypeError, KeyError."""
-        endpoints = [(each["file"], each["endpoint"]) for each in data["models"]]
-        models = (NamedModel(file, EndpointSettings.from_json(at) if at else None) for file, at in endpoints)
-        return cls(tuple(models), bool(data.get("cross")), data["id"])
-
-
-@dataclass(frozen=True, slots=True)
 class RunSettings:
     """One configured evaluation, whole: stored as JSON with the run.
 
@@ -402,27 +287,16 @@ class RunSettings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
         """The settings a run was started with; unknown keys of another version are dropped."""
-        values = _known(cls, data)
+        values = known_values(cls, data)
         # Runs of before that setting were drawn with llama.cpp's own limits, and are resumed with them.
         if "top_k" not in data.get("generation", {}):
             values["generation"] = data.get("generation", {}) | FORMER_TRUNCATION
         for name, kind in get_type_hints(cls).items():
             if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-                values[name] = kind(**_known(kind, values.get(name, {})))
+                values[name] = kind(**known_values(kind, values.get(name, {})))
         for name in ("endpoint", "backward_endpoint"):
             if values.get(name) is not None:
                 values[name] = EndpointSettings.from_json(values[name])
         if values.get("series") is not None:
             values["series"] = SeriesSettings.from_json(values["series"])
         return cls(**values)
-
-
-def _known(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
-    """Values of the fields that this version has."""
-    names = {f.name for f in dataclasses.fields(kind)}
-    return {k: _frozen(v) for k, v in data.items() if k in names}
-
-
-def _frozen(value: Any) -> Any:
-    """JSON knows no tuples."""
-    return tuple(value) if isinstance(value, list) else value

@@ -38,24 +38,7 @@ from core.store.rows import (
     ScoredRow,
     TestRow,
 )
-from core.store.scores import (
-    CANDIDATES,
-    FACET_ITEMS,
-    FILE_MEASURES,
-    FILE_STATES,
-    ITEM_MEASURES,
-    ITEM_STATES,
-    METRIC_VALUES,
-    REASONS,
-    SCORED_CODE,
-    SCORES_OF_RUN,
-    TOTALS,
-    Bounds,
-    RunFigures,
-    changes_sql,
-    outcomes_sql,
-    tally,
-)
+from core.store.scores import Bounds, RunFigures, tally
 from core.taxonomy import Taxonomy, parse_taxonomy
 from core.types import Item, Score
 
@@ -159,7 +142,7 @@ class Reader:
     def items(self, run_id: int) -> list[ItemRow]:
         """All items of a run in the order they were drawn, dropped ones included."""
         with self._snapshot():
-            measures = self._measures(ITEM_MEASURES, run_id)
+            measures = self._measures(statements.ITEM_MEASURES, run_id)
             rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
         found = (decoding.item_row(row, measures.get(row["id"], {})) for row in rows)
         return sorted(found, key=attrgetter("id"))  # SQLite would copy every text to sort them
@@ -204,8 +187,8 @@ class Reader:
 
     def tests(self, verdict_id: int) -> list[TestRow]:
         """The tests of a verdict in the order they ran."""
-        rows = self._rows("SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id", verdict_id)
-        return [decoding.test_row(row) for row in rows]
+        sql = "SELECT * FROM test_results WHERE verdict_id = ? ORDER BY id"
+        return list(map(decoding.test_row, self._rows(sql, verdict_id)))
 
     def prompt(self, prompt_hash: str) -> str:
         """The exact text a model was asked. Raises Bug when unknown."""
@@ -214,16 +197,12 @@ class Reader:
 
     def labels(self, sample_id: int) -> list[LabelRow]:
         """The history of a sample's labels, oldest first."""
-        rows = self._rows(
-            f"{statements.LABELS} FROM labels l {statements.TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id", sample_id
-        )
-        return [decoding.label_row(row) for row in rows]
+        sql = f"{statements.LABELS} FROM labels l {statements.TAXONOMY} WHERE l.sample_id = ? ORDER BY l.id"
+        return list(map(decoding.label_row, self._rows(sql, sample_id)))
 
     def current_labels(self, run_id: int) -> list[LabelRow]:
         """The label that holds, for every sample and annotator of a run."""
-        return [
-            decoding.label_row(row) for row in self._rows(statements.LABELS_OF_RUN.format("current_labels"), run_id)
-        ]
+        return list(map(decoding.label_row, self._rows(statements.LABELS_OF_RUN.format("current_labels"), run_id)))
 
     def adjudications(self, run_id: int) -> list[LabelRow]:
         """The decision that holds, for every sample of a run on which one was made."""
@@ -247,9 +226,9 @@ class Reader:
     def files(self, run_id: int) -> list[FileRow]:
         """What became of each file's items, by path."""
         with self._snapshot():
-            rows = self._rows(FILE_STATES, run_id)
+            rows = self._rows(statements.FILE_STATES, run_id)
             measures: dict[str, dict[str, float]] = {}
-            for row in self._rows(FILE_MEASURES, run_id):
+            for row in self._rows(statements.FILE_MEASURES, run_id):
                 measures.setdefault(row["path"], {})[row["name"]] = row["value"]
         return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
@@ -264,8 +243,8 @@ class Reader:
         """The run's figures by language, size and whatever else the items are sorted by; by facet, then value."""
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
-            measures = self._measures(ITEM_MEASURES, run_id)
-            rows = self._rows(FACET_ITEMS, run_id)
+            measures = self._measures(statements.ITEM_MEASURES, run_id)
+            rows = self._rows(statements.FACET_ITEMS, run_id)
         groups = groupby(rows, key=lambda row: (str(row["facet"]), str(row["value"])))
         found = []
         for (facet, value), part in groups:
@@ -280,7 +259,7 @@ class Reader:
             return scores.get("rtc", NOTHING), scores.get("lift", NOTHING)
         with self._snapshot():
             self._run(run_id)
-            rows = [row for row in self._rows(METRIC_VALUES, run_id, metric) if row["made"] is not None]
+            rows = [row for row in self._rows(statements.METRIC_VALUES, run_id, metric) if row["made"] is not None]
         differences = [row["difference"] for row in rows if row["difference"] is not None]
         return self._bounds.score([row["made"] for row in rows]), self._bounds.score(differences, -1.0)
 
@@ -291,8 +270,8 @@ class Reader:
         """
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
-            measures = self._measures(ITEM_MEASURES, run_id)
-            states = self._rows(ITEM_STATES, run_id)
+            measures = self._measures(statements.ITEM_MEASURES, run_id)
+            states = self._rows(statements.ITEM_STATES, run_id)
         ids = [row["item_id"] for row in states if row["admitted"]]
         items = [(each, measures[each]) for each in ids if kind.headline in measures.get(each, {})]
         shown = [each for each in kind.averaged if each.name == kind.headline or each.lowest < 0]
@@ -300,16 +279,16 @@ class Reader:
 
     def scored(self, run_id: int, metric: str) -> list[ScoredRow]:
         """A metric's value beside the verdict, for every judged reconstruction of a run that counts."""
-        rows = self._rows(SCORED_CODE, run_id, metric)
+        rows = self._rows(statements.SCORED_CODE, run_id, metric)
         return [ScoredRow(row["sample_id"], row["item_id"], row["value"], bool(row["passed"])) for row in rows]
 
     def candidates(self, run_id: int) -> list[CandidateRow]:
         """Every judged piece of code of a run, baselines included, with its item's own text and its scores."""
         with self._snapshot():
             scores: dict[int, dict[str, float]] = {}
-            for row in self._rows(SCORES_OF_RUN, run_id):
+            for row in self._rows(statements.SCORES_OF_RUN, run_id):
                 scores.setdefault(row["sample_id"], {})[row["metric"]] = row["value"]
-            rows = self._rows(CANDIDATES, run_id)
+            rows = self._rows(statements.CANDIDATES, run_id)
         return [decoding.candidate_row(row, scores.get(row["sample_id"], {})) for row in rows]
 
     def changes(
@@ -330,7 +309,7 @@ class Reader:
                 row["count"],
                 tuple(_place(each) for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]),
             )
-            for row in self._named(changes_sql(form, *axes), asked)
+            for row in self._named(statements.changes_sql(form, *axes), asked)
         ]
 
     def outcomes(
@@ -338,16 +317,16 @@ class Reader:
     ) -> list[OutcomeRow]:
         """Passed or failed before and after, by cells of two `CHANGE_AXES`."""
         asked = _asked(runs, axes, facet, measures, noise)
-        rows = self._named(outcomes_sql(*axes), asked)
+        rows = self._named(statements.outcomes_sql(*axes), asked)
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 
     def totals(self, run_id: int) -> dict[str, float]:
         """The sum of each measure over a run's items."""
-        return {row["name"]: row["value"] for row in self._rows(TOTALS, run_id)}
+        return {row["name"]: row["value"] for row in self._rows(statements.TOTALS, run_id)}
 
     def reasons(self, run_id: int) -> list[tuple[str, str, int]]:
         """What was not made of items (`no swap` in their origin): its name, why, and of how many."""
-        return [(row["name"], row["reason"], row["count"]) for row in self._rows(REASONS, run_id)]
+        return [(row["name"], row["reason"], row["count"]) for row in self._rows(statements.REASONS, run_id)]
 
     def paces(self, most: int = 20) -> list[PaceRow]:
         """How fast the newest runs went, the newest first; those too short to say are left out."""
@@ -373,8 +352,8 @@ class Reader:
             known = RunFigures.from_json(run["standing"])
         # Figures may have been kept by a process that opened the database without intervals.
         if known is None or known.changes != run["changes"] or (self._bounds.any and not known.bounded):
-            measures = self._measures(ITEM_MEASURES, run["id"])
-            states = self._rows(ITEM_STATES, run["id"])
+            measures = self._measures(statements.ITEM_MEASURES, run["id"])
+            states = self._rows(statements.ITEM_STATES, run["id"])
             known = tally(states, measures, task(run["task"]), run["changes"], self._bounds)
         self._known_figures[run["id"]] = known
         return known

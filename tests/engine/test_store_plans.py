@@ -79,7 +79,7 @@ def all_questions(reader: Reader) -> None:
 
 def test_no_question_looks_through_all_samples(database: Path) -> None:
     with Reader.open(database, interval) as reader:
-        reader._standings.clear()
+        reader._known_figures.clear()
         statements = traced(reader._db, lambda: all_questions(reader))
         assert len(set(statements)) > 12
         assert [scan for sql in statements for scan in full_scans(reader._db, sql)] == []
