@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from factories import model_info, suite
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
-from core.settings import BenchmarkSettings
+from core.run.results import open_store
+from core.settings import BenchmarkSettings, RunSettings
 from core.trips.benchmark import written_benchmark
+from core.types import Item, Span
 from resources import path as resource
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
@@ -66,6 +70,31 @@ def test_a_file_is_opened_by_its_name_and_lists_its_problems(
     wait_until(lambda: files.rowCount() == 8)
     assert files.index(0, 0).data().startswith("tour.ipynb:")
     assert window.remembered.projects() == [tour, file]
+
+
+def test_runs_of_the_file_are_found_wherever_its_project_was_generated(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of this program writes another project of the same file."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    file = resource("benchmark", "pocket.jsonl")
+    now = written_benchmark(BenchmarkSettings(str(file))).root
+    before = Path(shutil.copytree(now, tmp_path / "before"))
+    info = model_info("m")
+    settings = RunSettings(task="benchmark", benchmark=BenchmarkSettings(str(file)))
+    with open_store(tmp_path / "runs.sqlite") as store:
+        project = store.add_project(before, "pocket", None, dirty=False)
+        run = store.start_run(
+            project, settings, info, info, sandbox="s", image_digest="", app_version="1", fingerprint="f", suite=suite()
+        )
+        item = Item("Pocket/0", "problem", "problems/p_0001.py", Span(18, 30), 2, 2, "return a + b")
+        store.add_item(run, item)
+        store.finish_run(run, "finished", [])
+    window.open_database(tmp_path / "runs.sqlite", file)
+    window.open_project(file)
+    wait_until(lambda: window.inspection.run is not None and window.project.codebase is not None)
+    assert window.project.root == before and window.windowTitle().startswith("pocket")
+    wait_until(lambda: window.parts.tree.files.rowCount() == 16)
 
 
 def test_a_bad_file_is_told_and_what_is_open_stays(window: MainWindow, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ The database may be written to by this window's own run or by another process; b
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import defaultdict
@@ -76,16 +77,25 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which run to show: the one of this id, else the newest of the project at `root`, else the newest of all."""
+    """Which run to show: the one of this id, else the newest of the project at `root`, else the newest of all.
+
+    `file`: what the project was generated from. Another version of this program may have generated it elsewhere.
+    """
 
     run_id: int | None = None
     root: str | None = None
+    file: str = ""
 
     def among(self, runs: Sequence[RunRow]) -> RunRow | None:
         """That run; None when there is none."""
         if self.run_id is not None:
             return next((run for run in runs if run.id == self.run_id), None)
-        return next((run for run in reversed(runs) if self.root in (None, run.project_root)), None)
+        return next((run for run in reversed(runs) if self._fits(run)), None)
+
+    def _fits(self, run: RunRow) -> bool:
+        if self.root in (None, run.project_root):
+            return True
+        return bool(self.file) and json.loads(run.config_json).get("benchmark", {}).get("file") == self.file
 
 
 class Library:

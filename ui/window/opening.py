@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer
 
 from core.errors import ProjectError
+from core.oracle.bench.project import origin_of
 from ui.background.ahead import Ahead
 from ui.background.gateway import Gateway
 from ui.diff.rows import compare
@@ -79,12 +80,12 @@ class Opening(QObject):
         self._postponed = root
         # A database that cannot be read must not keep the project from being opened.
         QTimer.singleShot(LONGEST_WAIT, self.open_postponed)
-        self._inspection.choose_run(Wanted(root=str(root)))
+        self._inspection.choose_run(Wanted(root=str(root), file=origin_of(root).file))
 
     def open_postponed(self) -> None:
         """Read the project's files once its run is shown, so that the two do not slow each other down."""
         root, self._postponed = self._postponed, None
-        if root is not None and self._project.root != root:
+        if root is not None and self._project.root != root and not _alike(self._project.root, root):
             self._project.open(root)
 
     def go_on(self) -> None:
@@ -100,6 +101,12 @@ class Opening(QObject):
             self._searched = True
             self._search_models()
             preload_rest(self._gateway, self.ahead.begin)
+
+
+def _alike(shown: Path | None, root: Path) -> bool:
+    """Whether the run that is shown was made on the same file, which was written as a project then and now."""
+    file = origin_of(root).file
+    return bool(file) and shown is not None and origin_of(shown).file == file
 
 
 def _generated(file: Path) -> Path:
