@@ -1,0 +1,69 @@
+"""The programs that runs on directives wrote, as tests and similarity judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.figures import Link
+from core.metrics.roc import Scored
+from core.settings import DirectiveSettings
+from core.store.reader import Reader
+from core.store.rows import ItemRow, RunRow
+from core.trips.programs import Program, programs
+
+
+@dataclass(frozen=True)
+class Made:
+    """One program with the directive it was written for."""
+
+    item: ItemRow
+    program: Program
+
+    @property
+    def link(self) -> Link:
+        """Where it is read."""
+        return Link(self.item.run_id, self.item.id, self.program.rows[0].id)
+
+
+@dataclass(frozen=True)
+class Written:
+    """The programs of one run. `summaries`: how many each has."""
+
+    run: RunRow
+    settings: DirectiveSettings
+    summaries: int
+    items: tuple[ItemRow, ...]
+    every: tuple[Made, ...]
+
+    @property
+    def embedder(self) -> str:
+        """Whose cosines these are."""
+        return self.settings.embedder_name or "the embedding model"
+
+    def said(self, made: Made) -> tuple[bool, bool] | None:
+        """Whether a program passes, and whether its summaries mean the directive; None while either is not known."""
+        passes, similar = made.program.passes, made.program.similar(self.settings.threshold)
+        return None if passes is None or similar is None else (passes, similar)
+
+    @property
+    def judged_twice(self) -> list[tuple[Made, bool, bool]]:
+        """The programs of which both judges say something."""
+        return [(made, *said) for made in self.every if (said := self.said(made)) is not None]
+
+    def scored(self, value: Callable[[Program], float | None] = lambda program: program.cosine) -> list[list[Scored]]:
+        """Cosine and pass of each judged program that has both, one list a directive."""
+        by_item: dict[int, list[Scored]] = {}
+        for made in self.every:
+            number, passes = value(made.program), made.program.passes
+            if number is not None and passes is not None:
+                by_item.setdefault(made.item.id, []).append((number, passes))
+        return list(by_item.values())
+
+
+def read(reader: Reader, run_id: int) -> Written:
+    """What a run wrote, without what a person tried by hand."""
+    settings = reader.settings(run_id)
+    items = tuple(item for item in reader.items(run_id) if item.admitted and not item.extra)
+    every = tuple(Made(item, program) for item in items for program in programs(reader.samples(item.id)))
+    return Written(reader.run(run_id), settings.directive, settings.forward_samples, items, every)
