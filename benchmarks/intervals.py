@@ -9,8 +9,9 @@ passes or never does). Its score is the share of Nf outcomes that pass. Lift has
 difference has a second score of Nf outcomes. Two scores of one item come from the same quantile of their
 distributions (what is hard for one is hard for the other), or are independent.
 
-`coverage_max` is of 20 and 80 items, over the settings where the upper limit can be held at all; `least_possible`
-says how the others are told, `coverage_max_any` is of all.
+`coverage_max` is of 20 and 80 items, over the settings where the upper limit can be held at all; `least_possible` and
+`may_leave_out` say how the others are told, `coverage_max_any` is of all. Where all scores are 0 or 1 nothing is drawn:
+the distribution is summed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from scipy.special import betaincinv
 from scipy.stats import binom, norm
 
 from core.metrics.paired import joint_level, mean_difference
-from core.metrics.statistics import LEVEL, critical_value, difference_bounds, interval, mean_bounds
+from core.metrics.statistics import LEVEL, UNSEEN, Differences, Shares, critical_value, interval
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,7 +44,6 @@ SUSPECT = 0.942
 FEW_DIFFER = 20
 """Items that differ, up to which the sign-flip test is summed exactly."""
 _GRID = 20_000
-_CLOSE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,19 @@ class Setting:
 
     @property
     def truth(self) -> float:
+        """What the interval should hold."""
         return self.rate - self.other
+
+    @property
+    def whole(self) -> bool:
+        """Whether every score is 0 or 1."""
+        return self.samples == 1 or self.clustering == 1.0
+
+    @property
+    def gain(self) -> float:
+        """The chance that the first score of an item is 1 and the second 0, where all are 0 or 1."""
+        first, second = chances(self.rate, self.clustering), chances(self.other, self.clustering)
+        return float(np.mean(first * (1 - second)) if self.linked else first.mean() * (1 - second.mean()))
 
 
 def settings(kind: str) -> Iterator[Setting]:
@@ -86,34 +98,94 @@ def chances(rate: float, clustering: float) -> Floats:
 
 
 def coverage(setting: Setting, size: int, draws: int, rng: np.random.Generator) -> tuple[float, float]:
-    """How often the interval holds the truth, and how often any interval must: see `least_possible`."""
-    if setting.kind == "share" and 1 in (setting.samples, setting.clustering):
-        return exact_coverage(setting.rate, size)
-    paired = setting.kind != "share"
-    critical = critical_value(LEVEL, size, paired=paired)
+    """How often the interval holds the truth, and how often any must (`least_possible`, `may_leave_out`)."""
+    if setting.whole:
+        return exact_coverage(setting, size)
     places = rng.integers(0, _GRID, (draws, size))
     passed = rng.binomial(setting.samples, chances(setting.rate, setting.clustering)[places])
-    found, values = Means(passed, setting.samples, critical), passed
-    low, high = found.bounds
-    if paired:
+    if setting.kind == "share":
+        held = plausible(Shares.of(passed / setting.samples), setting.truth, size)
+        tells = np.ones(draws, dtype=bool)
+    else:
         if not setting.linked:
             places = rng.integers(0, _GRID, (draws, size))
         baselines = 1 if setting.kind == "lift" else setting.samples
         others = rng.binomial(baselines, chances(setting.other, setting.clustering)[places])
-        low, high = found.less(Means(others, baselines, critical))
-        values = passed - others * (setting.samples // baselines)
-    tells = flipped(values) <= 1 - LOW if paired else np.ones(draws, dtype=bool)
-    needed = least_possible(np.mean(values, axis=1) / setting.samples, np.full(draws, 1 / draws), setting.truth, tells)
-    return float(np.mean((low <= setting.truth + _CLOSE) & (setting.truth - _CLOSE <= high))), needed
+        passed = passed - others * (setting.samples // baselines)
+        held = plausible(Differences.of(passed / setting.samples, UNSEEN / size), setting.truth, size)
+        tells = flipped(passed) <= 1 - LOW
+    means, chance = np.mean(passed, axis=1) / setting.samples, np.full(draws, 1 / draws)
+    return float(held.mean()), least_possible(means, chance, setting.truth, tells)
 
 
-def exact_coverage(rate: float, size: int) -> tuple[float, float]:
-    """Of shares that are 0 or 1: summed over the binomial distribution, nothing is drawn."""
-    means, chance = np.arange(size + 1) / size, binom.pmf(np.arange(size + 1), size, rate)
-    variance = means * (1 - means) * size / (size - 1)
-    low, high = mean_bounds(means, variance, size, critical_value(LEVEL, size))
-    held = float(chance[(low <= rate + 1e-9) & (rate - 1e-9 <= high)].sum())
-    return held, least_possible(means, chance, rate, np.ones(size + 1, dtype=bool))
+def plausible(spread: Shares | Differences, mean: float, size: int) -> NDArray[np.bool_]:
+    """Whether the intervals of samples hold a mean: as `core.metrics.statistics.interval`, without its search."""
+    critical = critical_value(LEVEL, size, paired=isinstance(spread, Differences))
+    held: NDArray[np.bool_] = (spread.mean - mean) ** 2 <= critical * spread.variance(mean) / size + 1e-12
+    return held
+
+
+def exact_coverage(setting: Setting, size: int) -> tuple[float, float]:
+    """Of scores that are 0 or 1, over all that can be seen: so many items gain, so many lose."""
+    if setting.kind == "share":
+        counts = np.arange(size + 1)
+        chance = binom.pmf(counts, size, setting.rate)
+        spread = Shares.of((np.arange(size) < counts[:, None]).astype(np.float64))
+        held = float(chance[plausible(spread, setting.rate, size)].sum())
+        return held, least_possible(counts / size, chance, setting.rate, np.ones(size + 1, dtype=bool))
+    gains, losses = outcomes(size)
+    chance = probabilities(size, setting.gain, setting.gain - setting.truth)
+    held = float(chance[plausible(whole_differences(size), setting.truth, size)].sum())
+    least = least_possible((gains - losses) / size, chance, setting.truth, np.ones(len(gains), dtype=bool))
+    allowed = may_leave_out(size, round(setting.truth, 9))
+    return held, max(least, 1 - float(chance[allowed].sum()))
+
+
+@cache
+def outcomes(size: int) -> tuple[Ints, Ints]:
+    """How many of so many items gain and how many lose: every pair that there is."""
+    gains, losses = (each.ravel() for each in np.meshgrid(np.arange(size + 1), np.arange(size + 1), indexing="ij"))
+    return gains[gains + losses <= size], losses[gains + losses <= size]
+
+
+def probabilities(size: int, gain: float, loss: float) -> Floats:
+    """Of every pair in `outcomes`."""
+    gains, losses = outcomes(size)
+    among_rest = min(1.0, max(0.0, loss) / max(1e-12, 1 - gain))
+    chance: Floats = binom.pmf(gains, size, gain) * binom.pmf(losses, size - gains, among_rest)
+    return chance
+
+
+@cache
+def whole_differences(size: int) -> Differences:
+    """The differences of every pair in `outcomes`."""
+    gains, losses = outcomes(size)
+    places = np.arange(size)
+    ups, downs = places < gains[:, None], places >= size - losses[:, None]
+    return Differences.of(ups.astype(np.float64) - downs, UNSEEN / size)
+
+
+@cache
+def may_leave_out(size: int, truth: float) -> NDArray[np.bool_]:
+    """The pairs in `outcomes` after which an interval may leave out `truth`, and cover `LOW` wherever that is true.
+
+    An interval that leaves it out after some gains and losses does so after more gains and fewer losses, too (or the
+    other way round, below the truth). What all those come to is the least that it errs by, whatever the true rates
+    are; where that is more than 1 - LOW for some rates with this difference, no interval may.
+    """
+    gains, losses = outcomes(size)
+    worst = np.zeros((2, size + 1, size + 1))
+    for lost in [0.0, *np.geomspace(0.0005, 1, 60) * (1 - abs(truth)) / 2]:
+        lost += max(0.0, -truth)
+        chance = np.zeros((size + 1, size + 1))
+        chance[gains, losses] = probabilities(size, lost + truth, lost)
+        above = chance[::-1].cumsum(axis=0)[::-1].cumsum(axis=1)
+        below = chance[:, ::-1].cumsum(axis=1)[:, ::-1].cumsum(axis=0)
+        worst = np.maximum(worst, [above, below])
+    apart = (gains - losses) / size - truth
+    return ((apart > 1e-9) & (worst[0][gains, losses] <= 1 - LOW)) | (
+        (apart < -1e-9) & (worst[1][gains, losses] <= 1 - LOW)
+    )
 
 
 def least_possible(means: Floats, chance: Floats, truth: float, tells: NDArray[np.bool_]) -> float:
@@ -156,24 +228,6 @@ def flipped(differences: Ints) -> Floats:
     tails = np.cumsum(chance[:, ::-1], axis=1)[:, ::-1]
     p[~many] = np.minimum(1.0, 2 * tails[at.ravel(), middle + total[~many]])
     return np.where(total == 0, 1.0, p)
-
-
-class Means:
-    """Mean shares of passed samples with their bounds, one a draw, from how many passed of each item (draws, items)."""
-
-    def __init__(self, passed: Ints, samples: int, critical: float) -> None:
-        """Bound every mean."""
-        self._values, self._size = passed / samples, passed.shape[1]
-        self.mean = self._values.mean(axis=1)
-        self.bounds = mean_bounds(self.mean, self._values.var(axis=1, ddof=1), self._size, critical)
-
-    def less(self, other: Means) -> tuple[Floats, Floats]:
-        """Bounds of the difference of the means over the same items."""
-        own, others = (each - each.mean(axis=1, keepdims=True) for each in (self._values, other._values))
-        spread = np.sqrt((own**2).sum(axis=1) * (others**2).sum(axis=1))
-        related = np.where(spread > 1e-12, (own * others).sum(axis=1) / np.maximum(spread, 1e-12), 0.0)
-        low, high = difference_bounds((other.mean, *other.bounds), (self.mean, *self.bounds), related, self._size)
-        return low, high
 
 
 def cover(draws: int) -> dict[str, object]:
@@ -275,14 +329,13 @@ def winners(
     places = rng.integers(0, _GRID, (draws, size))
     passed = []
     for _ in range(runs):
-        passed.append(rng.binomial(samples, chance[places]))
+        passed.append(rng.binomial(samples, chance[places]) / samples)
         if not linked:
             places = rng.integers(0, _GRID, (draws, size))
     told = np.zeros((len(criticals), draws), dtype=bool)
-    for row, critical in zip(told, criticals, strict=True):
-        for first, second in combinations([Means(each, samples, critical) for each in passed], 2):
-            low, high = second.less(first)
-            row |= (low > _CLOSE) | (high < -_CLOSE)
+    for first, second in combinations(passed, 2):
+        spread = Differences.of(second - first, UNSEEN / size)
+        told |= spread.mean**2 > np.array(criticals)[:, None] * spread.variance(0.0) / size + 1e-12
     return told
 
 

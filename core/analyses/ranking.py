@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import permutations
 
 from core.analyses.scores import better_of, form_of
-from core.comparison.values import MOST_UNLIKE, UNLIKE
+from core.comparison.compare import differing_settings
+from core.comparison.values import MOST_UNLIKE, TRUNCATION, UNLIKE
 from core.errors import UserError
 from core.figures import Axis, Categories, Cell, Column, Estimate, Figure, Grid, Link, Row, Sentence, Table
 from core.kinds import Kind, Measure, counted, few, task
@@ -82,7 +83,7 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
     values = {run.id: _values(reader, run) for run in runs}
     series = [series_of(run) for run in runs]
     crossed = all(each is not None and each.cross and each == series[0] for each in series)
-    note = _growing(runs, series[0] if len({each.id for each in series if each}) == 1 else None)
+    note = _growing(runs, series[0] if len({each.id for each in series if each}) == 1 else None) or _cut_off(runs)
     if not crossed:
         names = dict(zip(values, _names(runs), strict=True))
         rows = {names[run_id]: (each, (Link(run_id),)) for run_id, each in values.items()}
@@ -108,6 +109,12 @@ def _growing(runs: Sequence[RunRow], series: SeriesSettings | None) -> str:
     said = [f"{counted(open_runs, 'run')} still growing"] if open_runs else []
     said += [f"{counted(to_come, 'run')} to come"] if to_come else []
     return f"Provisional, {' and '.join(said)}: nobody is called better until all are done."
+
+
+def _cut_off(runs: Sequence[RunRow]) -> str:
+    """That the models were not drawn from alike; empty where they were."""
+    rows = [row for run in runs[1:] for row in differing_settings(runs[0], run) if row[0] in TRUNCATION]
+    return "Not comparable: top-k or top-p is not the same in all runs, so nobody is called better." if rows else ""
 
 
 def _names(runs: Sequence[RunRow]) -> list[str]:

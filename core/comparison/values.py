@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # numpy comes with these, and the window opens without it
 
 UNLIKE, MOST_UNLIKE = 0.02, 0.1
 """A share of a file shown that differs by more is another excerpt; in how many of the items that is tolerated."""
+TRUNCATION = frozenset({"generation top k", "generation top p"})
+"""The settings that say what unlikely tokens sampling leaves out, as `differing_settings` names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +156,14 @@ class Comparison:
         return sum(abs(first - second) > UNLIKE for first, second in shares)
 
     @property
+    def drawn_differently(self) -> tuple[tuple[str, str, str], ...]:
+        """The settings that cut off unlikely tokens, where they differ."""
+        return tuple(row for row in self.settings if row[0] in TRUNCATION)
+
+    @property
     def comparable(self) -> bool:
-        """Whether both models saw the same of nearly all files: else a difference may be that of the excerpts."""
-        return self.shown_differently <= len(self.pairs) * MOST_UNLIKE
+        """Whether both models drew alike and saw the same of nearly all files: else a difference may be that of these."""
+        return not self.drawn_differently and self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property
     def place(self) -> str:

@@ -32,6 +32,12 @@ def verdict(comparison: Comparison) -> str:
     between = f"{title} of run {second.id} minus that of run {first.id} is {bounded(told.score)}"
     if comparison.provisional:
         return f"Provisional: over {over} {between}. No run is called better while one of them still grows."
+    if drawn := comparison.drawn_differently:
+        cut = ", ".join(f"{name.removeprefix('generation ')} {before} and {after}" for name, before, after in drawn)
+        return (
+            f"Not comparable: the models drew from what was cut off differently ({cut}); over {over} {between}. "
+            f"Give both runs the same --top-k and --top-p."
+        )
     if not comparison.comparable:
         return (
             f"Not comparable: of {comparison.shown_differently} of {over} the models saw different parts of the file; "

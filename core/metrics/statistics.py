@@ -1,22 +1,22 @@
 """Intervals of means, pass@k, and correlations. Everything is deterministic: the same input gives the same bounds.
 
-The interval of a mean of shares is Wilson's score interval with Student's t and a design effect. A mean m of n items,
-on a scale from 0 to 1, is plausible when
+An interval holds every mean m that the data do not contradict: a score interval, with Student's t for the quantile,
 
-    (observed mean - m)^2 <= t^2 D m (1 - m) / (n - 1)
+    (observed mean - m)^2 <= t^2 V(m) / n
 
-m (1 - m) is the largest variance that values with that mean can have: that of zeros and ones. D says how much of it
-the values have, from 0 to 1. So twenty failures in a row do not prove a rate of 0, where a bootstrap claims certainty;
-for outcomes of 0 and 1 the interval is Wilson's with a t quantile.
-
-A difference of two means over the same items has its bounds from those of both means and their correlation, as
-Newcombe (1998) and Zou and Donner (2008) combine them. docs/statistics.md has the coverage of both.
+V(m) is what the variance of one item would be if m were the mean. So twenty failures in a row do not prove a rate of
+0, where a bootstrap claims certainty. For shares (0 to 1) V is D m (1 - m): m (1 - m) is the variance of zeros and
+ones, the largest that values with that mean can have, and the design effect D, from 0 to 1, says how much of it they
+have. For outcomes of 0 and 1 that is Wilson's interval. For differences of two shares (-1 to 1) gains and losses have
+a design effect each, and V rests on how much both would be if m were the mean: for outcomes of 0 and 1 that is nearly
+Tango's (1998) interval, and leaving out 0 is McNemar's test. docs/statistics.md has the coverage of both.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 LEVEL = 0.95
+DOUBT, DOUBT_FILES = 1.0, 4.0
+"""How many items (of clusters) that carry all passes are half believed about how outcomes cluster; the square of it."""
 UNSEEN, UNSEEN_FILES = 0.05, 1.0
-"""Items' worth (with clusters: clusters' worth) of zeros and ones that count as seen when D is estimated: a few rare
-passes tell little of how outcomes cluster. About the least with which these are covered (benchmarks/intervals.py)."""
+"""Items' worth (with clusters: clusters' worth) of whole gains and losses that count as seen when their design effects
+are estimated: few rare losses tell little of how large a loss is. All four are about the least with which means and
+differences are covered (benchmarks/intervals.py)."""
 
 
 def interval(
@@ -65,69 +68,135 @@ def p_value(
 
     Raises ValueError as `interval`.
     """
-    from scipy.optimize import brentq
     from scipy.special import stdtr
 
     data = _Data(values, lowest, highest, against, clusters)
     if data.groups <= 1 or math.isclose(mean, data.mean, abs_tol=1e-12):
         return 1.0
-
-    def beyond(log_critical: float) -> float:
-        low, high = data.bounds(math.exp(log_critical))
-        return mean - high if mean > data.mean else low - mean
-
-    # Logarithms of the squared critical value: from no interval at all to about a thousand standard errors.
-    ends = -20.0, 14.0
-    if beyond(ends[1]) > 0:  # past every level that a float can tell from 1
-        return 0.0
-    square = math.exp(brentq(beyond, *ends, xtol=1e-9))
-    # Takes off the factor that `critical_value` puts on for a single mean.
-    square *= 1.0 if against is not None else (data.groups - 1) / data.groups
+    square = data.square(mean) / _widened(data.groups, against is not None)
     return min(1.0, 2 * float(stdtr(data.groups - 1, -math.sqrt(square))))
 
 
 def critical_value(level: float, groups: int, *, paired: bool = False) -> float:
-    """The square of Student's t for `groups` items (or clusters); infinite for a single one.
-
-    Of a single mean times n / (n - 1), without which five items cover a rare pass too seldom. `paired`: of a
-    difference, whose bounds are wide enough without.
-    """
+    """The square of Student's t for `groups` items or clusters, infinite for a single one; `paired`: see `_widened`."""
     from scipy.special import stdtrit  # scipy takes a third of a second, and a window opens without any figure
 
     if groups <= 1:
         return math.inf
-    return float(stdtrit(groups - 1, (1 + level) / 2)) ** 2 * (1.0 if paired else groups / (groups - 1))
+    return float(stdtrit(groups - 1, (1 + level) / 2)) ** 2 * _widened(groups, paired)
 
 
-def mean_bounds(mean: Any, variance: Any, size: Any, critical: float, unseen: float = UNSEEN) -> tuple[Any, Any]:
-    """Where means stop being plausible, below and above: floats or arrays, on a scale from 0 to 1.
+def _widened(groups: int, paired: bool) -> float:
+    """Of a mean: without it one pass of five would contradict a rate of 0.02, which gives one in a tenth of cases.
 
-    `variance` is that of the values, `size` the number of items they are worth; `unseen` see `UNSEEN`.
+    `paired`: of a difference, whose intervals cover enough without.
     """
-    if math.isinf(critical):  # a single item
-        return 0.0, 1.0
-    largest, added = mean * (1 - mean), unseen / size
-    share = critical / size * np.minimum(1.0, (variance + added) / (largest + added))
-    middle = (mean + share / 2) / (1 + share)
-    half = np.sqrt(share * largest + share**2 / 4) / (1 + share)
-    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+    return 1.0 if paired else groups / (groups - 0.5)
 
 
-def difference_bounds(
-    first: tuple[Any, Any, Any], second: tuple[Any, Any, Any], correlation: Any, groups: int
-) -> tuple[Any, Any]:
-    """Bounds of second - first, each (mean, low, high), floats or arrays, and the correlation over `groups` items.
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What the interval of a mean of shares rests on: floats, or arrays of one number a sample."""
 
-    A bound of the difference recovers the variances from the bounds of the means on the side where it lies. The
-    correlation is estimated from the same few items, and taken too high it would narrow the interval: so it is shrunk.
+    mean: Any
+    effect: Any
+
+    @classmethod
+    def of(cls, values: Floats, sums: Floats | None = None) -> Shares:
+        """From one number an item along the last axis, 0 to 1. `sums`: of each cluster's values, and cluster sizes.
+
+        How far outcomes cluster is told by the items that carry the passes or, where these are fewer, the failures:
+        k of them, counted by (sum)^2 / sum of squares, so that one item with all passes is 1. What is seen of few is
+        not trusted: D is drawn towards 1, its largest, by 1 / (1 + k^2); of clusters by 4 / (4 + k^2).
+        """
+        mean = values.mean(axis=-1)
+        largest, variance = mean * (1 - mean), values.var(axis=-1, ddof=1 if values.shape[-1] > 1 else 0)
+        seen = np.minimum(1.0, np.divide(variance, largest, out=np.ones_like(mean), where=largest > 1e-12))
+        passed, failed = (values, 1 - values) if sums is None else (sums[0], sums[1] - sums[0])
+        carry = np.minimum(_carriers(passed), _carriers(failed))
+        doubt = DOUBT if sums is None else DOUBT_FILES
+        return cls(mean, seen + (1 - seen) * doubt / (doubt + carry**2))
+
+    def variance(self, mean: Any) -> Any:
+        """Of one item, if `mean` were the mean."""
+        return self.effect * mean * (1 - mean)
+
+    def bounds(self, square: float) -> tuple[float, float]:
+        """Where means stop being plausible; `square`: of the quantile, over the number of items."""
+        share = square * self.effect
+        middle = (self.mean + share / 2) / (1 + share)
+        half = math.sqrt(share * self.mean * (1 - self.mean) + share**2 / 4) / (1 + share)
+        return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What the interval of a mean of differences rests on: floats, or arrays of one number a sample.
+
+    Attributes:
+        gain, loss: the mean of what is above 0, and of what is below; `gain` - `loss` is the mean.
+        gain_effect, loss_effect: design effects: the mean square of gains (of losses) over their mean.
     """
-    shrunk = correlation * max(0, groups - 2) / groups
-    down, up = second[0] - second[1], second[2] - second[0]
-    other_down, other_up = first[0] - first[1], first[2] - first[0]
-    mean = second[0] - first[0]
-    below = down**2 + other_up**2 - 2 * shrunk * down * other_up
-    above = up**2 + other_down**2 - 2 * shrunk * up * other_down
-    return mean - np.sqrt(np.maximum(below, 0.0)), mean + np.sqrt(np.maximum(above, 0.0))
+
+    gain: Any
+    loss: Any
+    gain_effect: Any
+    loss_effect: Any
+
+    @classmethod
+    def of(cls, values: Floats, added: Any) -> Differences:
+        """From one number an item along the last axis, -1 to 1. `added`: whole gains and losses an item, see `UNSEEN`.
+
+        The two design effects are estimated so that the variance at the observed mean is the observed one. The lesser
+        side has its own, and the other what is left: where every item gains a third, and one were to lose, gains
+        vary little, but that loss would count in full. Were both sides held to be as even as what was seen of one,
+        lift of many alike scores over rare passes of the baseline would be covered in 72 %.
+        """
+        mean = values.mean(axis=-1)
+        above, below = np.maximum(values, 0.0), np.maximum(-values, 0.0)
+        gain, loss = above.mean(axis=-1), below.mean(axis=-1)
+        gained, lost = gain + added, loss + added
+        variance = values.var(axis=-1, ddof=1 if values.shape[-1] > 1 else 0)
+        whole = np.minimum(1.0, (variance + added) / (gain + loss - mean**2 + added)) * (gained + lost)
+        gain_squares, loss_squares = (above**2).mean(axis=-1) + added, (below**2).mean(axis=-1) + added
+        more = gain >= loss
+        return cls(
+            gain,
+            loss,
+            np.clip(np.where(more, whole - loss_squares, gain_squares) / gained, 1e-9, 1.0),
+            np.clip(np.where(more, loss_squares, whole - gain_squares) / lost, 1e-9, 1.0),
+        )
+
+    @property
+    def mean(self) -> Any:
+        """Of the differences."""
+        return self.gain - self.loss
+
+    def variance(self, mean: Any) -> Any:
+        """Of one item, if `mean` were the mean: gains and losses are then the likeliest ones that differ by it.
+
+        Likeliest for counts (Poisson) of whole gains, each worth its design effect: a quadratic equation for the loss.
+        """
+        gains, losses = self.gain / self.gain_effect, self.loss / self.loss_effect
+        both = 1 / self.gain_effect + 1 / self.loss_effect
+        root = ((gains - losses - both * mean) ** 2 + 4 * gains * losses) ** 0.5
+        loss = (gains + losses - both * mean + root) / (2 * both)
+        gain = loss + mean
+        return (self.gain_effect * gain + self.loss_effect * loss) * (1 - mean**2 / (gain + loss + 1e-12))
+
+    def bounds(self, square: float) -> tuple[float, float]:
+        """Where means stop being plausible; `square`: of the quantile, over the number of items."""
+        from scipy.optimize import brentq
+
+        def beyond(mean: float) -> float:
+            return float((mean - self.mean) ** 2 - square * self.variance(mean))
+
+        found = []
+        for end in (-1.0, 1.0):
+            # Not from the mean itself: where all items agree on 0 the variance there is 0, and grows from there.
+            near = self.mean + 1e-9 * (end - self.mean)
+            found.append(float(brentq(beyond, near, end, xtol=1e-10)) if beyond(near) < 0 < beyond(end) else self.mean)
+        return found[0], found[1]
 
 
 class _Data:
@@ -143,50 +212,47 @@ class _Data:
     ) -> None:
         if not len(values):
             raise ValueError("an interval needs at least one value")
-        names = {name: place for place, name in enumerate(dict.fromkeys(clusters or ()))}
-        self._places = None if clusters is None else np.array([names[name] for name in clusters])
-        self.groups = len(values) if clusters is None else len(names)
-        self._means = [_Mean(each, lowest, highest, self._places) for each in (values, against) if each is not None]
-        self.mean = self._means[0].mean
-        self._correlation = 0.0
-        if against is not None:
-            differences = [a - b for a, b in zip(values, against, strict=True)]
-            self.mean = math.fsum(differences) / len(differences)
-            self._correlation = _correlation(*(mean.deviations for mean in self._means))
+        columns = [np.asarray(each, dtype=np.float64) for each in (values, against) if each is not None]
+        lowest = min(lowest, *(float(side.min()) for side in columns))
+        self._range = max(highest, *(float(side.max()) for side in columns)) - lowest
+        self._zero = lowest if against is None else 0.0
+        exact = list(values) if against is None else [a - b for a, b in zip(values, against, strict=True)]
+        self.mean = math.fsum(exact) / len(exact)
+        sample = (np.asarray(exact) - self._zero) / self._range
+        self._lowest = 0.0 if against is None else -1.0
+        self.groups, self._size, sums = sample.size, float(sample.size), None
+        if clusters is not None:
+            names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+            places = np.array([names[name] for name in clusters])
+            self.groups, self._size = len(names), _worth(sample - sample.mean(), places)
+            sums = np.array([np.bincount(places, weights=sample), np.bincount(places)])
+        unseen = UNSEEN if clusters is None else UNSEEN_FILES
+        # Plain floats: arithmetic on numpy's takes four times as long.
+        if against is None:
+            shares = Shares.of(sample, sums)
+            self._spread: Shares | Differences = Shares(float(shares.mean), float(shares.effect))
+        else:
+            made = Differences.of(sample, unseen / self._size)
+            sides = float(made.gain), float(made.loss), float(made.gain_effect), float(made.loss_effect)
+            self._spread = Differences(*sides)
+
+    def square(self, mean: float) -> float:
+        """The squared distance of the observed mean from `mean` in standard errors; infinite at an end of the scale."""
+        place = (mean - self._zero) / self._range
+        variance = self._spread.variance(place) if self._lowest < place < 1 else 0.0
+        return (place - self._spread.mean) ** 2 * self._size / variance if variance > 0 else math.inf
 
     def bounds(self, critical: float) -> tuple[float, float]:
         """Of the mean, or of the mean of the differences."""
-        found = [(mean.mean, *mean.bounds(critical)) for mean in self._means]
-        low, high = found[0][1:]
-        if len(found) == 2:
-            low, high = difference_bounds(found[1], found[0], self._correlation, self.groups)
-            if math.isinf(critical):  # a single item tells nothing about either side
-                low, high = found[0][1] - found[1][2], found[0][2] - found[1][1]
-        return min(float(low), self.mean), max(float(high), self.mean)
+        places = (self._lowest, 1.0) if math.isinf(critical) else self._spread.bounds(critical / self._size)
+        low, high = (self._zero + self._range * place for place in places)
+        return min(low, self.mean), max(high, self.mean)
 
 
-class _Mean:
-    """Values on a scale, and how many independent items they are worth."""
-
-    def __init__(
-        self, values: Sequence[float], lowest: float, highest: float, clusters: NDArray[np.int64] | None
-    ) -> None:
-        sample = np.asarray(values, dtype=np.float64)
-        self.mean = math.fsum(values) / len(values)
-        self.deviations: Floats = sample - self.mean
-        self._lowest = min(lowest, float(sample.min()))
-        self._range = max(highest, float(sample.max())) - self._lowest
-        self._variance = float(self.deviations @ self.deviations) / max(1, sample.size - 1) / self._range**2
-        self._size, self._unseen = float(sample.size), UNSEEN
-        if clusters is not None:
-            self._unseen = UNSEEN_FILES
-            self._size = _worth(self.deviations, clusters)
-            self.deviations = _sums(self.deviations, clusters)
-
-    def bounds(self, critical: float) -> tuple[float, float]:
-        place = (self.mean - self._lowest) / self._range
-        low, high = mean_bounds(place, self._variance, self._size, critical, self._unseen)
-        return self._lowest + float(low) * self._range, self._lowest + float(high) * self._range
+def _carriers(values: Floats) -> Any:
+    """How many items (or clusters) carry a sum: all, where each has as much; 0, where it is 0."""
+    squares, total = (values**2).sum(axis=-1), values.sum(axis=-1)
+    return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 1e-12)
 
 
 def _worth(deviations: Floats, clusters: NDArray[np.int64]) -> float:
@@ -199,19 +265,9 @@ def _worth(deviations: Floats, clusters: NDArray[np.int64]) -> float:
     alone = float(deviations @ deviations) / (size - 1) if size > 1 else 0.0
     if alone < 1e-12 or groups < 2:
         return float(groups)
-    sums = _sums(deviations, clusters)
+    sums = np.bincount(clusters, weights=deviations)
     together = float(sums @ sums) / size * groups / (groups - 1)
     return size / max(1.0, together / alone)
-
-
-def _sums(values: Floats, clusters: NDArray[np.int64]) -> Floats:
-    return np.bincount(clusters, weights=values).astype(np.float64)
-
-
-def _correlation(first: Floats, second: Floats) -> float:
-    """Of deviations from their means; 0 where one side does not vary."""
-    spread = math.sqrt(float(first @ first) * float(second @ second))
-    return 0.0 if spread < 1e-12 else float(first @ second) / spread
 
 
 def pass_at_k(samples: int, correct: int, k: int) -> float:

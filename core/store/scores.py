@@ -14,7 +14,7 @@ from core.kinds import Kind, Measure
 from core.store.rows import NOTHING, Interval, RunningPoint
 from core.types import Score
 
-FORMAT = 4
+FORMAT = 5
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""
 _REMEMBERED = 4096
 

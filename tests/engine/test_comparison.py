@@ -20,7 +20,7 @@ from core.errors import StoreError, UserError
 from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
 from core.run.results import open_reader, open_store
-from core.settings import RunSettings
+from core.settings import ModelSettings, RunSettings
 from core.store.reader import Reader
 from core.store.writer import Store
 from core.types import Item, Outcome, Span, Verdict
@@ -49,9 +49,11 @@ def store_run(
     task: str = "synthesis",
     status: str = "finished",
     shown: float = 1.0,
+    top_k: int = 0,
 ) -> int:
     """A run of four reconstructions an item; a key is `path:start`."""
-    settings = RunSettings(task=task, forward_samples=4, model=f"/models/{model}.gguf")
+    generation = ModelSettings(top_k=top_k)
+    settings = RunSettings(task=task, forward_samples=4, model=f"/models/{model}.gguf", generation=generation)
     info = model_info(model)
     project = store.add_project(Path(root), "shop", "abc", dirty=False)
     run = store.start_run(
@@ -162,7 +164,7 @@ def test_a_clear_difference_names_the_better_run_whichever_comes_first(store: St
 
 def test_an_open_question_says_what_can_be_seen_and_how_many_more_might_tell(store: Store) -> None:
     many = {f"a.py:{n}": Outcomes(n % 4) for n in range(24)}
-    ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(3)}
+    ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(6)}
     (found,) = compared(store, store_run(store, many), store_run(store, ahead))
     assert not found.decided and found.headline.judged is not None and found.headline.judged.further is not None
     least, most = found.headline.judged.further
@@ -199,7 +201,7 @@ def test_no_more_regions_are_named_than_the_project_has(store: Store, available:
 
 def test_a_range_of_more_regions_ends_with_what_is_left(store: Store) -> None:
     many = {f"a.py:{n}": Outcomes(n % 4) for n in range(24)}
-    ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(3)}
+    ahead = many | {f"a.py:{n}": Outcomes(min(4, n % 4 + 2)) for n in range(6)}
     runs = [store_run(store, many), store_run(store, ahead)]
     (unknown,) = compared(store, *runs)
     assert unknown.left is None and unknown.headline.judged is not None and unknown.headline.judged.further is not None
@@ -261,6 +263,17 @@ def test_runs_that_saw_other_excerpts_are_not_comparable(store: Store) -> None:
     other = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, shown=0.4)
     (alike,) = compared(store, weak, other)
     assert alike.decided, "cut in the same way in both"
+
+
+def test_runs_that_drew_from_what_was_cut_off_differently_are_not_comparable(store: Store) -> None:
+    weak = store_run(store, {f"a.py:{n}": Outcomes(0) for n in range(20)}, top_k=40)
+    strong = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)})
+    (found,) = compared(store, weak, strong)
+    assert found.headline.decided and not found.decided
+    assert "cut off differently (top k 40 and 0)" in words.verdict(found)
+    other = store_run(store, {f"a.py:{n}": Outcomes(4) for n in range(20)}, top_k=40)
+    (alike,) = compared(store, weak, other)
+    assert alike.decided
 
 
 def test_lift_is_judged_once_rtc_is_decided(store: Store) -> None:

@@ -29,24 +29,34 @@ def wilson(share: float, size: int, square: float) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("passed", "size"), [(0, 20), (1, 20), (7, 20), (40, 80), (5, 5)])
 def test_for_outcomes_it_is_wilsons_interval_with_a_t_quantile(passed: int, size: int) -> None:
-    """Wilson's bounds in closed form; the variance is divided by n - 1, which makes the quantile a little larger."""
-    square = stats.t.ppf(0.975, size - 1) ** 2 * size / (size - 1)
+    """Wilson's bounds in closed form; the quantile is a little larger, see `_widened`."""
+    square = stats.t.ppf(0.975, size - 1) ** 2 * size / (size - 0.5)
     mean, low, high = interval([1.0] * passed + [0.0] * (size - passed))
     assert mean == pytest.approx(passed / size)
     assert (low, high) == pytest.approx(wilson(passed / size, size, square), abs=1e-9)
 
 
-def test_a_difference_of_unrelated_shares_is_newcombes() -> None:
-    """His method 10 for 0 correlation: the squares of the distances of Wilson's bounds add up."""
-    first = [0.0, 1.0] * 30
-    second = [0.0, 0.0, 1.0, 1.0, 0.0, 0.0] * 10
-    assert pearson(first, second) == pytest.approx(0.0)
+@pytest.mark.parametrize(("gains", "losses", "size"), [(6, 0, 40), (9, 2, 40), (20, 15, 80), (0, 0, 20), (1, 6, 30)])
+def test_a_difference_of_outcomes_leaves_out_0_where_mcnemars_statistic_is_large(
+    gains: int, losses: int, size: int
+) -> None:
+    """(b - c)^2 / (b + c) against the square of Student's t; the bounds are near those of Tango's interval."""
+    first = [0.0] * gains + [1.0] * losses + [0.0] * (size - gains - losses)
+    second = [1.0] * gains + [0.0] * losses + [0.0] * (size - gains - losses)
+    square = stats.t.ppf(0.975, size - 1) ** 2
     mean, low, high = interval(second, against=first)
-    square = stats.t.ppf(0.975, 59) ** 2
-    (a_low, a_high), (b_low, b_high) = wilson(1 / 2, 60, square), wilson(1 / 3, 60, square)
-    assert mean == pytest.approx(1 / 3 - 1 / 2)
-    assert low == pytest.approx(mean - math.hypot(1 / 3 - b_low, a_high - 1 / 2))
-    assert high == pytest.approx(mean + math.hypot(b_high - 1 / 3, 1 / 2 - a_low))
+    assert mean == pytest.approx((gains - losses) / size)
+    assert (low > 0 or high < 0) == ((gains - losses) ** 2 > square * (gains + losses))
+    for bound in (low, high):
+        assert tango(gains, losses, size, bound) == pytest.approx(square, rel=0.25)
+
+
+def tango(gains: int, losses: int, size: int, value: float) -> float:
+    """The square of Tango's (1998) score statistic of a difference of `value`."""
+    first = 2 * size
+    second = (2 * size - gains + losses) * value - gains - losses
+    loss = (math.sqrt(second**2 + 4 * first * losses * value * (1 - value)) - second) / (2 * first)
+    return (gains - losses - size * value) ** 2 / (size * (2 * loss + value * (1 - value)))
 
 
 def test_a_difference_that_every_item_has_is_clear_where_items_vary() -> None:
@@ -73,12 +83,32 @@ def test_the_p_of_a_difference_is_where_its_interval_just_reaches_the_value() ->
 
 def test_shares_between_0_and_1_vary_less_than_outcomes() -> None:
     """The bounds solve the equation that defines them, with the share of the largest variance that the values have."""
-    values = [0.1, 0.2, 0.2, 0.5, 0.8, 0.9, 0.4, 0.6]
-    mean, low, high = interval(values)
-    share = (np.var(values, ddof=1) + 0.05 / 8) / (mean * (1 - mean) + 0.05 / 8)
-    assert share < 0.5
+    values = np.array([0.1, 0.2, 0.2, 0.5, 0.8, 0.9, 0.4, 0.6])
+    mean, low, high = interval(values.tolist())
+    seen = np.var(values, ddof=1) / (mean * (1 - mean))
+    carry = values.sum() ** 2 / (values**2).sum()
+    effect = seen + (1 - seen) / (1 + carry**2)
+    assert 5 < carry < 7
+    assert seen < effect < 0.5
     for bound in (low, high):
-        assert (mean - bound) ** 2 == pytest.approx(stats.t.ppf(0.975, 7) ** 2 * share * bound * (1 - bound) / 7)
+        expected = stats.t.ppf(0.975, 7) ** 2 * effect * bound * (1 - bound) / 7.5
+        assert (mean - bound) ** 2 == pytest.approx(expected)
+
+
+def test_passes_that_few_items_carry_count_as_clustered() -> None:
+    """Two items carry what in the other sample ten do: the same mean, and far less is known of it."""
+    spread, heaped = [0.1] * 10 + [0.0] * 10, [0.5] * 2 + [0.0] * 18
+    assert interval(spread)[2] < interval(heaped)[2]
+    turned = [tuple(1 - bound for bound in interval([1 - value for value in sample])) for sample in (spread, heaped)]
+    assert turned[0] == pytest.approx((interval(spread)[0], interval(spread)[2], interval(spread)[1]))
+
+
+def test_one_loss_weighs_in_full_beside_many_small_gains() -> None:
+    """Where no loss was seen nothing tells how large one would be: the lower bound is further away than the upper."""
+    scores, baselines = [0.3] * 10 + [0.2, 0.4] * 5, [0.0] * 20
+    mean, low, high = interval(scores, against=baselines)
+    assert mean - low > 1.5 * (high - mean)
+    assert low > 0
 
 
 def test_the_same_input_gives_the_same_bounds_and_order_does_not_matter() -> None:
