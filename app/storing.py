@@ -83,12 +83,17 @@ def _print_runs(rows: list[RunRow]) -> None:
 
 
 def _figures(row: RunRow) -> str:
-    """The headline, then what can lie on both sides of 0, each on a line of its own."""
+    """A line each: the headline, what can lie on both sides of 0, the baseline of lift, and what was cut, if any."""
     kind = task(row.task)
     shown = sorted(
         (m for m in kind.averaged if m.name == kind.headline or m.lowest < 0), key=lambda m: m.name != kind.headline
     )
-    return "\n".join(f"{measure.title} {_text(row.scores.get(measure.name, NOTHING))}" for measure in shown)
+    lines = [f"{measure.title} {_text(row.scores.get(measure.name, NOTHING))}" for measure in shown]
+    if kind.difference is not None and kind.difference.less is not None and row.secondary.value is not None:
+        less = kind.measure(kind.difference.less[1])
+        lines.append(f"over {less.title} {_text(row.scores.get(less.name, NOTHING))}")
+    cut = [(kind.measure(name).title, row.scores[name].value) for name in ("cut", "limited") if name in row.scores]
+    return "\n".join([*lines, *(f"{title} {share:.0%}" for title, share in cut if share)])
 
 
 def _text(score: Score) -> str:

@@ -162,7 +162,7 @@ class Comparison:
 
     @property
     def comparable(self) -> bool:
-        """Whether both models drew alike and saw the same of nearly all files: else a difference may be that of these."""
+        """Whether both models drew alike and saw the same of nearly all files: else they may differ by that alone."""
         return not self.drawn_differently and self.shown_differently <= len(self.pairs) * MOST_UNLIKE
 
     @property

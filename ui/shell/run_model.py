@@ -33,9 +33,21 @@ def _cells(run: RunRow) -> tuple[str, ...]:
     started = run.started_at[:16].replace("T", " ")
     few = " few" if run.headline.few else ""
     kind = task(run.task)
-    scores = [f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{few}"]
-    scores.append(f"{kind.difference.title} {bounded(run.secondary)}" if kind.difference else "")
+    seen = f", n {run.headline.n}" if run.headline.n else ""
+    scores = (f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{seen}{few}", _beside(run))
     return (str(run.id), run.name, run.project_name, models, run.status, regions, *scores, started)
+
+
+def _beside(run: RunRow) -> str:
+    """The figure beside the headline, over what it is the difference to, and what was cut, if any."""
+    kind, told = task(run.task), []
+    if kind.difference is not None:
+        less = kind.difference.less
+        base = run.scores.get(less[1], NOTHING).value if less is not None else None
+        over = f" over {kind.measure(less[1]).title} {base:.2f}" if less is not None and base is not None else ""
+        told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
+    cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
+    return " · ".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share)])
 
 
 class RunModel(ListedRows):

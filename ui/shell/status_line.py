@@ -29,7 +29,12 @@ def run_summary(run: RunRow | None) -> str:
         f"{run.items_complete}/{run.items_expected} {noun(run.task)}s",
         model_words(run),
     ]
-    parts += filter(None, (f"{task(run.task).measure(task(run.task).headline).title} {score(run.headline)}", beside(run)))
+    kind = task(run.task)
+    shown = [each for each in (kind.measure(kind.headline), kind.difference) if each is not None]
+    parts += [f"{each.title} {score(run.scores.get(each.name, NOTHING), sign=each.lowest < 0)}" for each in shown]
+    if kind.difference is not None and kind.difference.less is not None and parts[-1][-1] != "–":
+        less = kind.measure(kind.difference.less[1])
+        parts[-1] += f" over {less.title} {score(run.scores.get(less.name, NOTHING))}"
     if run.headline.few:
         parts.append(f"few {noun(run.task)}s")
     if run.status in GROWING and run.headline.value is not None:
@@ -37,18 +42,6 @@ def run_summary(run: RunRow | None) -> str:
     if run.items_dropped:
         parts.insert(2, f"{run.items_dropped} dropped")
     return " · ".join(parts)
-
-
-def beside(run: RunRow) -> str:
-    """The figure beside the headline, and what it is the difference to; empty where there is none."""
-    kind = task(run.task)
-    if kind.difference is None:
-        return ""
-    words = f"{kind.difference.title} {score(run.secondary, sign=kind.difference.lowest < 0)}"
-    if kind.difference.less is None or run.secondary.value is None:
-        return words
-    less = kind.measure(kind.difference.less[1])
-    return f"{words} over {less.title} {score(run.scores.get(less.name, NOTHING))}"
 
 
 def model_words(run: RunRow) -> str:
