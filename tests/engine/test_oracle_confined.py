@@ -33,6 +33,7 @@ REACHES = {
     "neighbour": "import problems.p_0002",
     "module in hand": "import math\ndef f(a):\n    a.append(math)",
     "module by two names": "import math as m\nimport cmath as m\ndef f(a):\n    return m.sin(a)",
+    "module for builtins": "import random as __builtins__",
     "module's name bound": "import math\ndef f(math):\n    return math.pop()",
     "attribute set": "def f(a):\n    a.x = 1",
     "attribute deleted": "def f(a):\n    del a.x",

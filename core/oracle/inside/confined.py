@@ -13,15 +13,16 @@ import builtins
 import collections
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 _NODES = """
 Module FunctionDef arguments arg Return Delete Assign AugAssign AnnAssign For While If Raise Try ExceptHandler
 Assert Import ImportFrom alias Global Nonlocal Expr Pass Break Continue
 BoolOp NamedExpr BinOp UnaryOp Lambda IfExp Dict Set ListComp SetComp DictComp GeneratorExp comprehension
 Yield YieldFrom Compare Call keyword FormattedValue JoinedStr Constant Attribute Subscript Starred Name List Tuple
-Slice Index ExtSlice Load Store Del And Or Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd
+Slice Index ExtSlice And Or Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd
 FloorDiv Invert Not UAdd USub Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn
 """
 NODES = frozenset(_NODES.split())
@@ -89,54 +90,61 @@ def perhaps(text: str) -> bool:
 
 def confined(tree: ast.Module) -> bool:
     """Whether each part of the program is on a list."""
-    nodes = [*ast.walk(tree)]
-    if any(type(node).__name__ not in NODES for node in nodes):
+    kinds: dict[str, list[Any]] = {}
+    for node in _walk(tree):
+        kinds.setdefault(type(node).__name__, []).append(node)
+    if not NODES.issuperset(kinds):
         return False
-    bound: set[str] = set()
-    imported: set[tuple[str, str]] = set()
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            imported.update((each.asname or each.name, each.name) for each in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level or not all(_offers(str(node.module), each.name) for each in node.names):
-                return False
-            bound.update(each.asname or each.name for each in node.names)
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            bound.add(node.id)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.ExceptHandler)) and node.name:
-            bound.add(node.name)
+
+    def of(kind: str) -> list[Any]:
+        return kinds.get(kind, [])
+
+    imported = {(each.asname or each.name, each.name) for node in of("Import") for each in node.names}
     modules = dict(imported)
     if len(modules) < len(imported) or not MODULES.keys() >= {*modules.values()}:
         return False
+    bound = {node.id for node in of("Name") if type(node.ctx) is not ast.Load}
+    bound.update(node.arg for node in of("arg"))
+    bound.update(node.name for kind in ("FunctionDef", "ExceptHandler") for node in of(kind) if node.name)
+    for node in of("ImportFrom"):
+        if node.level or not all(_offers(str(node.module), each.name) for each in node.names):
+            return False
+        bound.update(each.asname or each.name for each in node.names)
     # A name that is bound in one scope means the built-in one in another, and a module's could be anything's.
-    if not bound.isdisjoint(OTHERS) or not bound.isdisjoint(modules) or any(name[:2] == "__" for name in bound):
+    if (
+        not bound.isdisjoint(OTHERS)
+        or not bound.isdisjoint(modules)
+        or any(name[:2] == "__" for name in bound.union(modules))
+    ):
         return False
     known = bound | BUILTINS | {"__name__"}
-    asked = {id(node) for node in _types_asked(nodes)}
-    bases = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    asked = {id(name) for name in _types_asked(of("Compare"), of("Attribute"))}
+    asked.update(id(node.value) for node in of("Attribute") if getattr(node.value, "id", None) in modules)
+    named = all(node.id in known or id(node) in asked for node in of("Name"))
+    return named and all(_plain(node, modules) for node in of("Attribute"))
+
+
+def _walk(tree: ast.AST) -> list[ast.AST]:
+    """All nodes, without those that say how a name is used; faster than `ast.walk`."""
+    nodes = [tree]
     for node in nodes:
-        if isinstance(node, ast.Name) and node.id not in known and id(node) not in asked:
-            if node.id not in modules or id(node) not in bases:
-                return False
-        elif isinstance(node, ast.Attribute) and not _plain(node, modules):
-            return False
-    return True
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                nodes += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST) and field != "ctx":
+                nodes.append(value)
+    return nodes
 
 
-def _types_asked(nodes: list[ast.AST]) -> Iterator[ast.expr]:
+def _types_asked(compared: Sequence[Any], attributes: Sequence[Any]) -> Iterator[ast.expr]:
     """Where `type` is named in `type(x) == y` or `type(x).__name__`: with it in hand, a program could make classes."""
-    looked: list[ast.expr] = []
-    for node in nodes:
-        if isinstance(node, ast.Compare):
-            looked += [node.left, *node.comparators]
-        elif isinstance(node, ast.Attribute) and node.attr == "__name__":
-            looked.append(node.value)
+    looked = [side for node in compared for side in (node.left, *node.comparators)]
+    looked += [node.value for node in attributes if node.attr == "__name__"]
     for call in looked:
-        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+        if type(call) is not ast.Call or len(call.args) != 1 or call.keywords:
             continue
-        if isinstance(call.func, ast.Name) and call.func.id == "type" and not isinstance(call.args[0], ast.Starred):
+        if type(call.func) is ast.Name and call.func.id == "type" and type(call.args[0]) is not ast.Starred:
             yield call.func
 
 
