@@ -8,5 +8,5 @@ unset PYTHONDONTWRITEBYTECODE
 ruff check .
 ruff format --check .
 lint-imports --no-cache
-mypy
+# Types are checked by the first of the tests, while the other process works on the next ones.
 python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder "$@"

@@ -117,6 +117,7 @@ from core.models.wire import pack_request
 from core.settings import ModelSettings
 
 SIGNATURES = (lib.llama_log_callback, lib.ggml_abort_callback)
+gc.freeze()  # what is imported by now is nobody's garbage, and is not looked through at each step
 kept = []
 
 def disturb(*_, **__):
