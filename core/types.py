@@ -379,7 +379,7 @@ class Oracle(Protocol):
     image_digest: str
     """Of the container image; empty where there is none."""
 
-    def suite(self, progress: Callable[[str, int, int], None]) -> Suite:
+    def suite(self, progress: Report) -> Suite:
         """Check the target's environment, run its tests, trace coverage.
 
         `progress(stage, done, total)` is called as it goes; raising from it cancels.

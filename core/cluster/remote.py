@@ -31,7 +31,7 @@ from core.models.memory import memory_needed, window_of
 from core.oracle.baseline import Baseline
 from core.oracle.interpreter import find_interpreter
 from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.types import Candidate, Outcome, Suite, Verdict
+from core.types import Candidate, Outcome, Report, Suite, Verdict
 
 STEP = 0.2
 """Seconds between two looks at whether a stop was asked for."""
@@ -201,7 +201,7 @@ class ClusterModel:
         self,
         requests: Sequence[Request],
         on_text: Callable[[str, str], None] | None = None,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Report | None = None,
     ) -> Iterator[Generation]:
         """Requests on one item go to one host together, since they share most of their prompts. Nothing is streamed."""
         self._cancelled.clear()
@@ -290,7 +290,7 @@ class ClusterOracle:
             self.close()
             raise
 
-    def suite(self, progress: Callable[[str, int, int], None]) -> Suite:
+    def suite(self, progress: Report) -> Suite:
         """See `core.types.Oracle`; learned when it was opened."""
         progress("learning the tests", 1, 1)
         return self._suite

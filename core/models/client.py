@@ -16,12 +16,13 @@ from core.errors import Cancelled, ModelError, WorkerDied
 from core.generation import Generation, ModelInfo, Prompt, Request
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
-from core.models.link import SILENCE, WorkerLink, silent
+from core.models.link import SILENCE, WorkerLink
 from core.models.memory import window_of
 from core.models.process import ENDED, WorkerProcess
 from core.models.styles import Asked, choose_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
+from core.waiting import Beat, unheard
 
 CANCEL_PATIENCE = 1.0
 MOST_THREADS = 512
@@ -34,9 +35,7 @@ OnProgress = Callable[[str, int, int], None]
 class LocalModel:
     """Implements `core.generation.Model` over one worker process."""
 
-    def __init__(
-        self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = silent
-    ) -> None:
+    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Beat = unheard) -> None:
         """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
 
         Raises ModelError: not a GGUF, truncated, an embedding model, an unknown architecture, too little memory.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,10 @@ from core.generation import ModelInfo, SentenceVector, TokenVectors
 from core.models.client import default_threads
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_embedding, read_header
-from core.models.link import SILENCE, WorkerLink, silent
+from core.models.link import SILENCE, WorkerLink
 from core.models.wire import Wire
 from core.settings import ModelSettings
+from core.waiting import Beat, unheard
 
 LONGEST = 2048
 """Tokens of a text at most, unless told otherwise: some embedding models could take far more, at a price in memory."""
@@ -25,9 +26,7 @@ LONGEST = 2048
 class GgufEmbedder:
     """Implements `core.generation.Embedder`. One caller thread at a time."""
 
-    def __init__(
-        self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Callable[[], None] = silent
-    ) -> None:
+    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Beat = unheard) -> None:
         """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
 
         Raises ModelError: not a GGUF, truncated, a model that writes text, an unknown architecture, too little memory.
@@ -96,7 +95,7 @@ def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
     }
 
 
-def _info(header: GgufHeader, loaded: Wire, beat: Callable[[], None]) -> ModelInfo:
+def _info(header: GgufHeader, loaded: Wire, beat: Beat) -> ModelInfo:
     return ModelInfo(
         name=header.label,
         path=str(header.path),

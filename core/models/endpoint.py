@@ -11,19 +11,17 @@ from urllib.parse import urlsplit
 
 from core.errors import ModelError
 from core.models.chat_http import HttpFailure
-from core.models.link import silent
 from core.models.remote import Endpoint, RemoteModel
 from core.models.served import Served, choose, list_served
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
+from core.waiting import Beat, unheard
 
 TICK = 0.1
 NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""
 
 
-def open_endpoint(
-    settings: EndpointSettings, generation: ModelSettings, beat: Callable[[], None] = silent
-) -> RemoteModel:
+def open_endpoint(settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard) -> RemoteModel:
     """Ask the server what it serves, and make a model of it; `beat` is called on the way, raising from it gives up.
 
     Raises ModelError: no address, a key that is not set, no answer, an unknown name, a prompt style it has not.
@@ -55,7 +53,7 @@ def open_endpoint(
     )
 
 
-def models_at(settings: EndpointSettings, beat: Callable[[], None] = silent) -> list[Served]:
+def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:
     """Every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
     check_address(settings.address)
     key = key_of(settings, os.environ)
@@ -98,7 +96,7 @@ def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _described(settings: EndpointSettings, key: str, beat: Callable[[], None]) -> Served:
+def _described(settings: EndpointSettings, key: str, beat: Beat) -> Served:
     """The model that is asked for, as the server describes it; one that has no list is taken at its word."""
     check_address(settings.address)
     try:
@@ -120,7 +118,7 @@ def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
     return ModelError(failure.sentence, "Start the server, or check the address: it usually ends in /v1.")
 
 
-def _in_background(work: Callable[[], list[Served]], beat: Callable[[], None]) -> list[Served]:
+def _in_background(work: Callable[[], list[Served]], beat: Beat) -> list[Served]:
     """Wait for `work` without being deaf to a stop. Raises HttpFailure, and what `beat` raises."""
     answer: queue.SimpleQueue[list[Served] | HttpFailure] = queue.SimpleQueue()
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from platformdirs import user_cache_dir
 
 from core.errors import ModelError
+from core.waiting import Beat, unheard
 
 
-def _silent() -> None:
-    """Nobody listens."""
-
-
-def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Callable[[], None] = _silent) -> str:
+def fingerprint(files: Sequence[Path], cache: Path | None = None, beat: Beat = unheard) -> str:
     """SHA-256 over the bytes of all parts in order; of one file it is the file's own.
 
     `cache`: where results are remembered, else the platform's cache folder. `beat` is called as it goes; raising from
@@ -54,7 +51,7 @@ def _key(files: Sequence[Path]) -> str:
     return json.dumps([[str(f.resolve()), f.stat().st_size, f.stat().st_mtime_ns] for f in files])
 
 
-def _digest(files: Sequence[Path], beat: Callable[[], None]) -> str:
+def _digest(files: Sequence[Path], beat: Beat) -> str:
     digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:

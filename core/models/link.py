@@ -5,26 +5,22 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import ModelError, WorkerDied
 from core.models.process import ENDED, WorkerProcess
 from core.models.wire import Wire
+from core.waiting import Beat, unheard
 
 SILENCE = 120.0
 """Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
 TICK = 0.1
 
 
-def silent() -> None:
-    """Nobody listens."""
-
-
 class WorkerLink:
     """One worker at a time, always loaded with the same model."""
 
-    def __init__(self, path: Path, options: Wire, silence: float, beat: Callable[[], None]) -> None:
+    def __init__(self, path: Path, options: Wire, silence: float, beat: Beat) -> None:
         """Nothing runs yet. `options`: the `load` message; `beat` is called while loading, raising from it gives up."""
         self._path = path
         self._options = options
@@ -74,7 +70,7 @@ class WorkerLink:
             self._worker = None
         worker.end()
 
-    def next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], beat: Callable[[], None] = silent) -> Wire:
+    def next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], beat: Beat = unheard) -> Wire:
         """The next message. Raises WorkerDied when the worker ended or is silent, and what `beat` raises."""
         while True:
             beat()

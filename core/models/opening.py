@@ -17,11 +17,10 @@ from core.models.gguf import GgufHeader, read_header
 from core.models.memory import Memory, estimate, memory_now, tight, too_much
 from core.models.minilm import packaged_minilm
 from core.settings import EndpointSettings, ModelSettings, RunSettings
+from core.waiting import Beat
 
 
-def open_model(
-    path: str, endpoint: EndpointSettings | None, generation: ModelSettings, beat: Callable[[], None]
-) -> Model:
+def open_model(path: str, endpoint: EndpointSettings | None, generation: ModelSettings, beat: Beat) -> Model:
     """The model at `endpoint`, else the file at `path`, else the bundled one; raising from `beat` gives up.
 
     Raises ModelError.
@@ -32,7 +31,7 @@ def open_model(
 
 
 def open_embedder(
-    path: str | None, generation: ModelSettings, notify: Callable[[str], None], beat: Callable[[], None]
+    path: str | None, generation: ModelSettings, notify: Callable[[str], None], beat: Beat
 ) -> GgufEmbedder:
     """The embedding model at `path`, else MiniLM from its package; raising from `beat` gives up. Raises ModelError."""
     file = Path(path) if path else packaged_minilm(notify)

@@ -13,7 +13,7 @@ from core.oracle.environment import environment_for, environments_folder
 from core.oracle.fingerprint import fingerprint
 from core.oracle.image_interpreter import interpreter_of_image
 from core.oracle.interpreter import Interpreter, find_interpreter
-from core.oracle.project_oracle import Progress, ProjectOracle
+from core.oracle.project_oracle import ProjectOracle
 from core.oracle.pytest_options import only_unittest_finds_tests, read_options
 from core.oracle.requirements import Install, read_install
 from core.oracle.sandbox.choose import choose_sandbox
@@ -21,12 +21,12 @@ from core.oracle.sandbox.inside_user import closed_to_tests
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import make_plan
 from core.settings import OracleSettings
-from core.types import Codebase, Oracle
+from core.types import Codebase, Oracle, Report
 from core.waiting import Beat, unheard
 
 
 def open_oracle(
-    codebase: Codebase, settings: OracleSettings, notice: Callable[[str], None], progress: Progress | None = None
+    codebase: Codebase, settings: OracleSettings, notice: Callable[[str], None], progress: Report | None = None
 ) -> Oracle:
     """An oracle for the codebase; nothing of the project runs yet. Close it when done.
 

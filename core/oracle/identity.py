@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -240,6 +240,3 @@ def orders(runs: int) -> list[int]:
     One fewer than asked for: forks of the collected suite run all tests once more.
     """
     return [REVERSED, *range(1, max(1, runs - 2))]
-
-
-Progress = Callable[[str, int, int], None]

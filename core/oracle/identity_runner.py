@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InspectorError, ProjectError, TargetError
-from core.oracle.identity import IdentityRun, Progress, check_collected, missing_modules
+from core.oracle.identity import IdentityRun, check_collected, missing_modules
 from core.oracle.interpreter import Interpreter
 from core.oracle.isolation import Apart, budget, failing_apart
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import OUTLIVES
 from core.oracle.zygote import Zygote, ZygoteDied
+from core.types import Report
 
 SLOW_TRACE = 4.0
 """How many times longer a traced run may take."""
@@ -36,7 +37,7 @@ class IdentityRunner:
         self._root = root
         self._timeout = suite_timeout
 
-    def start(self, plan: SessionPlan, progress: Progress) -> Zygote:
+    def start(self, plan: SessionPlan, progress: Report) -> Zygote:
         """A process for the plan; close it. Raises TargetError, SandboxError, and what `progress` raises."""
         try:
             zygote = Zygote(self._new_sandbox(), plan, beat=lambda: progress("starting a sandbox", 0, 1))
@@ -51,7 +52,7 @@ class IdentityRunner:
             raise _no_pytest(self._interpreter, missing[0])
         return zygote
 
-    def run(self, zygote: Zygote, stage: str, progress: Progress, **request: Any) -> IdentityRun:
+    def run(self, zygote: Zygote, stage: str, progress: Report, **request: Any) -> IdentityRun:
         """One identity run; `progress` hears of each test. Raises ProjectError, TargetError."""
         tests = request.get("tests")
         run, started = IdentityRun(None if tests is None else frozenset(tests)), time.monotonic()
@@ -75,7 +76,7 @@ class IdentityRunner:
         self._check_ending(run, reply, limit)
         return run
 
-    def apart(self, zygote: Zygote, seconds: Mapping[str, float], plain: float, progress: Progress) -> Apart:
+    def apart(self, zygote: Zygote, seconds: Mapping[str, float], plain: float, progress: Report) -> Apart:
         """The tests without their fellows, for about as long as a plain run takes. Raises TargetError."""
         try:
             return failing_apart(zygote, seconds, budget(plain), progress)

@@ -11,14 +11,13 @@ from itertools import zip_longest
 from core.oracle.baseline import file_of
 from core.oracle.messages import headline
 from core.oracle.zygote import Zygote
+from core.types import Report
 
 LEAST_BUDGET = 2.0
 MOST_BUDGET = 20.0
 LEAST_PATIENCE = 30.0
 """Seconds that one fork may take at least."""
 STAGE = "learning the tests: without each other"
-
-Progress = Callable[[str, int, int], None]
 
 
 def budget(plain_seconds: float) -> float:
@@ -39,7 +38,7 @@ class Apart:
     unreached: list[str] = field(default_factory=list)
 
 
-def failing_apart(zygote: Zygote, seconds: Mapping[str, float], limit: float, progress: Progress) -> Apart:
+def failing_apart(zygote: Zygote, seconds: Mapping[str, float], limit: float, progress: Report) -> Apart:
     """Run the tests, each without any other of its file; those that fail so are run alone.
 
     `zygote`: of the collected suite. `seconds`: what each test takes; the fast ones come first. Stops when `limit`

@@ -27,9 +27,8 @@ from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.oracle.zygote import EngineWait
 from core.settings import OracleSettings
-from core.types import Candidate, Outcome, SourceFile, Span, Suite, Verdict
+from core.types import Candidate, Outcome, Report, SourceFile, Span, Suite, Verdict
 
-Progress = Callable[[str, int, int], None]
 ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
 
 
@@ -68,7 +67,7 @@ class ProjectOracle:
         self._imported: set[str] = set()
         self._key = ""
 
-    def suite(self, progress: Progress) -> Suite:
+    def suite(self, progress: Report) -> Suite:
         """See `core.types.Oracle`."""
         return self.learn(progress).suite
 
@@ -78,7 +77,7 @@ class ProjectOracle:
             self._baseline = baseline
             self._hire(baseline)
 
-    def learn(self, progress: Progress) -> Baseline:
+    def learn(self, progress: Report) -> Baseline:
         """Run the suite, or take what is kept of it, once. Raises as `suite`."""
         with self._learning:
             if self._baseline is None:
@@ -86,7 +85,7 @@ class ProjectOracle:
                 self._hire(self._baseline)
             return self._baseline
 
-    def _cached_or_run(self, progress: Progress) -> Baseline:
+    def _cached_or_run(self, progress: Report) -> Baseline:
         if self._cache is None:
             return self._run_suite(progress)
         cache, current_key = self._cache
@@ -101,7 +100,7 @@ class ProjectOracle:
             cache.save(key, baseline)
         return baseline
 
-    def _run_suite(self, progress: Progress) -> Baseline:
+    def _run_suite(self, progress: Report) -> Baseline:
         settings, interpreter = self._settings, self._interpreter
         root = Path(self._plan.config["root"])
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)

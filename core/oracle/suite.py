@@ -15,7 +15,6 @@ from core.errors import ProjectError
 from core.oracle.baseline import Baseline, file_of
 from core.oracle.identity import (
     IdentityRun,
-    Progress,
     affordable,
     coverage_map,
     missing_modules,
@@ -30,7 +29,7 @@ from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances
 from core.oracle.zygote import Zygote
 from core.settings import OracleSettings
-from core.types import Suite, TestCase
+from core.types import Report, Suite, TestCase
 
 MOST_FOLDERS = 8
 REFUSED = re.compile(r"(?:Read-only file system|Permission denied|Operation not permitted): '([^'\n]+)'")
@@ -75,9 +74,7 @@ B = TypeVar("B")
 class Together(Protocol):
     """How two pieces of work are done: at a time, or one after the other."""
 
-    def __call__(
-        self, first: Callable[[Progress], A], second: Callable[[Progress], B], progress: Progress, /
-    ) -> tuple[A, B]:
+    def __call__(self, first: Callable[[Report], A], second: Callable[[Report], B], progress: Report, /) -> tuple[A, B]:
         """Both results."""
 
 
@@ -145,7 +142,7 @@ class SuiteRun:
         self._together = together
         self._root = root
 
-    def learn(self, progress: Progress) -> Baseline:
+    def learn(self, progress: Report) -> Baseline:
         """Run the suite as often as it takes: traced, and beside that untraced in other orders and apart.
 
         Raises ProjectError, TargetError, SandboxError, and what `progress` raises.
@@ -158,7 +155,7 @@ class SuiteRun:
             self._notice(f"Tests make files in {names}: they are kept in memory and thrown away after each run.")
             return self._learn(self._plan.with_writable(found.folders), found.folders, progress)
 
-    def _learn(self, plan: SessionPlan, opened: tuple[Path, ...], progress: Progress) -> Baseline:
+    def _learn(self, plan: SessionPlan, opened: tuple[Path, ...], progress: Report) -> Baseline:
         """Raises _Opened where tests want to make files, and nothing is opened yet."""
         untraced, traced = self._together(
             partial(self._untraced, plan, not opened), partial(self._traced, plan), progress
@@ -191,11 +188,11 @@ class SuiteRun:
     def _below(self, folders: Iterable[Path]) -> list[str]:
         return [str(folder.relative_to(self._root)) for folder in folders if self._root is not None]
 
-    def _traced(self, plan: SessionPlan, progress: Progress) -> IdentityRun:
+    def _traced(self, plan: SessionPlan, progress: Report) -> IdentityRun:
         with closing(self._runner.start(plan, progress)) as zygote:
             return self._runner.run(zygote, "learning the tests: which lines they run", progress, trace=True)
 
-    def _untraced(self, plan: SessionPlan, ask: bool, progress: Progress) -> _Untraced:
+    def _untraced(self, plan: SessionPlan, ask: bool, progress: Report) -> _Untraced:
         """In a fresh process, then in forks of one that collected them. `ask`: what tests make files may be opened."""
         plain, again = list[IdentityRun](), list[str]()
         with closing(self._runner.start(plan, progress)) as fresh:
@@ -219,7 +216,7 @@ class SuiteRun:
         if not run.passed:
             raise _none_pass(untrusted([run]))
 
-    def _forked(self, plan: SessionPlan, tests: Sequence[str], limit: float, progress: Progress) -> _Forked:
+    def _forked(self, plan: SessionPlan, tests: Sequence[str], limit: float, progress: Report) -> _Forked:
         """Run the tests forked from the collected suite, together and then each without others of its file.
 
         `limit`: seconds that the latter may take.
@@ -230,9 +227,7 @@ class SuiteRun:
             run = self._runner.run(zygote, "learning the tests: collected once", progress, tests=list(tests), shuffle=0)
             return _Forked(run, self._runner.apart(zygote, run.passed_seconds, limit, progress))
 
-    def _weigh(
-        self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Progress
-    ) -> _CodeSwap:
+    def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
         """Whether forks can be relied on; tests that fail in them are tried by fresh imports. `start`: a process."""
         run, apart = forked.run, forked.apart
         if run is None:
@@ -250,7 +245,7 @@ class SuiteRun:
                 really = self._runner.apart(fresh, dict.fromkeys(suspects, 0.0), run.seconds, progress).failing
         return _CodeSwap(run, frozenset(suspects) - frozenset(really), _order_dependent(really))
 
-    def _without_code_swap(self, start: Callable[[], Zygote], tests: Sequence[str], progress: Progress) -> _CodeSwap:
+    def _without_code_swap(self, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
         """The last identity run and the runs alone, by fresh imports."""
         with closing(start()) as fresh:
             run = self._runner.run(fresh, "learning the tests: shuffled", progress, tests=list(tests), shuffle=0)

@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 from typing import TypeVar
 
+from core.types import Report
+
 A = TypeVar("A")
 B = TypeVar("B")
-Progress = Callable[[str, int, int], None]
 
 STEP = 0.1
 
@@ -31,7 +32,7 @@ class _Heard:
             raise _Abandoned
 
 
-def both(first: Callable[[Progress], A], second: Callable[[Progress], B], progress: Progress) -> tuple[A, B]:
+def both(first: Callable[[Report], A], second: Callable[[Report], B], progress: Report) -> tuple[A, B]:
     """Run `first` here and `second` in another thread; what either raises is raised, once both have ended.
 
     Each must call the progress it is given several times a second, so that it can be ended.
@@ -54,6 +55,6 @@ def both(first: Callable[[Progress], A], second: Callable[[Progress], B], progre
             heard.abandoned.set()
 
 
-def in_turn(first: Callable[[Progress], A], second: Callable[[Progress], B], progress: Progress) -> tuple[A, B]:
+def in_turn(first: Callable[[Report], A], second: Callable[[Report], B], progress: Report) -> tuple[A, B]:
     """The same, one after the other."""
     return first(progress), second(progress)

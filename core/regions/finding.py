@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import ProjectError
@@ -10,7 +10,7 @@ from core.regions.candidates import enumerate_candidates
 from core.regions.coverage import cover
 from core.regions.sampling import weigh
 from core.settings import RegionSettings
-from core.types import CoverageMap, Region, SourceFile
+from core.types import CoverageMap, Region, Report, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def find_regions(
     files: Sequence[SourceFile],
     coverage: CoverageMap,
     settings: RegionSettings,
-    progress: Callable[[str, int, int], None],
+    progress: Report,
 ) -> Found:
     """Candidates of every code file some line of which ran; files that no test reaches are not even parsed.
 

@@ -45,7 +45,7 @@ class Nobody:
         self,
         requests: Sequence[Request],
         on_text: Callable[[str, str], None] | None = None,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        on_progress: Report | None = None,
     ) -> Iterator[Generation]:
         """Raises Bug."""
         raise Bug("A run without models was asked for a sample.")
@@ -150,7 +150,7 @@ def open_run_parts(stack: ExitStack, project: Path, settings: RunSettings, emit:
     return open_parts(stack, project, settings, notify, reporter(emit, control), cancel_with)
 
 
-def reporter(emit: Emit, control: Control) -> Callable[[str, int, int], None]:
+def reporter(emit: Emit, control: Control) -> Report:
     """Tells every step and is where a stop is heard."""
 
     def report(stage: str, done: int, total: int) -> None:

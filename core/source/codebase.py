@@ -6,7 +6,7 @@ import hashlib
 import os
 import tomllib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,16 +16,13 @@ from core.source.pytest_config import read_pytest_config
 from core.source.reading import Unreadable, check_syntax, read
 from core.source.testfiles import find_test_files
 from core.source.walk import Walk
-from core.types import Codebase, SkippedFile, SourceFile
-
-Progress = Callable[[str, int, int], None]
-"""Called with a stage, how much is done and of how much; raising from it cancels."""
+from core.types import Codebase, Report, SkippedFile, SourceFile
 
 _EVERY = 50
 
 
 def open_codebase(
-    root: Path, progress: Progress | None = None, *, compiled: bool = True, python_only: bool = True
+    root: Path, progress: Report | None = None, *, compiled: bool = True, python_only: bool = True
 ) -> Codebase:
     """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file.
 
@@ -98,7 +95,7 @@ def _folder(root: Path) -> Path:
 
 
 def _read_all(
-    root: Path, paths: list[str], progress: Progress | None, compiled: bool
+    root: Path, paths: list[str], progress: Report | None, compiled: bool
 ) -> tuple[dict[str, tuple[str, str]], list[SkippedFile]]:
     """Texts and encodings by path, and the files that could not be taken."""
     texts: dict[str, tuple[str, str]] = {}
