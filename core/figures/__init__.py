@@ -31,7 +31,7 @@ class Link:
     run: int | None = None
     item: int | None = None
     sample: int | None = None
-    author: str = ""
+    author: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

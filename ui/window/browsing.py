@@ -95,7 +95,7 @@ class Browsing(QObject):
         """Show what is behind a mark of a figure: a sample, an item, or a run."""
         if link.sample is not None:
             self.trace.await_sample(link.sample)
-        self.trace.await_author(link.author)
+        self.trace.await_author(link.author or "")
         run = link.run if link.run is not None else self._shown_run
         if link.item is not None and run is not None:
             self.go_to(run, link.item)
