@@ -158,9 +158,11 @@ def test_brackets_are_no_markup(inspector: Inspector, project: Path) -> None:
     assert "test_it[[/red]]" in result.stderr
 
 
-def test_sample_prints_regions_that_stand_in_the_file(inspector: Inspector, project: Path) -> None:
-    result = inspector("sample", project, "--json")
+def test_sample_prints_regions_that_stand_in_the_file_and_writes_nothing(inspector: Inspector, project: Path) -> None:
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    result = inspector("sample", project, "--no-cache", "--json")
     assert result.returncode == 0, result.stderr
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert any(row["admitted"] for row in rows)
     text = (project / "shop.py").read_text()
@@ -203,12 +205,6 @@ def test_judge_takes_paths_from_the_projects_folder_wherever_it_is_called(
     span = ("--start", 9999, "--end", 10000, "--replacement", tmp_path / "code")
     refused(inspector("judge", project, "--path", "shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
     refused(inspector("judge", project, "--path", "../shop.py", *span, cwd=project / "tests"), "9999", "shop.py")
-
-
-def test_the_project_is_not_written_to(inspector: Inspector, project: Path) -> None:
-    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
-    assert inspector("sample", project, "--no-cache").returncode == 0
-    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
 
 
 def test_doctor_reports_each_part(inspector: Inspector) -> None:
