@@ -107,6 +107,12 @@ class Presenter:
         last = 1 + item.text.count("\n")
         return replace(item, path=item.key, start=0, end=len(item.text), start_line=1, end_line=last)
 
+    def compared(self, item: ItemRow, code: SampleRow, before: SampleRow | None) -> Sides:
+        """What stands left and right: what a description became, and words, go by the name of the kind."""
+        if before is None and (code.role == Role.BACKWARD or describes(code)):
+            return self.sides
+        return self.sides[0] if before is None else diff_title(item.task, before), diff_title(item.task, code)
+
     def compare(
         self,
         diff: Diff,
@@ -121,7 +127,7 @@ class Presenter:
             diff.clear()
         else:
             original = item.text if before is None else before.text
-            sides = self.sides if before is None else (diff_title(item.task, before), diff_title(item.task, code))
+            sides = self.compared(item, code, before)
             path = item.key if describes(code) else item.path  # words are not coloured as code
             diff.set_pair(
                 original, code.text, title, path,

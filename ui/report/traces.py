@@ -8,14 +8,13 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from core.generation import Role
 from core.kinds import role_title
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
 from ui.diff.indentation import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
-from ui.presenters import diff_title, presenter, recites, scored_against
+from ui.presenters import presenter, recites, scored_against
 from ui.style.outcomes import sign
 
 MOST_TESTS = 3
@@ -91,9 +90,7 @@ def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
 def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int, SampleRow]) -> Code:
     """Beside the item, or beside the code that it was held against, as the window shows it."""
     verdict, before = sample.verdict, scored_against(sample, samples)
-    sides = presenter(item).sides
-    if before is not None or sample.role != Role.BACKWARD:
-        sides = (sides[0] if before is None else diff_title(item.task, before), diff_title(item.task, sample))
+    sides = presenter(item).compared(item, sample, before)
     original = item.text if before is None else before.text
     # A region's text begins at its first statement; both sides get the same indentation back.
     indent = lost_indentation(item.text)
