@@ -186,7 +186,7 @@ def _measure(folder: Path) -> int:
     _print_since(started, "window")
     heart = Heart()
     figures = heart.watch("opening", lambda: _open(app, window, folder, started))
-    figures |= heart.watch("idle", lambda: _wait(app, lambda: window.opening.ahead.done))
+    figures |= heart.watch("idle", lambda: _wait(app, lambda: window.opening.idle.done))
     figures |= _use(app, window, heart)
     figures |= _run_elsewhere(app, window, heart, folder)
     figures |= _diff(app)

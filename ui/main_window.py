@@ -18,9 +18,9 @@ from core.oracle.bench.project import origin_of
 from core.run.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from ui.background.ahead import Ahead
 from ui.background.coordinator import RunState
 from ui.background.gateway import Gateway
+from ui.background.idle import IdleWork
 from ui.background.scribe import Scribe
 from ui.labels.label_files import LabelFiles
 from ui.labels.labelling import Labelling
@@ -126,8 +126,8 @@ class MainWindow(QMainWindow):
             self, self.gateway, self.project, self.inspection, parts.code, self.browsing,
             self.comparing.close,
         )  # fmt: skip
-        ahead = Ahead(self, (parts.run.make_view, parts.run.make_view, *self.comparing.pieces()))
-        self.opening = Opening(self.gateway, self.inspection, self.project, self.models.search, ahead)
+        idle = IdleWork(self, (parts.run.make_view, parts.run.make_view, *self.comparing.pieces()))
+        self.opening = Opening(self.gateway, self.inspection, self.project, self.models.search, idle)
         self.open_menus, self.dropping = OpenMenus(self, remembered), Dropping(self)
         self._fill_menus(menu, runs)
         self._offer_commands()

@@ -326,15 +326,15 @@ def test_pages_are_made_ahead_while_nobody_touches_the_window(qapp: QApplication
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     fresh = MainWindow(Appearance(qapp, "light"), Remembered(settings))
     fresh.show()
-    ahead = fresh.opening.ahead
-    ahead.begin()
+    idle = fresh.opening.idle
+    idle.begin()
     QTest.mouseMove(fresh, QPoint(20, 20))
     QApplication.processEvents()
-    ahead._step()
+    idle._step()
     assert fresh.comparing._page is None and fresh.parts.run._views == []
-    ahead._touched = 0.0
-    while not ahead.done:
-        ahead._step()
+    idle._touched = 0.0
+    while not idle.done:
+        idle._step()
     assert len(fresh.parts.run._views) == 2
     assert fresh.comparing.page._traces is not None
     assert fresh.comparing.page.summary.scatter is fresh.comparing._scatter

@@ -132,8 +132,8 @@ def test_agreement_shows_modes_and_pairs_and_can_be_copied(qapp: QApplication) -
     dialog.show_agreement(measure(labels), {"a": "Ambiguous"})
     shown(dialog, 760, 560)
     assert dialog.head.text().startswith("Krippendorff's alpha: 0.")
-    assert dialog.modes.item(0, 0).text() == "Ambiguous"
-    assert dialog.pairs.rowCount() == 3 and dialog.pairs.isVisible()
+    assert dialog.modes.model().index(0, 0).data() == "Ambiguous"
+    assert dialog.pairs.model().rowCount() == 3 and dialog.pairs.isVisible()
     dialog.copy.click()
     assert "Ann and Bob\t6\t67%" in QApplication.clipboard().text()
     dialog.show_agreement(measure([]), {})

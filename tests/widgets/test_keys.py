@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,13 +14,24 @@ from waiting import wait_until
 
 from core.errors import UserError
 from ui.background.coordinator import RunState
-from ui.keys.keymap import KeyMap, clashes
+from ui.keys.keymap import WINDOW, Binding, KeyMap
 from ui.keys.keys_dialog import KeysDialog
 from ui.main_window import MainWindow
 from ui.panels import DiffPanel
 from ui.shell.remembered import Remembered
 from ui.style.appearance import Appearance
 from ui.style.theme import LIGHT
+
+
+def clashes(bindings: Sequence[Binding]) -> dict[str, tuple[str, str]]:
+    """Keys that would do two things at once, with the names of both."""
+    return {
+        key: (one.name, other.name)
+        for place, one in enumerate(bindings)
+        for other in bindings[place + 1 :]
+        for key in set(one.keys) & set(other.keys)
+        if WINDOW in one.reach | other.reach or one.reach & other.reach
+    }
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -210,17 +210,6 @@ class KeyMap(QObject):
 def plain(words: str) -> str:
     """An action's text without the marks that a menu needs."""
     return words.replace("&", "").rstrip("…")
-
-
-def clashes(bindings: Sequence[Binding]) -> Mapping[str, tuple[str, str]]:
-    """Keys that would do two things at once, with the names of both."""
-    found: dict[str, tuple[str, str]] = {}
-    for place, one in enumerate(bindings):
-        for other in bindings[place + 1 :]:
-            for key in set(one.keys) & set(other.keys):
-                if _meet(one, other):
-                    found[key] = one.name, other.name
-    return found
 
 
 def _meet(one: Binding, other: Binding) -> bool:

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from ui.labels.given import Given
 from ui.labels.label_actions import LabelActions, keys_of
 from ui.labels.label_bar import LabelBar
 from ui.labels.label_history import decision, held_labels, opinions, own_label, told
 from ui.labels.label_side import LabelSide
 from ui.labels.label_subject import LabelSubject
 from ui.labels.opinions import Opinions
+from ui.labels.session import LabelSession
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
@@ -51,7 +51,7 @@ class LabelsPanel(QWidget):
         self._sample: SampleRow | None = None
         self._labels: Sequence[LabelRow] = ()
         self._task = ""
-        self._given = Given()
+        self._session = LabelSession()
         self._names: Mapping[str, str] = {}
         self._slots: dict[int, ErrorMode] = {}
         self.held = self.adjudicating = False
@@ -167,7 +167,7 @@ class LabelsPanel(QWidget):
     def set_adjudicating(self, on: bool) -> None:
         """Ask for decisions between annotators instead of a label of one's own."""
         if on != self.adjudicating:
-            self._given.forget()
+            self._session.forget()
         self.adjudicating = on
 
     def set_sample(
@@ -206,12 +206,12 @@ class LabelsPanel(QWidget):
 
     def set_progress(self, done: int, total: int) -> None:
         """Say how far the queue is done."""
-        self._given.set_progress(done, total)
+        self._session.set_progress(done, total)
         self._show_progress()
 
     def _show_progress(self) -> None:
         whose = f"{self.name}: " if self.name and not self.adjudicating else ""
-        self.progress.setText(f"{whose}{self._given.text}")
+        self.progress.setText(f"{whose}{self._session.text}")
 
     # ---- what is asked for
 
@@ -219,7 +219,7 @@ class LabelsPanel(QWidget):
         """Label under this name. Somebody else undoes nothing of what was said before."""
         if name != self.name:
             self.name = name
-            self._given.forget()
+            self._session.forget()
             self.undo.setEnabled(False)
         self.annotator.setText(name)
         self.side.ask_to_confirm(name, name)
@@ -255,7 +255,7 @@ class LabelsPanel(QWidget):
         if self._sample is None or self.held or not self._is_named():
             return
         # Before it is asked for: afterwards the sample's own label is the new one already.
-        self._given.add(self._sample.id, self._own(), counts=bool(mode))
+        self._session.add(self._sample.id, self._own(), counts=bool(mode))
         written = self.note.text().strip() if note is None else note
         self.label_requested.emit(self._sample.id, mode, written if mode else "")
         self._show_progress()
@@ -272,13 +272,13 @@ class LabelsPanel(QWidget):
 
     def _undo(self) -> None:
         """Ask for what the last labelled sample had before, and show that sample."""
-        before = self._given.take_back() if self._is_named() else None
+        before = self._session.take_back() if self._is_named() else None
         if before is None:
             return
         self._show_progress()
         self.label_requested.emit(before.sample_id, before.mode, before.note)
         self.sample_requested.emit(before.sample_id)
-        self.undo.setEnabled(bool(self._given))
+        self.undo.setEnabled(bool(self._session))
 
     def _keep_note(self) -> None:
         """Enter in the note: store it with the label there is; without one it waits for the label."""
@@ -306,7 +306,7 @@ class LabelsPanel(QWidget):
     def _show_sample(self, sample: SampleRow) -> None:
         about = "" if self.subject.isVisibleTo(self._body) else " ".join(sample.text.split())
         self.bar.show_sample(sample, sample_name(self._task, sample), about, blind=self.blind.isChecked())
-        self.undo.setEnabled(bool(self._given))
+        self.undo.setEnabled(bool(self._session))
 
     def _show_labels(self) -> None:
         own = self._own()

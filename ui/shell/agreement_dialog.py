@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QHeaderView,
     QLabel,
     QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
+    QTableView,
     QWidget,
 )
 
 from core.analyses.agreement import confusion_table
 from ui.style.controls import PAGE, column, row, to_clipboard
-from ui.style.tables import ROW
-from ui.style.text_size import TextSize, open_at
+from ui.style.tables import Cell, CellModel, Head, table
+from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
 if TYPE_CHECKING:
@@ -51,23 +49,24 @@ class AgreementDialog(QDialog):
             each.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
-        self.modes = _table("Agreement on each mode", ("Mode, against all others", "Labels", "Agreement", "95 %"))
+        self.modes = _sheet("Agreement on each mode", ("Mode, against all others", "Labels", "Agreement", "95 %"))
         self.met = QLabel()
         self.met.setProperty("role", "muted")
         self.met.setWordWrap(True)
-        self.confusion = _table("Which mode one annotator gave where the other gave which", ("",))
+        self.confusion = _sheet("Which mode one annotator gave where the other gave which", ("",))
         self._pairs: Sequence[PairAgreement] = ()
         self._names: Mapping[str, str] = {}
-        self.pairs = _table("Agreement of each pair", ("Pair", "Both labelled", "Same mode", "Cohen's kappa", "95 %"))
+        self.pairs = _sheet("Agreement of each pair", ("Pair", "Both labelled", "Same mode", "Cohen's kappa", "95 %"))
         self.copy, close = QPushButton("Copy"), QPushButton("Close")
         self.copy.clicked.connect(lambda: to_clipboard(self.as_text()))
         self.copy.setEnabled(False)
         close.clicked.connect(self.reject)
         parts = (self.head, self.counts, self.modes, self.pairs, self.met, self.confusion, scale)
-        whole = column(*parts, None, row(None, self.copy, close), margins=PAGE, spacing=SPACE, owner=self)
-        for table in (self.modes, self.pairs, self.confusion):
-            whole.setStretchFactor(table, 1)
-        self.pairs.currentCellChanged.connect(lambda row, *_: self._show_confusion(row))
+        whole = column(*parts, row(None, self.copy, close), margins=PAGE, spacing=SPACE, owner=self)
+        for sheet in (self.modes, self.pairs, self.confusion):
+            whole.setStretchFactor(sheet, 1)
+        whole.insertStretch(len(parts), 0)  # takes the room of tables that are hidden, and none beside them
+        self.pairs.selectionModel().currentRowChanged.connect(lambda now, before: self._show_confusion(now.row()))
         open_at(self, 860, 720)
 
     def show_agreement(self, found: Agreement, names: Mapping[str, str]) -> None:
@@ -108,23 +107,18 @@ class AgreementDialog(QDialog):
         more = " Choose another pair above." if len(self._pairs) > 1 else ""
         self.met.setText(f"Confusion table: rows are what {first} gave, columns what {second} gave.{more}")
         names = [self._names.get(mode, mode) for mode in modes]
-        self.confusion.setColumnCount(len(modes) + 1)
-        self.confusion.setHorizontalHeaderLabels([f"{first} \\ {second}", *names])
+        _cells(self.confusion).change_columns([Head(f"{first} \\ {second}"), *map(Head, names)])
+        self.confusion.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         rows = [(name, *(str(n or "·") for n in row)) for name, row in zip(names, counts, strict=True)]
-        _fill(self.confusion, rows)
-        for at in range(len(modes)):
-            cell = self.confusion.item(at, at + 1)
-            if cell is not None:
-                font = cell.font()
-                font.setBold(True)  # where both gave the same
-                cell.setFont(font)
+        _fill(self.confusion, rows, diagonal=True)
 
     def as_text(self) -> str:
         """All of it, for the clipboard."""
         lines = [self.head.text(), self.counts.text()]
-        for table in (self.modes, self.pairs, self.confusion):
-            if table.isVisibleTo(self):
-                lines += ["", *("\t".join(cells) for cells in _cells(table))]
+        for sheet in (self.modes, self.pairs, self.confusion):
+            if sheet.isVisibleTo(self):
+                cells = _cells(sheet)
+                lines += ["", "\t".join(cells.heads), *("\t".join(c.text for c in row) for row, _ in cells.shown)]
         return "\n".join(lines)
 
 
@@ -152,45 +146,27 @@ def _figures(estimate: Estimate) -> tuple[str, str]:
     return f"{estimate.value:.2f}", bounds
 
 
-def _table(name: str, heads: Sequence[str]) -> QTableWidget:
-    made = QTableWidget(0, len(heads))
-    made.setAccessibleName(name)
-    made.setHorizontalHeaderLabels(list(heads))
-    for place in range(len(heads)):
-        head = made.horizontalHeaderItem(place)
-        if head is not None:
-            head.setTextAlignment(_alignment(place))
-    made.setStyleSheet("QTableWidget::item { padding-left: 5px; padding-right: 5px; }")  # in line with the headings
-    TextSize(made, ROW)
-    made.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    made.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    made.setShowGrid(False)
-    made.setTabKeyNavigation(False)
-    made.verticalHeader().hide()
-    made.horizontalHeader().setHighlightSections(False)
+def _sheet(name: str, heads: Sequence[str]) -> QTableView:
+    """Names at the left, figures at the right."""
+    made, model = table(name), CellModel([Head(each) for each in heads])
+    model.figures = 1
+    made.setModel(model)
     made.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     made.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     return made
 
 
-def _fill(table: QTableWidget, rows: Sequence[Sequence[str]]) -> None:
-    table.setRowCount(len(rows))
-    for place, cells in enumerate(rows):
-        for at, text in enumerate(cells):
-            item = QTableWidgetItem(text)
-            item.setTextAlignment(_alignment(at))
-            table.setItem(place, at, item)
+def _cells(sheet: QTableView) -> CellModel:
+    model = sheet.model()
+    assert isinstance(model, CellModel)
+    return model
 
 
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    """Names at the left, figures at the right."""
-    return (Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
-
-
-def _cells(table: QTableWidget) -> list[list[str]]:
-    heads = [table.horizontalHeaderItem(column) for column in range(table.columnCount())]
-    lines = [[head.text() if head else "" for head in heads]]
-    for place in range(table.rowCount()):
-        items = [table.item(place, column) for column in range(table.columnCount())]
-        lines.append([item.text() if item else "" for item in items])
-    return lines
+def _fill(sheet: QTableView, rows: Sequence[Sequence[str]], diagonal: bool = False) -> None:
+    """`diagonal`: of a table in which rows and columns are the same modes, where both gave the same stands in bold."""
+    _cells(sheet).fill(
+        [
+            ([Cell(text, end=at > 0, bold=diagonal and at == place + 1) for at, text in enumerate(texts)], place)
+            for place, texts in enumerate(rows)
+        ]
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QPersistentModelIndex, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -53,6 +53,7 @@ class Cell:
     fraction: float | None = None
     end: bool = False
     ground: Callable[[], str] | None = None
+    bold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,10 @@ class CellModel(ListedRows):
             return QColor(current_theme().role(cell.colour)) if cell.colour else None
         if role == item.BackgroundRole:
             return QColor(cell.ground()) if cell.ground else None
+        if role == item.FontRole and cell.bold:
+            font = QFont(QApplication.font())
+            font.setBold(True)
+            return font
         if role == item.TextAlignmentRole:
             return RIGHT if cell.end else LEFT
         if role == item.UserRole:

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, QTimer
 
 from core.errors import ProjectError
 from core.oracle.bench.project import origin_of
-from ui.background.ahead import Ahead
 from ui.background.gateway import Gateway
+from ui.background.idle import IdleWork
 from ui.diff.rows import compare
 from ui.diff.spans import lexer_for
 from ui.reading.inspection import Inspection, Wanted
@@ -53,12 +53,12 @@ class Opening(QObject):
         inspection: Inspection,
         project: OpenProject,
         search_models: Callable[[], object],
-        ahead: Ahead,
+        idle: IdleWork,
     ) -> None:
         """Load in the background what the first region needs; look for models even if nothing is opened."""
         super().__init__(project)
         self._gateway, self._inspection, self._project = gateway, inspection, project
-        self._search_models, self.ahead = search_models, ahead
+        self._search_models, self.idle = search_models, idle
         self._postponed: Path | None = None
         self._searched = False
         project.absent.connect(self._look_for_models)
@@ -100,7 +100,7 @@ class Opening(QObject):
         if not self._searched:
             self._searched = True
             self._search_models()
-            preload_rest(self._gateway, self.ahead.begin)
+            preload_rest(self._gateway, self.idle.begin)
 
 
 def _alike(shown: Path | None, root: Path) -> bool:

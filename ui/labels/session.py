@@ -1,4 +1,4 @@
-"""What an annotator gave since they began: to be undone, and how fast it went."""
+"""The labels that an annotator gave since they began: to be undone one by one, and how fast they came."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ class Before:
     note: str
 
 
-class Given:
-    """Labels of one annotator on the samples of one queue."""
+class LabelSession:
+    """The labels that one annotator gave on the samples of one queue, the last one first to be undone."""
 
     def __init__(self) -> None:
         """Nothing yet."""
         self._before: list[Before] = []
         self._pace = Pace()
-        self._standing = ""
+        self._progress = ""
 
     @property
     def text(self) -> str:
         """How far the queue is done, and the pace."""
-        return self._standing + self._pace.text()
+        return self._progress + self._pace.text()
 
     def set_progress(self, done: int, total: int) -> None:
         """How far the queue is done."""
-        self._standing = f"{done:,} of {total:,} · "
+        self._progress = f"{done:,} of {total:,} · "
 
     def add(self, sample_id: int, own: LabelRow | None, *, counts: bool) -> None:
         """A label was given where `own` was; one that takes a label back counts for nothing."""

@@ -1,4 +1,4 @@
-"""Makes what is not on show yet, one piece at a time while nobody does anything: its first show would take long."""
+"""Work for the window's thread while its user does nothing, e.g. making widgets whose first show would take long."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ INPUT = frozenset(
 )
 
 
-class Ahead(QObject):
-    """Of one window."""
+class IdleWork(QObject):
+    """Does pieces of work one at a time, each after a second without a key or a move of the mouse over `window`."""
 
     def __init__(self, window: QWidget, pieces: Iterable[Work]) -> None:
         """Nothing is made until `begin`."""
