@@ -133,7 +133,7 @@ def test_the_tour_has_at_most_four_steps_and_keys_lead_through_it(window: MainWi
 
 def test_a_long_title_of_the_tour_is_shown_whole(window: MainWindow) -> None:
     about = window.parts.regions
-    tour = Tour(DARK, [Step(about, "A pass that the description made possible", "Words.")], window)
+    tour = Tour([Step(about, "A pass that the description made possible", "Words.")], window)
     tour.begin()
     tour.card.layout().activate()
     title = tour.title

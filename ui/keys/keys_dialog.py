@@ -94,7 +94,7 @@ class KeysDialog(QDialog):
         self.said.setWordWrap(True)
         self.said.setMinimumHeight(self.said.fontMetrics().lineSpacing() * 2)
         changes = (self.change, self.add, self.clear, self.reset)
-        foot = row(*changes, None, self.reset_all, self.close_button, spacing=SPACE // 2)
+        foot = row(*changes, None, self.reset_all, self.close_button)
         parts = (self.words, self.list, self.field, self.said, foot)
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 760, 620)

@@ -61,7 +61,7 @@ class QueueDialog(QDialog):
     def _lay_out(self) -> None:
         close = QPushButton("Close")
         close.clicked.connect(self.reject)
-        foot = row(self.earlier, self.later, self.remove, None, close, self.hold, spacing=SPACE // 2)
+        foot = row(self.earlier, self.later, self.remove, None, close, self.hold)
         column(self.said, self.list, foot, margins=PAGE, spacing=SPACE, owner=self, grows=self.list)
         open_at(self, 760, 380)
 

@@ -173,7 +173,7 @@ class RunsDialog(QDialog):
         for button in at_left:
             button.setAutoDefault(False)
         at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
-        parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right, spacing=SPACE // 2))
+        parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
         open_at(self, 1120, 540)
 
