@@ -404,7 +404,7 @@ def test_the_demo_says_what_to_expect_and_offers_a_better_model(window: MainWind
     window.control.begin = lambda project, database, settings=None: bool(begun.append(window.control.settings))  # type: ignore[method-assign]
     window.open_database(tmp_path / "none.sqlite")
     window.start_demo()
-    assert begun[0].regions <= 6
+    assert begun[0].regions <= 10
     assert "135 million parameters" in window.parts.offers.text.text()
     proposed: list[str] = []
     in_dialog(lambda dialog: proposed.append(dialog.name.text()))
