@@ -79,6 +79,7 @@ def _difference_row(difference: Difference) -> Row:
     least, most = (judged.further if judged else None) or (None, None)
     return {
         "items": difference.items,
+        "few": difference.score.few,
         "reference": difference.first.value,
         "run": difference.second.value,
         "difference": difference.score.value,

@@ -130,6 +130,20 @@ class Comparison:
         return _titles(self)[1]
 
     @property
+    def subtracted(self) -> tuple[str, float, float] | None:
+        """What the second figure is the difference to (lift: the baseline): its title, and its mean in both runs."""
+        kind = task(self.first.task)
+        pairs = [pair for pair in self.pairs if pair.secondary is not None]
+        if kind.difference is None or kind.difference.less is None or not pairs:
+            return None
+        name = kind.difference.less[1]
+        means = [
+            sum(items) / len(items)
+            for items in ([p.first.measures[name] for p in pairs], [p.second.measures[name] for p in pairs])
+        ]
+        return kind.measure(name).title, means[0], means[1]
+
+    @property
     def figures(self) -> tuple[tuple[str, Difference, str], ...]:
         """The headline and what stands beside it: title, difference, and the sign that its values are written with."""
         both = ((self.title, self.headline, ""), (self.secondary_title, self.secondary, "+"))

@@ -58,6 +58,9 @@ def secondary_verdict(comparison: Comparison) -> str:
     told, title = comparison.secondary, capital(comparison.secondary_title)
     if not title:
         return ""
+    if less := comparison.subtracted:
+        first, second = (run.id for run in (comparison.first, comparison.second))
+        title += f" (over a {less[0]} of {less[1]:.2f} in run {first}, {less[2]:.2f} in run {second})"
     if told.score.value is None:
         return f"{title}: not known of any item in both runs."
     if comparison.secondary_decided:

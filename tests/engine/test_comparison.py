@@ -283,6 +283,10 @@ def test_lift_is_judged_once_rtc_is_decided(store: Store) -> None:
     (found,) = compared(store, first, second)
     assert found.secondary.decided and not found.secondary_decided
     assert words.secondary_verdict(found).endswith(": open while RTC is.")
+    assert words.secondary_verdict(found).startswith(
+        "Lift (over a baseline of 1.00 in run 1, 0.00 in run 2) differs by"
+    )
+    assert not summary_row(found)["lift"]["few"]
 
 
 def test_estimates_are_rounded_up_to_two_digits() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,15 @@ def test_no_database_is_written_over(
     assert main([*arguments, str(database), "--db", str(database)]) == 2
     assert "which is not written over" in capsys.readouterr().err
     assert database.read_bytes() == before
+
+
+def test_the_list_of_runs_says_lift_over_its_baseline_with_the_number_of_regions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with open_store(tmp_path / "runs.sqlite") as store:
+        fill_store(store, tmp_path / "shop", 12, 1)
+    assert main(["runs", "--db", str(tmp_path / "runs.sqlite")]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"lift -?\d\.\d\d \(-?\d\.\d\d to -?\d\.\d\d\), n \d+, few", printed)
+    assert re.search(r"over baseline \d\.\d\d \(\d\.\d\d to \d\.\d\d\), n \d+, few", printed)
