@@ -177,7 +177,7 @@ def _start(address: Address, project: Path | None, settings: RunSettings) -> Non
         # Ray prints what its hosts report to standard output, even without `log_to_driver`: JSON lines stand there.
         ray._private.worker._worker_logs_enabled = False
         _travelled = project.resolve() if project is not None else None
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+    except Exception as error:  # a node that does not come up in 30 seconds is a bare Exception of Ray's
         raise UserError(
             f"The cluster at {address.text} cannot be used: {str(error).splitlines()[0] if str(error) else error!r}",
             "Look whether it runs there (`ray status`), and whether Ray has the same version on both sides.",
