@@ -119,7 +119,8 @@ class Nodes:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        head = {"num_cpus": 0, "include_dashboard": False, "ray_client_server_port": self.port}
+        head: dict[str, Any] = {"num_cpus": 0, "include_dashboard": False, "ray_client_server_port": self.port}
+        head["_system_config"] = {"health_check_period_ms": 1000}  # a dead node is missed five times: 5 seconds, not 15
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._cluster = Cluster(initialize_head=True, head_node_args=head)
