@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser(words[0] if words else "open").parse_args(words)
     try:
         status: int = options.command(options)
+        # Here, while an error can still be told in two lines: at the interpreter's end it would be a traceback.
         sys.stdout.flush()
     except Cancelled:
         print("Stopped before a run began; nothing was lost.", file=sys.stderr)

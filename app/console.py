@@ -74,6 +74,7 @@ class Display:
         if step.eta is not None:
             rest += f"  about {duration(step.eta)} left"
         self._bar.update(self._task, description=step.stage, completed=step.done, total=step.total or None, rest=rest)
+        # In a log file a bar would be a thousand lines.
         if not self._errors.is_terminal and not self._as_lines and step.stage != self._stage:
             self._errors.print(f"{step.stage} ...")
         self._stage = step.stage

@@ -68,6 +68,7 @@ def _drawn(figure: Figure, width: int) -> Iterator[RichTable | Text]:
 def _bars(figure: Bars) -> Iterator[Text]:
     """One line a bar, its value behind it."""
     known = [bar.value.value for bar in figure.bars if bar.value.value is not None]
+    # Where all values are 0 there is nothing to be the longest.
     most = max([abs(each) for each in known if each] or [1.0])
     groups = groups_of(figure)
     heads = [" ".join(filter(None, (bar.category, bar.group))) for bar in figure.bars]

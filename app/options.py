@@ -90,6 +90,7 @@ def _taken(each: Described) -> dict[str, Any]:
     """What argparse is told of the value."""
     about = each.about
     if each.kind is bool:
+        # The option of a switch says the other of its two values; not given it stays None, as all others do.
         return {"action": "store_const", "const": not each.default}
     if about.choices:
         return {"choices": tuple(about.choices)}
@@ -106,6 +107,7 @@ def _taken(each: Described) -> dict[str, Any]:
 
 def _help(each: Described, base: RunSettings) -> str:
     """What it says and its default; a method's own where they differ."""
+    # argparse takes a single % for a place to fill in.
     words = each.about.help.replace("%", "%%")
     if each.kind is bool:
         return words

@@ -196,6 +196,7 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
             display.notify(f"And {len(problems) - SHOWN} more such problems; `runs --json` names all.")
         status = _status(finished)
         if status and finished.runs:
+            # Any run of a series takes up the whole of it.
             unfinished = [run.run_id for run in finished.runs if run.status != "finished"]
             display.notify(_go_on([*unfinished, finished.runs[-1].run_id][0], database))
     return status
@@ -293,6 +294,7 @@ def stopping(control: Control) -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal stop the run in an orderly way; a second Ctrl-C ends at once."""
 
     def stop(number: int, frame: FrameType | None) -> None:
+        # The next Ctrl-C is for somebody who does not want to wait for the sample in flight.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         control.stop()
 

@@ -106,6 +106,7 @@ def _forward_models(options: argparse.Namespace, more: Sequence[Path]) -> list[N
 def _endpoints(options: argparse.Namespace) -> list[EndpointSettings]:
     """Servers with their models and keys, which stand in the servers' order; one server may have several models."""
     addresses, models, keys = options.endpoint, options.endpoint_model, options.key_variable
+    # One server, several of its models: the address and the key need not be written once for each.
     if len(addresses) == 1 and len(models) > 1:
         addresses, keys = addresses * len(models), keys * len(models)
     for option, named in (("--endpoint-model", models), ("--key-variable", keys)):

@@ -85,6 +85,7 @@ def codebleu(candidate: str, reference: str) -> dict[str, float]:
     made, wanted = _read(candidate), _read(reference)
     ngram = _part(made, wanted, None)
     weighted = _part(wanted, made, {token: 1.0 if token in _KEYWORDS else _PLAIN_WEIGHT for token in wanted.tokens})
+    # As in the package: how often a subtree occurs counts on the reference's side only.
     there = set(made.trees)
     syntax = sum(tree in there for tree in wanted.trees) / len(wanted.trees)
     flows = wanted.flow.total()

@@ -51,6 +51,7 @@ def bleu(candidate: str, reference: str) -> float:
     default would keep `a.b(c)` whole. White space does not count.
     """
     words, wanted = (" ".join(_TOKEN.findall(text)) for text in (candidate, reference))
+    # sacreBLEU gives 0 for two empty texts, which are alike.
     if not words or not wanted:
         return float(words == wanted)
     metric = BLEU(tokenize="none", force=True, effective_order=True)

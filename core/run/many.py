@@ -207,6 +207,7 @@ class _Series:
             models = self._models(loaded, settings)  # before the source: a bad model should cost no test run
             if opened is None:
                 opened = open_source(stack, self._project, settings, self._emit, self._control)
+            # The source was opened with another run's settings, and is the same but for the models.
             chosen = {name: getattr(settings, name) for name in _MODELS}
             mine = replace(opened, settings=replace(opened.settings, **chosen))
             parts = Parts(mine, *models)

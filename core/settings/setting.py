@@ -1,6 +1,6 @@
 """One setting, described once: its command-line option, its row in the run dialog and its check come from that.
 
-A field of a settings class (`core/settings.py`) has type and default as any dataclass has; `setting()` adds the rest.
+A field of a settings class (`core/settings/`) has type and default as any dataclass has; `setting()` adds the rest.
 
     steps: int = setting(5, "how often a program is described and written again", label="Steps", most=100)
 """

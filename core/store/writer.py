@@ -211,6 +211,7 @@ class Store:
         """
         row = encoding.sample_row(item_id, parent_id, sample)
         with self._transaction():
+            # What hangs below a person's words never counts, whoever wrote it.
             row["counted"] = int(sample.counted and self._is_counted(parent_id))
             if sample.author == "model":
                 self._db.execute(_FAILED_AT_PLACE, (item_id, row["role"], parent_id or 0, sample.index))

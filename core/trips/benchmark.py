@@ -254,6 +254,7 @@ def masked_source(source: str, span: Span, name: str, mask: str = MASK) -> tuple
         parts = source[: span.start], source[span.start : span.end], source[span.end :]
         before, inside, after = (mask_name(part, name, mask) for part in parts)
         return before + inside + after, Span(len(before), len(before) + len(inside))
+    # Each masked name before the span moves it by so much.
     longer = len(mask) - len(name)
     start, end = (offset + longer * sum(place < offset for place in places) for offset in (span.start, span.end))
     return mask_name(source, name, mask), Span(start, end)

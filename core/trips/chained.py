@@ -132,6 +132,7 @@ class Functions(Chained):
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
         """In its own file, where it has its own name and its own depth."""
         each, file = self._places[item.key], self.judged.files[item.path]
+        # The file's own tests call the function by its own name, and it may call itself.
         own = text if named else self._named(item.key, each, text)
         body, helpers = _apart(own)
         placed = place(helpers + level(body, INDENT), each.indent)

@@ -113,6 +113,7 @@ class EditingTrip(RoundTrip):
         text = sample.text
         started = time.perf_counter()
         same, copied = exact_match(text, item.text), exact_match(text, _old(item))
+        # An exact match needs no tests, and the old code unchanged is known to fail them: it was admitted for that.
         if self._tests is not None and not same and not copied and text.strip():
             return self._tests.judge(item, text)
         outcome = Outcome.PASS if same else Outcome.FAIL

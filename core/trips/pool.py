@@ -33,6 +33,7 @@ def in_order(
         while waiting:
             yield result_of(waiting.popleft(), beat)
     finally:
+        # Not waited for: a verdict may take a minute, and whoever stops the run closes the oracle, which ends it.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
