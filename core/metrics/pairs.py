@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from functools import partial
-from types import MappingProxyType
 
 from core.metrics.codebleu import Gram, codebleu, crystalbleu
 from core.metrics.dataflow import TooLargeError
-from core.metrics.similarity import bleu, chrf, edit_similarity, exact_match
-from core.metrics.syntax import same_syntax_tree
+from core.metrics.similarity import CODE_METRICS
 
 Wanted = tuple[str, str, frozenset[str]]
 """A candidate, its reference, and the names of the metrics to compute."""
 
 CRYSTAL = "crystalbleu"
 PARTS = ("codebleu", "codebleu_zero", "codebleu_ngram", "codebleu_weighted", "codebleu_syntax", "codebleu_dataflow")
-_SINGLE: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
-    {
-        "exact_match": exact_match,
-        "exact_match_strict": lambda candidate, reference: float(candidate == reference),
-        "same_ast": lambda candidate, reference: float(same_syntax_tree(candidate, reference)),
-        "edit_sim": edit_similarity,
-        "chrf": chrf,
-        "bleu": bleu,
-    }
-)
-NAMES = (*_SINGLE, *PARTS, CRYSTAL)
+NAMES = (*CODE_METRICS, *PARTS, CRYSTAL)
 _BATCH = 50
 """Pairs that a process is given at a time."""
 
@@ -40,7 +28,7 @@ def scores(wanted: Wanted, shared: Collection[Gram]) -> dict[str, float]:
     `shared`: the n-grams that CrystalBLEU passes over.
     """
     candidate, reference, names = wanted
-    found = {name: function(candidate, reference) for name, function in _SINGLE.items() if name in names}
+    found = {name: function(candidate, reference) for name, function in CODE_METRICS.items() if name in names}
     if CRYSTAL in names:
         found[CRYSTAL] = crystalbleu(candidate, reference, shared)
     if not names.isdisjoint(PARTS):

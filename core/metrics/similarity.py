@@ -6,6 +6,8 @@ Defined for empty texts: two empty texts are alike (1), an empty and a full one 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from rapidfuzz.distance import Levenshtein
 from sacrebleu.metrics.bleu import BLEU
@@ -19,14 +21,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 def code_scores(candidate: str, reference: str) -> dict[str, float]:
     """Every metric of a synthesis trip by name (RTC paper, Sec. 4; metric audit)."""
-    return {
-        "exact_match": exact_match(candidate, reference),
-        "exact_match_strict": float(candidate == reference),
-        "edit_sim": edit_similarity(candidate, reference),
-        "bleu": bleu(candidate, reference),
-        "chrf": chrf(candidate, reference),
-        "same_ast": float(same_syntax_tree(candidate, reference)),
-    }
+    return {name: function(candidate, reference) for name, function in CODE_METRICS.items()}
 
 
 def exact_match(candidate: str, reference: str) -> float:
@@ -75,3 +70,16 @@ def chrf(candidate: str, reference: str) -> float:
 
 def _fraction(percent: float) -> float:
     return min(1.0, max(0.0, percent / 100))
+
+
+CODE_METRICS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
+    {
+        "exact_match": exact_match,
+        "exact_match_strict": lambda candidate, reference: float(candidate == reference),
+        "same_ast": lambda candidate, reference: float(same_syntax_tree(candidate, reference)),
+        "edit_sim": edit_similarity,
+        "chrf": chrf,
+        "bleu": bleu,
+    }
+)
+"""What is scored of all code as it is made, by name."""
