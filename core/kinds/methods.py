@@ -74,7 +74,7 @@ _ROUND_TRIP_MEASURES = (
     Measure("rtc", "RTC", "Share of reconstructions that pass (RTC paper, Sec. 3)"),
     Measure("baseline", "baseline", "Share that passes without a description", higher_is_better=None),
     Measure("lift", "lift", "RTC less the baseline: what the descriptions are worth", -1.0, less=("rtc", "baseline")),
-    Measure("cut", "prompts cut", "Share of prompts that show only part of the file", higher_is_better=None),
+    Measure("cut", "prompts cut", "Share of prompts whose file had no room in the context", higher_is_better=None),
     Measure("shown", "file shown", "Share of the file around the item that its prompts show", higher_is_better=None),
     Measure("limited", "descriptions cut", "Share of descriptions that hit their limit", higher_is_better=None),
     Measure("passes", "passing", "Reconstructions that pass", count=True),

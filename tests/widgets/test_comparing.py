@@ -21,6 +21,7 @@ from core.figures.reading import marks
 from core.run.results import open_store
 from core.settings import RunSettings
 from ui.compare.page import ComparePage
+from ui.compare.pair_model import DIFFERENCE, SECONDARY
 from ui.main_window import MainWindow
 from ui.reading.inspection import Wanted
 from ui.shell.remembered import Remembered
@@ -92,6 +93,9 @@ def test_everything_about_the_pair_is_on_show(window: MainWindow) -> None:
     assert [table.key(row) for row in range(table.rowCount())] == [1, 2, 3]
     assert table.index(1, 4).data() == words.bounded(found.headline.score)
     assert [pair.first.key for pair in page.summary.list.pairs.shown] == [p.first.key for p in found.disagreements]
+    listed, colour = page.summary.list.pairs, Qt.ItemDataRole.ForegroundRole
+    assert listed.data(listed.index(0, DIFFERENCE), colour) is not None
+    assert listed.data(listed.index(0, SECONDARY), colour) is None, "lift of one region proves nothing"
     assert page.summary.details.files.rowCount() == len(found.files)
     assert page.summary.details.settings.index(0, 0).data() == "seed"
     wait_until(lambda: page.summary.scatter.figure is not None)

@@ -108,12 +108,11 @@ class PairModel(ListedRows):
             return f"{place(pair)}\n{pair.first.text}"
         if role == Qt.ItemDataRole.TextAlignmentRole and column > PLACE:
             return RIGHT
-        if role == Qt.ItemDataRole.ForegroundRole and column in (DIFFERENCE, SECONDARY):
-            gain = pair.difference * self._better if column == DIFFERENCE else pair.secondary
-            return self._colour(gain)
+        if role == Qt.ItemDataRole.ForegroundRole and column == DIFFERENCE:  # lift of one item proves nothing
+            return self._colour(pair.difference * self._better)
         return None
 
-    def _colour(self, difference: float | None) -> QColor:
+    def _colour(self, difference: float) -> QColor:
         return QColor(current_theme().role("muted" if not difference else "good" if difference > 0 else "bad"))
 
 
