@@ -35,7 +35,8 @@ from core.trips.judged import open_judged
 from core.types import Candidate, Outcome, Problem
 from resources import path as resource_path
 
-TURN = 16
+TURN = 64
+"""Candidates of a turn; at its ends the time of all processes is looked up, which costs as much as a few of them."""
 WRONG = ("pass", "raise ValueError('wrong')", "return 'wrong'")
 Work = Sequence[tuple[Problem, str]]
 
