@@ -158,15 +158,15 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
     heard: list[tuple[object, ...]] = []
     for name in ("renamed", "noted", "hidden", "restored"):
         getattr(dialog, name).connect(lambda *values, name=name: heard.append((name, *values)))
-    dialog.notes.name.setText(" baseline ")
+    dialog.notes.name.setText(" four-shot ")
     dialog.notes.notes.setText("with four shots")
     dialog.show()
     QTest.keyClick(dialog.notes.notes, Qt.Key.Key_Return)
     assert dialog.isVisible(), "Enter keeps the note and opens nothing"
     QTest.keyClick(dialog.table, Qt.Key.Key_Down)
-    assert heard == [("renamed", 2, "baseline"), ("noted", 2, "with four shots")]
-    assert [each.name for each in dialog.runs.shown] == ["", "baseline", ""]
-    dialog.words.setText("baseline")
+    assert heard == [("renamed", 2, "four-shot"), ("noted", 2, "with four shots")]
+    assert [each.name for each in dialog.runs.shown] == ["", "four-shot", ""]
+    dialog.words.setText("four-shot")
     assert [each.id for each in dialog.runs.shown] == [2]
     dialog.delete_button.click()
     dialog.words.setText("")
@@ -175,7 +175,7 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
     assert not dialog.delete_button.isEnabled(), "a run at work stays"
     dialog.undo_button.click()
     assert heard[3:] == [("restored", 2)]
-    assert [(each.id, each.name) for each in dialog.runs.shown] == [(3, ""), (2, "baseline"), (1, "")]
+    assert [(each.id, each.name) for each in dialog.runs.shown] == [(3, ""), (2, "four-shot"), (1, "")]
     assert not dialog.undo_button.isEnabled()
 
 
