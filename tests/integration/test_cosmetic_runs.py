@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from chat_server import Answer, ChatServer, chat_server, completion
 
+from app.events import as_json
 from core.analyses.registry import analyse
 from core.figures import Grid, Sentence, Table
 from core.run.control import Control
@@ -117,6 +118,8 @@ def test_variants_are_judged_and_every_version_is_asked_the_same(project: Path) 
     with chat_server(answer) as server:
         finished = run(project, server)
     assert (finished.status, finished.items, finished.problems) == ("finished", 2, ())
+    told = json.loads(as_json(finished) or "")
+    assert "rtc" in told["measures"] and "rtc_pass" not in told, "there is no baseline to lift it from"
     found = stored(project)
     bill, samples = found["bill"]
     assert bill.text.startswith("def bill(total, count):") and bill.facets == {"complexity": "0-10", "branches": "1"}
