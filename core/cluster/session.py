@@ -158,6 +158,7 @@ def _start(address: Address, project: Path | None, settings: RunSettings) -> Non
 
     global _travelled
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # else Ray tells its makers about the cluster
+    os.environ.setdefault("RAY_worker_niceness", "0")  # else 15: a cluster here gives way to all else, a plain run not
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # what Ray warns of at every actor without a GPU
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what its processes think is for their own log files
     logging.getLogger("ray").setLevel(logging.ERROR)
