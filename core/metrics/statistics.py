@@ -195,7 +195,12 @@ class Differences:
         for end in (-1.0, 1.0):
             # Not from the mean itself: where all items agree on 0 the variance there is 0, and grows from there.
             near = self.mean + 1e-9 * (end - self.mean)
-            found.append(float(brentq(beyond, near, end, xtol=1e-10)) if beyond(near) < 0 < beyond(end) else self.mean)
+            if beyond(near) >= 0:
+                found.append(float(self.mean))
+            elif beyond(end) <= 0:  # two or three items contradict nothing at all
+                found.append(end)
+            else:
+                found.append(float(brentq(beyond, near, end, xtol=1e-10)))
         return found[0], found[1]
 
 

@@ -136,6 +136,16 @@ def test_a_bound_is_where_means_stop_being_plausible(scale: tuple[float, float],
             assert (p_value(values.tolist(), *scale, mean=float(each)) > 0.05) == (low <= each <= high)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("gain", [1 / 3, 1.0])
+def test_two_or_three_differences_contradict_hardly_anything(size: int, gain: float) -> None:
+    for gains in ([gain] * size, [gain] + [0.0] * (size - 1)):
+        mean, low, high = interval(gains, against=[0.0] * size)
+        assert low < -0.9 and high >= mean + 0.15 * (1 - mean)
+        mirrored = interval([0.0] * size, against=gains)
+        assert mirrored == pytest.approx((-mean, -high, -low))
+
+
 def test_agreement_is_not_certainty() -> None:
     """None of n: the bound lies by the one of Clopper and Pearson; at a value inside the scale both ends are open."""
     for size in (20, 100):

@@ -36,14 +36,14 @@ from core.settings import (
 
 EDITS = [
     {"old": f"def area_{n}(side):\n    return side\n", "new": f"def area_{n}(side):\n    return side * {n}\n"}
-    for n in range(2, 10)
+    for n in range(2, 14)
 ]
 
 
 def right(number: int, body: dict[str, object]) -> Answer:
     """Describe an edit by its number, and apply it as described."""
     question = str(body["messages"][-1]["content"])  # type: ignore[index]
-    at = next((n for n in range(2, 10) if f"side * {n}" in question), None)
+    at = next((n for n in range(2, 14) if f"side * {n}" in question), None)
     if at is not None:
         return 200, completion(f"Multiply by {at}.", model="m"), {}
     code = next((e["new"] for n, e in enumerate(EDITS, 2) if f"Multiply by {n}." in question), "pass")
@@ -70,7 +70,7 @@ def settings(folder: Path, *models: ChatServer | str, cross: bool = False) -> Ru
     ]
     return RunSettings(
         task="editing",
-        regions=8,
+        regions=12,
         forward_samples=1,
         backward_temperature=0.0,
         edit=EditSettings(file=str(edits)),
@@ -93,7 +93,7 @@ def test_all_models_have_the_same_items_and_are_ranked(
     assert finished.ranked == [1, 2, 3] and not finished.stopped and not finished.problems
     with open_reader(tmp_path / "runs.sqlite") as reader:
         keys = [[item.key for item in reader.items(run_id)] for run_id in finished.ranked]
-        assert keys[0] == keys[1] == keys[2] and len(keys[0]) == 8
+        assert keys[0] == keys[1] == keys[2] and len(keys[0]) == 12
         verdict, table = ranking(reader, finished.ranked)
         assert isinstance(verdict, Sentence) and isinstance(table, Table)
         assert verdict.text.endswith("m (run 2) is better than every other.")
@@ -114,8 +114,8 @@ def test_crossed_no_description_is_made_twice(
     ]
     finished = run(tmp_path / "runs.sqlite", wanted, tmp_path)
     assert finished.ranked == [1, 2, 3, 4]
-    # 8 descriptions, 8 pieces of code from no description, and 8 for each of two describers
-    assert [len(server.asked) for server in (good, bad)] == [32, 32]
+    # 12 descriptions, 12 pieces of code from no description, and 12 for each of two describers
+    assert [len(server.asked) for server in (good, bad)] == [48, 48]
     with open_reader(tmp_path / "runs.sqlite") as reader:
         texts = [
             [
