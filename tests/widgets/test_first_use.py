@@ -269,10 +269,9 @@ def test_what_has_no_verdict_after_a_stop_is_not_being_judged(window: MainWindow
     window.open_database(case.database, case.root)
     wait_until(lambda: window.inspection.run is not None)
     window.browsing.choose(item.id)
-    wait_until(lambda: window.parts.roundtrip.cards)
+    wait_until(lambda: any("not judged yet" in card.spoken() for card in window.parts.roundtrip.cards))
     said = [card.spoken() for card in window.parts.roundtrip.cards if card.sample.verdict is None]
     assert said and not [each for each in said if "judging" in each]
-    assert any("not judged yet" in each for each in said)
 
 
 # ---- the line at the foot, the menu, the task

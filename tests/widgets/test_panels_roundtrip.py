@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from stored_run import StoredRun, shown, stored_run
 from themes import wear
 from waiting import wait_until
 
+from core.store.rows import ItemRow, SampleRow
 from ui.panels import RoundTripPanel
 from ui.panels.badge import Badge
 from ui.panels.code_peek import level
@@ -37,6 +38,11 @@ def panel(qapp: QApplication) -> Iterator[RoundTripPanel]:
     made.deleteLater()
 
 
+def show_all(panel: RoundTripPanel, item: ItemRow, samples: Sequence[SampleRow]) -> None:
+    panel.set_trace(item, samples)
+    wait_until(lambda: [card.sample for card in panel.cards] == list(samples), what="for the last cards")
+
+
 def badges(card: SampleCard) -> list[str]:
     return [badge.text for badge in card.findChildren(Badge) if badge.text]
 
@@ -55,7 +61,7 @@ def test_without_a_region_it_says_what_to_do(panel: RoundTripPanel) -> None:
 def test_cards_stand_in_the_order_of_the_samples(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = stored.admitted()
     samples = stored.samples(item)
-    panel.set_trace(item, samples)
+    show_all(panel, item, samples)
     QApplication.processEvents()
     assert [card.sample for card in panel.cards] == samples
     tops = [card.y() for card in panel.cards]
@@ -92,7 +98,7 @@ def test_verdicts_have_sign_word_and_count(panel: RoundTripPanel, stored: Stored
     expected = {"pass": "✓ PASS", "fail": "✗ FAIL 1 of 3", "timeout": "◷ TIMEOUT", "syntax-error": "⊘ SYNTAX ERROR"}
     for outcome, text in expected.items():
         sample = stored.code_with(outcome)
-        panel.set_trace(stored.reader.item(sample.item_id), stored.reader.samples(sample.item_id))
+        show_all(panel, stored.reader.item(sample.item_id), stored.reader.samples(sample.item_id))
         card = next(card for card in panel.cards if card.sample.id == sample.id)
         assert badges(card) == [text]
         assert text in card.accessibleName()
@@ -136,7 +142,7 @@ def test_the_first_reconstruction_is_chosen_and_said_once(panel: RoundTripPanel,
 
 def test_arrow_keys_walk_the_cards(panel: RoundTripPanel, stored: StoredRun) -> None:
     item = stored.admitted()
-    panel.set_trace(item, stored.samples(item))
+    show_all(panel, item, stored.samples(item))
     chosen: list[int] = []
     panel.sample_selected.connect(chosen.append)
     panel.cards[1].setFocus()
@@ -173,7 +179,7 @@ def test_an_update_keeps_cards_choice_and_focus(panel: RoundTripPanel, stored: S
     panel.select(samples[-1].id)
     before[2].setFocus()
     assert badges(before[1]) == ["… judging"]
-    panel.set_trace(item, samples)
+    show_all(panel, item, samples)
     assert panel.cards[0] is before[0] and panel.cards[1] is before[1] and panel.cards[6] is before[2]
     assert badges(before[1]) != ["… judging"]
     assert panel.selected == samples[-1].id
@@ -269,7 +275,7 @@ def test_a_persons_words_stand_after_the_models_and_say_so(panel: RoundTripPanel
     item = stored.admitted()
     samples = stored.samples(item)
     own = replace(samples[0], id=9001, index=3, author="Ann", finish_reason="written")
-    panel.set_trace(item, [*samples[:-1], own, samples[-1]])
+    show_all(panel, item, [*samples[:-1], own, samples[-1]])
     assert badges(panel.cards[6]) == ["✎ by Ann"]
     assert panel.cards[6]._cost.text() == ""
 
