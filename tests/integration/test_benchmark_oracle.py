@@ -126,6 +126,14 @@ def judge_total(total: tuple[Judged, Problem], span: Span, text: str) -> Verdict
     return judged.oracle.judge(Candidate(file, span, text), node_ids(problem))
 
 
+def test_what_records_the_answers_is_not_replaced_while_the_program_is_imported(total: tuple[Judged, Problem]) -> None:
+    patch = (
+        "\nimport rtc_recording\nrtc_recording.checked = lambda function: lambda test: lambda record_property: None\n"
+    )
+    verdict = judge_total(total, Span(0, len(TOTAL)), TOTAL.replace("sum(prices)", "0") + patch)
+    assert verdict.outcome is Outcome.TAMPERED and "rtc_recording.checked" in verdict.detail
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_does_not_pass_as_a_program(total: tuple[Judged, Problem], name: str) -> None:
     verdict = judge_total(total, total[1].body, ATTACKS[name])

@@ -205,6 +205,12 @@ class Watch:
         self._root = root + os.sep
         self._owners: dict[int, _Owner] = {}
 
+    def copy(self) -> Watch:
+        """One that watches the same, as it was found here, and goes on by itself."""
+        other = Watch(self._root)
+        other._owners.update(self._owners)
+        return other
+
     def add(self, items: list[Any]) -> None:
         """Those of tests that are about to run."""
         for item in items:

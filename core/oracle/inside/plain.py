@@ -57,6 +57,9 @@ class Plain:
         self._codes: dict[str, CodeType] = {}
         self._changes = snapshot()
         self._places = audit.Places(self._root)
+        # As it is before any program: one that is imported could replace what records the answers.
+        self._watch = Watch(self._root)
+        self._watch.add([SimpleNamespace(module=self._helper)])
         hide()
 
     def prepare(self, request: dict[str, Any]) -> None:
@@ -154,8 +157,8 @@ class Plain:
 
     def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool]) -> int:
         """Run the tests and report them; the status that this is to end with."""
-        calls, watch = _Calls(send, request, self._root), Watch(self._root)
-        modules = [self._helper]
+        calls, watch = _Calls(send, request, self._root), self._watch.copy()
+        modules: list[ModuleType] = []
         try:
             for file in _files(request["tests"]):
                 module = ModuleType(_module_name(file))
