@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
+from waiting import wait_until
 
 from core.kinds import task
 from ui.panels import RoundTripPanel
@@ -90,6 +91,7 @@ def test_a_chain_of_any_length_is_shown_as_a_tree(qapp: QApplication, stored: St
     panel = RoundTripPanel()
     shown(panel, 420, 900)
     panel.set_trace(item, chain)
+    wait_until(lambda: len(panel.cards) == len(chain), what="for the last cards")
     insets = [card.inset for card in panel.cards]
     assert insets == sorted(insets) and insets[:3] == [0, 20, 40] and insets[-1] == insets[-2], "deep levels share one"
     assert panel.cards[3]._against.text() == "Cosine 0.75 to Description 1 (y1)"
