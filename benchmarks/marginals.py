@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from window import Heart, _compile, _print_since, _settle, _wait
+from window import Heart, _compile, _settle, _wait, shown
 
 from core.kinds import COSMETIC_CHANGES
 
@@ -146,24 +146,7 @@ def add(store, run_id: int, item, choose: random.Random) -> None:  # type: ignor
 
 
 def measure(folder: Path, samples: int) -> int:
-    started = float(os.environ["RTC_STARTED"])
-    from PySide6.QtCore import QSettings
-    from PySide6.QtWidgets import QApplication
-
-    from ui.main_window import MainWindow
-    from ui.shell.remembered import Remembered
-    from ui.style.appearance import Appearance
-    from ui.window.collector import Collector
-
-    app = QApplication(["rtc-inspector"])
-    collector = Collector(app)
-    settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
-    window = MainWindow(Appearance(app, "light"), Remembered(settings))
-    window.resize(1400, 900)
-    window.show()
-    collector.settle()
-    window.inspection.overview_changed.connect(collector.note_rows)
-    _print_since(started, "window")
+    app, window = shown(folder, 1400, 900)
     parts = window.parts
     heart = Heart()
     reads: list[float] = []

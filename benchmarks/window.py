@@ -165,7 +165,8 @@ class Heart:
         return {f"stall_ms_{name}": round(1000 * self.longest, 1), f"busy_ms_{name}": round(1000 * self.busiest, 1)}
 
 
-def _measure(folder: Path) -> int:
+def shown(folder: Path, width: int, height: int):  # type: ignore[no-untyped-def]
+    """The application and its window, empty, with settings of its own in `folder`."""
     started = float(os.environ["RTC_STARTED"])
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
@@ -179,11 +180,17 @@ def _measure(folder: Path) -> int:
     collector = Collector(app)
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(Appearance(app, "light"), Remembered(settings))
-    window.resize(1280, 800)
+    window.resize(width, height)
     window.show()
     collector.settle()
     window.inspection.overview_changed.connect(collector.note_rows)
     _print_since(started, "window")
+    return app, window
+
+
+def _measure(folder: Path) -> int:
+    started = float(os.environ["RTC_STARTED"])
+    app, window = shown(folder, 1280, 800)
     heart = Heart()
     figures = heart.watch("opening", lambda: _open(app, window, folder, started))
     figures |= heart.watch("idle", lambda: _wait(app, lambda: window.opening.idle.done))
