@@ -117,13 +117,16 @@ def _sources(data: bytes) -> list[tuple[str, str]]:
         values: Any = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise ValueError("is not JSON") from None
-    if not isinstance(values, dict) or not isinstance(values.get("cells"), list) or values.get("nbformat", 0) < 4:
+    cells = values.get("cells") if isinstance(values, dict) else None
+    if not isinstance(cells, list):
         raise ValueError("is no notebook of format 4 or later: it has no list of `cells`")
-    spec = (values.get("metadata") or {}).get("kernelspec") or {}
-    if str(spec.get("language") or "python").lower() != "python":
-        raise ValueError(f"is a notebook of {spec['language']}, not of Python")
+    written = values.get("nbformat")
+    if not isinstance(written, int) or written < 4:
+        raise ValueError(f"is no notebook of format 4 or later: its `nbformat` is {json.dumps(written)}")
+    if (language := _within(values, "metadata", "kernelspec", "language") or "python").lower() != "python":
+        raise ValueError(f"is a notebook of {language}, not of Python")
     found, bad = [], []
-    for number, cell in enumerate(values["cells"], start=1):
+    for number, cell in enumerate(cells, start=1):
         source = cell.get("source") if isinstance(cell, dict) else None
         lines = source if isinstance(source, list) else [source]
         texts = [line for line in lines if isinstance(line, str)]

@@ -20,7 +20,7 @@ from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, 
 from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
 from core.settings import RunSettings
 from core.source.edits import rank
-from core.source.notebook import Cell, read_notebooks
+from core.source.notebook import Cell, Notebooks, read_notebooks
 from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Notify, Opened
@@ -44,10 +44,21 @@ class Written:
     root: Path
 
 
+def _read(path: Path) -> Notebooks:
+    """The notebooks. Raises ProjectError for bad ones, and where no cell could be judged."""
+    read = read_notebooks(path)
+    if all(cell.reason for cell in read.cells):
+        first = read.cells[0]
+        raise ProjectError(
+            f"No cell of {path.name} can be judged: {first.key}: {first.reason}.", "Name another notebook."
+        )
+    return read
+
+
 def written_notebook(file: str) -> Written:
     """Read a notebook, or a folder of them, and write its project. Raises ProjectError."""
     path = Path(file)
-    read = read_notebooks(path)
+    read = _read(path)
     cells = tuple(
         (cell, None if cell.reason else cell_files(number, cell.context, cell.code, cell.names))
         for number, cell in enumerate(read.cells, start=1)
@@ -56,11 +67,6 @@ def written_notebook(file: str) -> Written:
     for _, each in cells:
         if each is not None:
             texts |= {each.path: each.text, each.tests_path: each.tests_text}
-    if not texts:
-        raise ProjectError(
-            f"No cell of {path.name} can be judged: {read.cells[0].key}: {read.cells[0].reason}.",
-            "Name another notebook.",
-        )
     with writing(f"The tests of {path.name}"):
         origin = Origin(file, {files.path: cell.key for cell, files in cells if files is not None})
         return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
@@ -171,7 +177,7 @@ def check_notebook(settings: RunSettings) -> None:
     """Read the notebooks and nothing more. Raises UserError."""
     if settings.benchmark.file is None:
         raise UserError("No notebook was named.", "Name its file: `rtc-inspector run NOTEBOOK.ipynb`.")
-    read_notebooks(Path(settings.benchmark.file))
+    _read(Path(settings.benchmark.file))
 
 
 def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:

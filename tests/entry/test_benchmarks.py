@@ -58,6 +58,12 @@ def test_a_bad_file_is_refused_before_anything_runs(
         ("own.jsonl", "benchmark", "{", "line 1: is not JSON"),
         ("own.jsonl", "chain", "{", "line 1: is not JSON"),
         ("own.ipynb", "notebook", "{", "own.ipynb is not JSON"),
+        (
+            "own.ipynb",
+            "notebook",
+            '{"nbformat": 4, "cells": [{"cell_type": "code", "source": "%time x"}]}',
+            "No cell of own.ipynb can be judged: own.ipynb:1: it holds commands of the notebook",
+        ),
         ("arcade.json", "notebook", '[{"turns": []}]', "has no `turns` in episode 1"),
     ],
 )
