@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -9,13 +10,16 @@ from functools import cached_property
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.oracle.bench.project import is_generated
+from core.oracle.bench.project import is_generated, origin_of
 from core.oracle.factory import open_oracle
 from core.settings import OracleSettings, RunSettings
 from core.source.codebase import open_codebase
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Trip
 from core.types import Codebase, Oracle, Report, SourceFile, Suite
+
+_TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py::test_(?P<number>\d+)\w*")
+"""A test of an item, as `core.oracle.bench.project` names them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,21 @@ def open_written(
     try:
         return open_judged(stack, root, replace(settings, confirm_whole_suite=False), notify, report)
     except ProjectError as error:
-        raise ProjectError(f"{problem}: {error.problem}", remedy) from error
+        raise ProjectError(f"{problem}: {_of_items(error.problem, origin_of(root).keys)}", remedy) from error
+
+
+def _of_items(problem: str, keys: Mapping[str, str]) -> str:
+    """What the oracle says of a project, said of a file of items: nobody has seen the files written for its tests.
+
+    `keys`: what people call an item, by its file.
+    """
+    named = {Path(path).stem: key for path, key in keys.items()}
+
+    def known(found: re.Match[str]) -> str:
+        number = int(found["number"]) + 1
+        return f"test {number} of {named[found['stem']]}" if found["stem"] in named else found[0]
+
+    return _TEST.sub(known, problem.replace("the project's ", "their "))
 
 
 @contextmanager

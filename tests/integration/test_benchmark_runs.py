@@ -26,6 +26,7 @@ from core.store.rows import SampleRow
 from core.trips.benchmark import masked_problem
 from core.types import SIGNATURE, Problem
 from resources import path as resource
+from ui.presenters import recites
 
 POCKET = resource("benchmark", "pocket.jsonl")
 PROBLEMS = read_benchmark(POCKET).problems
@@ -146,6 +147,8 @@ def test_a_description_that_recites_is_seen(tmp_path: Path) -> None:
     assert measured(finished)["rtc"] == 1.0
     said = [row.recitation for row in rows if row.role == Role.FORWARD and row.author == "model"]
     assert max(one or 0 for one in said) == 1.0
+    described = [row for row in rows if row.role == Role.FORWARD and row.author == "model"]
+    assert described and all(map(recites, described)), "each is flagged where it is shown"
 
 
 def test_with_masked_names_only_solutions_see_the_name(tmp_path: Path) -> None:
@@ -183,5 +186,8 @@ def test_a_reference_that_fails_and_a_problem_without_tests_are_dropped_with_the
 
 def test_a_benchmark_none_of_whose_references_passes_ends_in_a_sentence(tmp_path: Path) -> None:
     file = wrong(tmp_path, ("canonical_solution", "    return None\n"))
-    with pytest.raises(ProjectError, match="references of own"):
+    with pytest.raises(ProjectError, match="references of own") as refused:
         run(tmp_path, Rule(), file=str(file))
+    said = refused.value.problem
+    assert re.search(r"None of their 4 tests passes in every run: test [1-4] of Pocket/0 fails: ", said)
+    assert "project" not in said and "p_0001" not in said, "nobody knows the project that is generated"
