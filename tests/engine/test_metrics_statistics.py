@@ -207,6 +207,9 @@ def test_pass_at_k_is_the_share_of_draws_with_a_pass() -> None:
         draws = list(itertools.combinations([True] * correct + [False] * (samples - correct), k))
         assert pass_at_k(samples, correct, k) == pytest.approx(sum(map(any, draws)) / len(draws))
     assert pass_at_k(2000, 1, 1000) == pytest.approx(0.5)
+    assert pass_at_k(10, 3, 1) == pytest.approx(0.3)
+    assert pass_at_k(10, 3, 5) == pytest.approx(11 / 12)
+    assert pass_at_k(5, 1, 5) == 1.0
     for wrong in [(3, 4, 1), (3, 1, 4), (3, 1, 0), (3, -1, 1)]:
         with pytest.raises(ValueError, match="undefined"):
             pass_at_k(*wrong)
