@@ -177,8 +177,10 @@ class MainWindow(QMainWindow):
     def _connect_shell(self) -> None:
         """Bars, menus and dialogs."""
         parts, bar = self.parts, self.parts.bar
-        parts.views_wanted.connect(self.comparing.close)
-        parts.views_wanted.connect(self.auditing.close)
+        # A project without a run, or with the run that is on show already, would stay hidden behind their pages.
+        for wanted in (parts.views_wanted, self.opening.begun):
+            wanted.connect(self.comparing.close)
+            wanted.connect(self.auditing.close)
         parts.folds_changed.connect(self._show_folds)
         bar.search.set_source(lambda: self.searching.places(self.commands.all()))
         bar.run_asked.connect(self.start_run)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from factories import model_info, suite
+from factories import fill_store, model_info, suite
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
@@ -65,6 +65,12 @@ def test_a_file_is_opened_by_its_name_and_lists_its_problems(
     assert window.windowTitle() == "pocket.jsonl – RTC Inspector"
     assert window.remembered.projects() == [file], "it is opened by this name the next time"
     wait_until(lambda: window.parts.code.path == "problems/p_0001.py")
+    assert window.parts.code.source.text.startswith("def add(a, b):")
+    codebase = window.project.codebase
+    assert codebase is not None
+    ours = [each.path for each in codebase.files if "candidate = " in each.text and each.path.startswith("problems")]
+    assert not ours, "by that name the tests take the function; the benchmark has no such line"
+    assert "candidate = add" in (codebase.root / "problems/p_0001.py").read_text(), "and the tests still find it"
     tour = resource("benchmark", "tour.ipynb")
     window.open_project(tour)
     wait_until(lambda: files.rowCount() == 8)
@@ -95,6 +101,32 @@ def test_runs_of_the_file_are_found_wherever_its_project_was_generated(
     wait_until(lambda: window.inspection.run is not None and window.project.codebase is not None)
     assert window.project.root == before and window.windowTitle().startswith("pocket")
     wait_until(lambda: window.parts.tree.files.rowCount() == 16)
+
+
+def test_the_page_of_a_comparison_makes_room_for_a_file_that_is_opened(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the file has no run, so that no other run comes to be shown."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with open_store(tmp_path / "runs.sqlite") as store:
+        for seed in (1, 2):
+            fill_store(store, tmp_path / "shop", 4, seed)
+    window.open_database(tmp_path / "runs.sqlite")
+    wait_until(lambda: window.inspection.run is not None)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("[1]")
+    for page, show in (
+        (window.comparing.page, window.comparing.compare),
+        (window.auditing.page, window.auditing.audit),
+    ):
+        show((1, 2))
+        assert page.isVisible()
+        window.parts.notices.problem.clear()
+        window.open_project(bad)
+        wait_until(lambda: "not a JSON object" in window.parts.notices.problem.text())
+        assert page.isVisible(), "nothing was opened"
+        window.open_project(resource("benchmark", "pocket.jsonl"))
+        wait_until(lambda page=page: not page.isVisible())
 
 
 def test_a_bad_file_is_told_and_what_is_open_stays(window: MainWindow, tmp_path: Path) -> None:

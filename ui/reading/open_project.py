@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from core.oracle.bench.project import origin_of, without_binding
 from core.types import Codebase
 from ui.background.gateway import Gateway
 
@@ -49,7 +51,7 @@ class OpenProject(QObject):
     def lend(self, root: Path, path: str) -> None:
         """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
         if self.codebase is None or self.codebase.root != root:
-            self.gateway.submit("one file", partial(_read_one, root / path), partial(self._take_one, path), _unread)
+            self.gateway.submit("one file", partial(_read_one, root, path), partial(self._take_one, path), _unread)
 
     def _take_one(self, path: str, text: str) -> None:
         if self.codebase is None:
@@ -103,7 +105,15 @@ def _read_all(root: Path, needs_python: bool) -> tuple[Codebase, bool]:
     from core.source.git import in_repository
 
     history = in_repository(root)
-    return open_codebase(root, compiled=False, python_only=needs_python and not history), history
+    return _as_known(open_codebase(root, compiled=False, python_only=needs_python and not history)), history
+
+
+def _as_known(codebase: Codebase) -> Codebase:
+    """Of a generated project the problems' programs as their file has them."""
+    if not (keys := origin_of(codebase.root).keys):
+        return codebase
+    files = (replace(file, text=without_binding(file.text)) if file.path in keys else file for file in codebase.files)
+    return replace(codebase, files=tuple(files))
 
 
 def _check(checking: Checking, codebase: Codebase) -> Codebase:
@@ -114,10 +124,11 @@ def _check(checking: Checking, codebase: Codebase) -> Codebase:
     return without(codebase, broken) if broken else codebase
 
 
-def _read_one(file: Path) -> str:
+def _read_one(root: Path, path: str) -> str:
     from core.source.reading import read
 
-    return read(file)[0]
+    text = read(root / path)[0]
+    return without_binding(text) if path in origin_of(root).keys else text
 
 
 def _unread(error: Exception) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import ProjectError
 from core.oracle.bench.project import origin_of
@@ -45,7 +45,9 @@ LONGEST_WAIT = 3000
 
 
 class Opening(QObject):
-    """Of one window, from its first project on."""
+    """Of one window, from its first project on. `begun` when a project is about to be shown."""
+
+    begun = Signal()
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class Opening(QObject):
         if root.is_file():
             self._gateway.submit("generated", partial(_generated, root), self.open_project)
             return
+        self.begun.emit()
         if self._inspection.database is None or not root.is_dir():
             self._project.open(root)
             return

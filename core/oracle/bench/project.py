@@ -36,6 +36,7 @@ _CELLS = _INSIDE / "rtc_cells.py"
 _DONE = "complete"
 ORIGIN_FILE = "rtc-origin.json"
 """For people, see `Origin`; no test reads it, so that a benchmark that was moved is not learned again."""
+_BINDING = re.compile(rf"\n\n\n{CANDIDATE} = \w+\n\Z")
 _PYTEST = """\
 [pytest]
 testpaths = tests
@@ -79,6 +80,11 @@ def program_file(problem: Problem, program: str) -> str:
     entry = problem.entry
     binding = "" if entry == CANDIDATE else f"\n\n\n{CANDIDATE} = {entry}"
     return program.rstrip("\n") + binding + "\n"
+
+
+def without_binding(file: str) -> str:
+    """The text of such a file as people know its program: without the name that the tests take the function by."""
+    return _BINDING.sub("\n", file)
 
 
 def file_of_tests(problem: Problem) -> str:
