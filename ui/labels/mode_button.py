@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QPainter, QP
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy
 
 from core.taxonomy import ErrorMode
+from ui.style.fonts import bold
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, current_theme
 
@@ -70,9 +71,7 @@ class ModeButton(QAbstractButton):
         self._draw_text(painter)
 
     def _strong(self) -> QFont:
-        font = QFont(self.font())
-        font.setBold(True)
-        return font
+        return bold(self.font())
 
     def _draw_key(self, painter: QPainter) -> None:
         theme, chosen = current_theme(), self.isChecked()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from ui.style.fonts import bold
 from ui.style.theme import current_theme
 
 PAD = 6
@@ -46,9 +47,8 @@ class Badge(QWidget):
         super().changeEvent(event)
 
     def _font(self) -> QFont:
-        font = QFont(self.font())
+        font = bold(self.font())
         font.setPointSizeF(font.pointSizeF() * SIZE)
-        font.setBold(True)
         return font
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from ui.panels.provenance import Groups, as_text
 from ui.style.controls import bind, button, column, label, row, to_clipboard
+from ui.style.fonts import bold
 from ui.style.text_size import TextSize, grown
 from ui.style.theme import SPACE
 
@@ -70,9 +71,7 @@ class ProvenanceView(QWidget):
         self.tree.clear()
         for title, pairs in groups:
             top = QTreeWidgetItem(self.tree, [title])
-            font = top.font(0)
-            font.setBold(True)
-            top.setFont(0, font)
+            top.setFont(0, bold(top.font(0)))
             top.setFirstColumnSpanned(True)
             for name, value in pairs:
                 QTreeWidgetItem(top, [name, value]).setToolTip(1, value)

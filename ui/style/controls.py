@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ui.style import icons
+from ui.style.fonts import bold
 from ui.style.theme import SPACE
 
 Margins = tuple[int, int, int, int]
@@ -68,9 +70,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: boo
 
 def embolden(widget: QWidget) -> None:
     """Write a label or the like in bold."""
-    font = widget.font()
-    font.setBold(True)
-    widget.setFont(font)
+    widget.setFont(bold(widget.font()))
 
 
 class ElidedLabel(QLabel):
@@ -104,13 +104,15 @@ class ElidedLabel(QLabel):
         painter.drawText(self.contentsRect(), self.alignment().value, text)
 
 
-def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True) -> QToolButton:
-    """A button; `tip` is also what screen readers say."""
+def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True, icon: str = "") -> QToolButton:
+    """A button; `tip` is also what screen readers say, `icon` names a file of ours."""
     made = QToolButton()
     made.setText(text)
     made.setToolTip(tip)
     made.setAccessibleName(tip)
     made.setProperty("role", "flat" if flat else "")
+    if icon:
+        made.setIcon(icons.icon(icon))
     # `clicked` says whether the button is down: `run` must not take that for an argument of its own.
     made.clicked.connect(lambda: run())
     return made

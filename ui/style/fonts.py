@@ -56,6 +56,13 @@ def fixed_font(points: float = CODE_POINTS) -> QFont:
     return font
 
 
+def bold(font: QFont) -> QFont:
+    """The same font in bold."""
+    made = QFont(font)
+    made.setBold(True)
+    return made
+
+
 def write_fixed(widget: QWidget, points: float = CODE_POINTS) -> None:
     """Let a widget write in the fixed font, and follow the size of all text."""
     widget.setProperty(FIXED_POINTS, points)

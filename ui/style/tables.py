@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QPersistentModelIndex, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
+from ui.style.fonts import bold
 from ui.style.text_size import TextSize, grown
 from ui.style.theme import current_theme
 
@@ -169,9 +170,7 @@ class CellModel(ListedRows):
         if role == item.BackgroundRole:
             return QColor(cell.ground()) if cell.ground else None
         if role == item.FontRole and cell.bold:
-            font = QFont(QApplication.font())
-            font.setBold(True)
-            return font
+            return bold(QApplication.font())
         if role == item.TextAlignmentRole:
             return RIGHT if cell.end else LEFT
         if role == item.UserRole:
