@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Protocol
 
 from core.generation import Role
 from core.kinds import Kind, counted, known, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import OLD_LINE, Form
-from ui.diff.columns import PAIR, Sides
-from ui.diff.edit_view import ShownEdit, shown_edit
+from ui.diff.lines import PAIR, Sides
 
 COMMIT = "commit"
 """Under this name of its origin an edit out of a history has its commit."""
@@ -27,34 +25,11 @@ RECITES_FROM = 0.3
 """Share of the code repeated verbatim from which a description is marked."""
 
 
-class Diff(Protocol):
-    """What shows a comparison of code."""
-
-    def clear(self) -> None:
-        """Nothing to compare."""
-
-    def set_pair(
-        self,
-        original: str,
-        candidate: str,
-        title: str,
-        path: str,
-        *,
-        first_line: int = 1,
-        description: str = "",
-        sides: Sides = PAIR,
-    ) -> None:
-        """Two texts side by side; `sides`: what each is, for their headings."""
-
-    def set_edit(self, edit: ShownEdit) -> None:
-        """Old, new and predicted code."""
-
-
 class Presenter:
     """An item whose text is the code to come back: a region, a problem.
 
     Attributes:
-        past: whether its code stands in a file as it was before a commit.
+        past: it is an edit: its code stands in a file as it was before a commit, and is compared in three columns.
         sides: what the left and the right side of a comparison are.
     """
 
@@ -113,27 +88,6 @@ class Presenter:
             return self.sides
         return self.sides[0] if before is None else diff_title(item.task, before), diff_title(item.task, code)
 
-    def compare(
-        self,
-        diff: Diff,
-        item: ItemRow,
-        code: SampleRow | None,
-        title: str = "",
-        description: str = "",
-        before: SampleRow | None = None,
-    ) -> None:
-        """Show what was made of the item beside what should have come back: its own text, or the code `before`."""
-        if code is None:
-            diff.clear()
-        else:
-            original = item.text if before is None else before.text
-            sides = self.compared(item, code, before)
-            path = item.key if describes(code) else item.path  # words are not coloured as code
-            diff.set_pair(
-                original, code.text, title, path,
-                first_line=max(1, item.start_line), description=description, sides=sides,
-            )  # fmt: skip
-
 
 class EditPresenter(Presenter):
     """An edit: old code became new code, and the new code is to come back."""
@@ -158,18 +112,6 @@ class EditPresenter(Presenter):
             item, path=name, text=old, start=start, end=start + len(old),
             start_line=line or item.start_line, end_line=last,
         )  # fmt: skip
-
-    def compare(
-        self,
-        diff: Diff,
-        item: ItemRow,
-        code: SampleRow | None,
-        title: str = "",
-        description: str = "",
-        before: SampleRow | None = None,
-    ) -> None:
-        """An edit is shown before anything was made of it."""
-        diff.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
 
 
 class WordsPresenter(Presenter):

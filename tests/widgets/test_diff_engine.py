@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ui.diff.align import align
-from ui.diff.intraline import marks
+from ui.diff.changes import marks
 from ui.diff.lines import split
 from ui.diff.pane_lines import PairLines, patch
 from ui.diff.rows import Kind, TextDiff, compare

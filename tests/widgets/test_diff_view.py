@@ -148,7 +148,7 @@ def test_panes_scroll_as_one_in_both_directions(panel: DiffPanel, wrap: bool) ->
 
 
 def _tops(pane: Pane) -> list[tuple[int, float]]:
-    return [(block.blockNumber(), place.top()) for block, place in pane.visible_blocks()]
+    return [(number, place.top()) for number, place in pane.visible_rows()]
 
 
 def test_wrapped_rows_stay_aligned_when_the_window_narrows(panel: DiffPanel) -> None:

@@ -15,9 +15,9 @@ from themes import wear
 from waiting import wait_until
 
 from core.store.rows import ItemRow, SampleRow
+from ui.diff.lines import level
 from ui.panels import RoundTripPanel
 from ui.panels.badge import Badge
-from ui.panels.code_peek import level
 from ui.panels.roundtrip import AT_ONCE
 from ui.panels.sample_cards import CARET, SampleCard, WritingCard
 from ui.style.theme import DARK

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -19,13 +19,11 @@ CELLS_FOR_LCS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`left[left_start:left_end]` stands where `right[right_start:right_end]` does; half open, from 0."""
+    """Lines `left` of one text stand where lines `right` of the other do; numbers from 0."""
 
     equal: bool
-    left_start: int
-    left_end: int
-    right_start: int
-    right_end: int
+    left: range
+    right: range
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +41,16 @@ def align(left: Sequence[str], right: Sequence[str]) -> Alignment:
     tail = _common(left[head:][::-1], right[head:][::-1])
     inner_left, inner_right = left[head : len(left) - tail], right[head : len(right) - tail]
     codes, note = _opcodes(inner_left, inner_right)
-    blocks = [Block(True, 0, head, 0, head)]
-    blocks += [Block(equal, head + a, head + b, head + c, head + d) for equal, a, b, c, d in codes]
-    blocks.append(Block(True, len(left) - tail, len(left), len(right) - tail, len(right)))
+    blocks = [Block(True, range(head), range(head))]
+    blocks += [Block(equal, range(head + a, head + b), range(head + c, head + d)) for equal, a, b, c, d in codes]
+    blocks.append(Block(True, range(len(left) - tail, len(left)), range(len(right) - tail, len(right))))
     return Alignment(tuple(_joined(blocks)), note)
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
     """How many lines the two start with alike."""
-    for index, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
-            return index
-    return min(len(left), len(right))
+    pairs = zip(left, right, strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(left), len(right)))
 
 
 _Code = tuple[bool, int, int, int, int]
@@ -62,8 +58,9 @@ _Code = tuple[bool, int, int, int, int]
 
 def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], str]:
     """Opcodes by the best means that is quick enough, and what was given up."""
+    one_change = [(False, 0, len(left), 0, len(right))]
     if not left or not right:
-        return [(False, 0, len(left), 0, len(right))], ""
+        return one_change, ""
     counts = Counter(right)
     short = max(len(left), len(right)) <= LINES_FOR_DIFFLIB
     # difflib visits each pair of equal lines: ten thousand blank lines on both sides would be a hundred million.
@@ -72,8 +69,7 @@ def _opcodes(left: Sequence[str], right: Sequence[str]) -> tuple[list[_Code], st
         return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()], ""
     if len(left) * len(right) <= CELLS_FOR_LCS:
         return _longest_common(left, right), "Long texts: aligned by longest common subsequence."
-    note = f"Too long to align ({len(left):,} and {len(right):,} lines): shown as one change."
-    return [(False, 0, len(left), 0, len(right))], note
+    return one_change, f"Too long to align ({len(left):,} and {len(right):,} lines): shown as one change."
 
 
 def _longest_common(left: Sequence[str], right: Sequence[str]) -> list[_Code]:
@@ -86,14 +82,15 @@ def _longest_common(left: Sequence[str], right: Sequence[str]) -> list[_Code]:
     return [(c.tag == "equal", c.src_start, c.src_end, c.dest_start, c.dest_end) for c in codes]
 
 
-def _joined(blocks: Sequence[Block]) -> list[Block]:
+def _joined(blocks: Iterable[Block]) -> list[Block]:
     """Without empty blocks; neighbours of one kind become one."""
     joined: list[Block] = []
     for block in blocks:
-        if block.left_start == block.left_end and block.right_start == block.right_end:
+        if not block.left and not block.right:
             continue
         if joined and joined[-1].equal == block.equal:
             last = joined.pop()
-            block = Block(block.equal, last.left_start, block.left_end, last.right_start, block.right_end)
+            left, right = range(last.left.start, block.left.stop), range(last.right.start, block.right.stop)
+            block = Block(block.equal, left, right)
         joined.append(block)
     return joined

@@ -1,8 +1,10 @@
-"""Inside one changed block: which old line became which new line."""
+"""Inside one changed block: which old line became which new line, and which of its tokens changed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,8 +17,19 @@ SIMILAR = 45.0
 CELLS = 40_000
 """Line pairs of one block up to which the best pairing is sought."""
 
+MOST_TOKENS = 600
+"""Tokens on a line up to which it is marked; beyond, the whole line is."""
+
+LEAST_SHARED = 0.25
+"""Share of the characters that both lines must have in common to be marked inside."""
+
+_TOKEN = re.compile(r"\w+|\s+|->|:=|\*\*=?|//=?|<<=?|>>=?|[-+*/%&|^@=!<>]=|\.\.\.|[^\w\s]")
+
 Pair = tuple[int | None, int | None]
 """Indices into the block's left and right lines; None is a gap."""
+
+Marks = tuple[tuple[int, int], ...]
+"""Half-open character ranges of one line."""
 
 
 def pair(left: Sequence[str], right: Sequence[str]) -> list[Pair]:
@@ -81,3 +94,46 @@ def _trace(matrix: NDArray[np.float32], best: NDArray[np.float32]) -> list[tuple
             i, j = i - 1, j - 1
             found.append((i, j))
     return found[::-1]
+
+
+# ---- the tokens of one line
+
+
+def marks(left: str, right: str) -> tuple[Marks, Marks]:
+    """Ranges that differ on either side; whole lines where the two have little in common."""
+    ones, others = _TOKEN.findall(left), _TOKEN.findall(right)
+    if max(len(ones), len(others)) > MOST_TOKENS:
+        return _whole(left), _whole(right)
+    codes = SequenceMatcher(None, ones, others, autojunk=False).get_opcodes()
+    shared = sum(_weight(ones[a:b]) for tag, a, b, _, _ in codes if tag == "equal")
+    # Lines with little in common would get a mark every few letters, which says less than none.
+    if shared * 2 < LEAST_SHARED * _weight(ones + others):
+        return _whole(left), _whole(right)
+    changed = [code for code in codes if code[0] != "equal"]
+    return _ranges(ones, [(a, b) for _, a, b, _, _ in changed]), _ranges(others, [(c, d) for *_, c, d in changed])
+
+
+def _weight(tokens: list[str]) -> int:
+    """Characters of tokens that are not white space."""
+    return sum(len(token) for token in tokens if not token.isspace())
+
+
+def _whole(line: str) -> Marks:
+    """All of a line but its indentation."""
+    start = len(line) - len(line.lstrip())
+    return ((start, len(line)),) if start < len(line) else ()
+
+
+def _ranges(tokens: list[str], spans: list[tuple[int, int]]) -> Marks:
+    """Character ranges of token ranges; ranges that only white space divides become one."""
+    offsets = [0]
+    for token in tokens:
+        offsets.append(offsets[-1] + len(token))
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if start == end:
+            continue
+        if joined and all(token.isspace() for token in tokens[joined[-1][1] : start]):
+            start = joined.pop()[0]
+        joined.append((start, end))
+    return tuple((offsets[start], offsets[end]) for start, end in joined)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
 from core.types import OLD_LINE
-from ui.diff.edit_lines import EditLines
 from ui.diff.frame import DiffFrame
-from ui.diff.pane_lines import patch
-from ui.diff.rows import compare
-from ui.diff.threeway import EditDiff, Made, compare_edit
+from ui.diff.pane_lines import PaneLine, patch
+from ui.diff.rows import Cell, Kind, compare
+from ui.diff.threeway import EditDiff, EditRow, Made, compare_edit
 
 TITLES = ("Old", "New", "Predicted")
+OLD, NEW, PREDICTED = 0, 1, 2
+BAD, GOOD = 0, 1
+"""Tones: the colours of what is taken away and of what is put in."""
+SIGNS = {Made.SAME: " ", Made.DONE: "✓", Made.KEPT: "✗", Made.OTHER: "✗", Made.MISSING: "✗"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,78 @@ def shown_edit(item: ItemRow, predicted: str | None, title: str = "", descriptio
     return ShownEdit(old, item.text, predicted, title, item.path, item.start_line, old_line, description)
 
 
-def edit_lines(edit: ShownEdit) -> tuple[EditLines, EditDiff]:
-    """The edit as panes show it."""
-    there = edit.predicted is not None
-    diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
-    return EditLines(diff, (edit.old_line, edit.first_line, edit.first_line), there), diff
+class EditLines:
+    """An edit as panes show it: lines of three panes, equally many, and of the one column."""
+
+    def __init__(self, edit: ShownEdit) -> None:
+        """Compare its texts; while nothing was predicted, the new code stands in for it."""
+        self._predicted = edit.predicted is not None
+        self._first = edit.old_line, edit.first_line, edit.first_line
+        self.diff = compare_edit(edit.old, edit.new, edit.new if edit.predicted is None else edit.predicted)
+
+    def columns(self) -> tuple[list[PaneLine], ...]:
+        """Old, new, predicted."""
+        old, new, predicted = [], [], []
+        for row in self.diff.rows:
+            old.append(self._pane(row.old, OLD, row.kind, BAD, "-" if row.new is None else "~"))
+            new.append(self._pane(row.new, NEW, row.kind, GOOD, "+" if row.old is None else "~"))
+            kind = Kind.EQUAL if row.made is Made.SAME else Kind.CHANGED
+            tone = GOOD if row.made is Made.DONE else BAD
+            predicted.append(self._pane(row.predicted, PREDICTED, kind, tone, SIGNS[row.made]))
+        return old, new, predicted
+
+    def single(self) -> list[PaneLine]:
+        """Old lines of each change, then new ones, then what was predicted where that is another."""
+        lines: list[PaneLine] = []
+        for changed, group in groupby(self.diff.rows, _changed):
+            rows = list(group)
+            lines += self._changes(rows) if changed else [self._line(row.new, NEW, row, " ") for row in rows]
+        return lines
+
+    def changes(self) -> list[PaneLine]:
+        """By row, whether the edit was made there: for the map."""
+        kinds = {Made.SAME: Kind.EQUAL, Made.DONE: Kind.INSERTED}
+        if not self._predicted:
+            return [PaneLine(row.kind, "", NEW, 0, (), "") for row in self.diff.rows]
+        return [PaneLine(kinds.get(row.made, Kind.DELETED), "", PREDICTED, 0, (), "") for row in self.diff.rows]
+
+    def _pane(self, cell: Cell | None, side: int, kind: Kind, tone: int, sign: str) -> PaneLine:
+        if cell is None:
+            return PaneLine(kind, "", None, 0, ("",), " ")
+        labels, sign = (self._label(side, cell),), " " if kind is Kind.EQUAL else sign
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, tone=tone)
+
+    def _changes(self, rows: list[EditRow]) -> Iterator[PaneLine]:
+        for row in rows:
+            if row.old is not None and row.kind is not Kind.EQUAL:
+                yield self._line(row.old, OLD, row, "-", BAD)
+        for row in rows:
+            if row.new is not None:
+                same = row.kind is Kind.EQUAL
+                yield self._line(row.new, NEW, row, " " if same else "+", None if same else GOOD)
+        if self._predicted and any(row.made not in (Made.SAME, Made.DONE) for row in rows):
+            for row in rows:
+                if row.predicted is not None:
+                    good = row.made in (Made.SAME, Made.DONE)
+                    yield self._line(row.predicted, PREDICTED, row, "✓" if good else "✗", GOOD if good else BAD)
+
+    def _line(self, cell: Cell | None, side: int, row: EditRow, sign: str, tone: int | None = None) -> PaneLine:
+        assert cell is not None
+        same = tone is None
+        labels = tuple(
+            self._label(at, each) if each is not None and (same or at == side) else ""
+            for at, each in enumerate((row.old, row.new, row.predicted))
+        )
+        kind = Kind.EQUAL if same else Kind.CHANGED
+        return PaneLine(kind, cell.text, side, cell.number, labels, sign, cell.marks, tone=tone)
+
+    def _label(self, side: int, cell: Cell) -> str:
+        first = self._first[side]
+        return "" if first is None else str(cell.number + first)
+
+
+def _changed(row: EditRow) -> bool:
+    return row.kind is not Kind.EQUAL or row.made is not Made.SAME
 
 
 class EditView(DiffFrame):
@@ -72,10 +144,10 @@ class EditView(DiffFrame):
             return
         self._shown, self._first_line = edit, edit.first_line
         there = edit.predicted is not None
-        lines, diff = edit_lines(edit)
-        summary = _summary(diff, edit) if there else "not predicted yet"
+        lines = EditLines(edit)
+        summary = _summary(lines.diff, edit) if there else "not predicted yet"
         self.columns.show_last(there)
-        self._present(lines, edit.path, edit.title, summary, diff.notes, edit.description)
+        self._present(lines, edit.path, edit.title, summary, lines.diff.notes, edit.description)
 
     def _text(self, name: str) -> str:
         return getattr(self._shown, name, "") or ""

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ui.diff.lines import indents, parsed
+
 MOST_CHARACTERS = 150_000
 """Of one text; longer ones are not parsed (a second's work)."""
 
@@ -40,19 +42,32 @@ class _Token:
     starts: bool
 
 
-@dataclass(frozen=True)
-class Parsed:
+class _Parsed:
     """A text read as Python, for many questions about parts of it.
 
     Attributes:
         texts: its lines.
+        too_long: it was not read, for its length.
         source: the lines as Python reads them, dedented; None where it does not parse.
         tree: a dump without positions, or None.
     """
 
-    texts: tuple[str, ...]
-    source: str | None = None
-    tree: str | None = None
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Read lines as Python; a first line without its indentation, as regions have it, is put right."""
+        self.texts = texts
+        whole = "\n".join(texts)
+        self.too_long = len(whole) > MOST_CHARACTERS
+        self.source: str | None = None
+        self.tree: str | None = None
+        if self.too_long:
+            return
+        lost = indents(texts) if texts and not texts[0][:1].isspace() else []
+        for indent in dict.fromkeys(["", *lost]):
+            source = textwrap.dedent(indent + whole)
+            self.tree = _dump(source)
+            if self.tree is not None:
+                self.source = source
+                return
 
     @cached_property
     def tokens(self) -> tuple[_Token, ...] | None:
@@ -65,59 +80,40 @@ class Parsed:
         return frozenset(token.first for token in self.tokens or () if token.starts)
 
 
-def parse(texts: Sequence[str]) -> Parsed:
-    """Read lines as Python; a first line without its indentation, as regions have it, is put right."""
-    whole = "\n".join(texts)
-    if len(whole) > MOST_CHARACTERS:
-        return Parsed(tuple(texts))
-    # A region's text begins at its first statement, without the indentation that its other lines have.
-    for indent in _indents(texts):
-        candidate = textwrap.dedent(indent + whole)
-        tree = _dump(candidate)
-        if tree is not None:
-            return Parsed(tuple(texts), candidate, tree)
-    return Parsed(tuple(texts))
+class Trees:
+    """Two texts read as Python. `whole`: both parse, to one tree; `too_long`: one was not read, for its length."""
 
+    def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
+        """Read both."""
+        self._left, self._right = _Parsed(left), _Parsed(right)
+        self.whole = self._left.tree is not None and self._left.tree == self._right.tree
+        self.too_long = self._left.too_long or self._right.too_long
 
-def same_tree(left: Parsed, right: Parsed) -> bool:
-    """Whether both parse to one tree."""
-    return left.tree is not None and left.tree == right.tree
-
-
-def same_part(left: Parsed, right: Parsed, left_part: range, right_part: range) -> bool:
-    """Whether lines `left_part` and `right_part` mean the same where they stand."""
-    if left.tokens is None or right.tokens is None:
-        return False
-    ones, others = _inside(left.tokens, left_part), _inside(right.tokens, right_part)
-    # Enough for most: other spaces, line breaks inside brackets, quotes, comments.
-    if [(t.meaning, t.depth) for t in ones] == [(t.meaning, t.depth) for t in others]:
-        return True
-    if not ones or not others or ones[0].depth != others[0].depth:
-        return False
-    # A part of a statement has no tree of its own.
-    if not (_whole(left, ones, left_part) and _whole(right, others, right_part)):
-        return False
-    first, second = _dump(_part(left, left_part)), _dump(_part(right, right_part))
-    return first is not None and first == second
-
-
-def _indents(texts: Sequence[str]) -> list[str]:
-    """Indentations the first line may lack, none first."""
-    if not texts or texts[0][:1].isspace():
-        return [""]
-    later = {line[: len(line) - len(line.lstrip())] for line in texts[1:] if line.strip()}
-    return ["", *sorted(later - {""}, key=len)]
+    def same(self, left_part: range, right_part: range) -> bool:
+        """Whether lines `left_part` and `right_part` mean the same where they stand."""
+        left, right = self._left, self._right
+        if self.whole or left.tokens is None or right.tokens is None:
+            return self.whole
+        ones, others = _inside(left.tokens, left_part), _inside(right.tokens, right_part)
+        # Enough for most: other spaces, line breaks inside brackets, quotes, comments.
+        if [(t.meaning, t.depth) for t in ones] == [(t.meaning, t.depth) for t in others]:
+            return True
+        if not ones or not others or ones[0].depth != others[0].depth:
+            return False
+        # A part of a statement has no tree of its own.
+        if not (_whole(left, ones, left_part) and _whole(right, others, right_part)):
+            return False
+        first, second = _dump(_part(left, left_part)), _dump(_part(right, right_part))
+        return first is not None and first == second
 
 
 def _dump(text: str) -> str | None:
     """The syntax tree without positions; None where there is none."""
-    with warnings.catch_warnings():
-        # A model's code may have invalid escapes, of which the parser warns; our tests make warnings errors.
-        warnings.simplefilter("ignore")
-        try:
-            return ast.dump(ast.parse(text))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    tree = parsed(text)
+    try:
+        return None if tree is None else ast.dump(tree)
+    except RecursionError:  # the parser goes deeper than Python functions may
+        return None
 
 
 def _tokens(source: str) -> tuple[_Token, ...] | None:
@@ -156,15 +152,15 @@ def _inside(tokens: Sequence[_Token], part: range) -> Sequence[_Token]:
     return tokens[start : bisect_left(tokens, part.stop, key=lambda token: token.first)]
 
 
-def _whole(parsed: Parsed, tokens: Sequence[_Token], part: range) -> bool:
+def _whole(text: _Parsed, tokens: Sequence[_Token], part: range) -> bool:
     """Whether `part` is whole statements: it starts with one, and none runs over its end."""
-    if tokens[0].first not in parsed.statements or tokens[0].first < part.start:
+    if tokens[0].first not in text.statements or tokens[0].first < part.start:
         return False
-    every = parsed.tokens or ()
+    every = text.tokens or ()
     after = bisect_left(every, part.stop, key=lambda token: token.first)
-    return tokens[-1].last < part.stop and (after == len(every) or every[after].first in parsed.statements)
+    return tokens[-1].last < part.stop and (after == len(every) or every[after].first in text.statements)
 
 
-def _part(parsed: Parsed, part: range) -> str:
+def _part(text: _Parsed, part: range) -> str:
     """The lines of `part`, dedented."""
-    return textwrap.dedent("\n".join(parsed.texts[part.start : part.stop]))
+    return textwrap.dedent("\n".join(text.texts[part.start : part.stop]))

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from ui.diff.columns import Columns
 from ui.diff.pane_lines import Lines
 from ui.style.controls import BAR, ElidedLabel, bind, button, column, copy_menu, embolden, label, row, switch
-from ui.style.icons import icon
 from ui.style.theme import SPACE
 
 STEPS = (("next-change", "Next change", "Alt+Down"), ("previous-change", "Previous change", "Alt+Up"))
@@ -45,10 +44,8 @@ class DiffFrame(QWidget):
         self.columns.moved.connect(self._follow)
 
     def _make_controls(self, described: bool) -> None:
-        self.previous = button("", "Previous change", lambda: self.step(-1))
-        self.next = button("", "Next change", lambda: self.step(1))
-        self.previous.setIcon(icon("previous"))
-        self.next.setIcon(icon("next"))
+        self.previous = button("", "Previous change", lambda: self.step(-1), icon="previous")
+        self.next = button("", "Next change", lambda: self.step(1), icon="next")
         for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words, name)
         self.unified = switch("Unified", "All texts in one column")

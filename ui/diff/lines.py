@@ -1,11 +1,23 @@
-"""Lines of a text, and what was set aside to compare them."""
+"""Lines of a text, what a comparison sets aside, and the indentation that a region's first line lost."""
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+Sides = tuple[str, str]
+PAIR: Sides = "original", "reconstruction"
+"""What is on either side of most comparisons; headings begin with a large letter."""
+
+STEP = "    "
 _BREAK = re.compile(r"\r\n|\r|\n")
+_OPEN = (":", "(", "[", "{")
+_CLOSING = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
+"""How a line of the same statement begins that stands as far left as its first line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +50,7 @@ def set_aside(left: Lines, right: Lines) -> tuple[str, ...]:
     if left.breaks and right.breaks and left.breaks != right.breaks:
         found.append(f"Line breaks differ: {_names(left.breaks)} and {_names(right.breaks)}.")
     if left.closed != right.closed and left.texts and right.texts:
-        side = "original" if left.closed else "reconstruction"
-        found.append(f"Only the {side} ends with a line break.")
+        found.append(f"Only the {PAIR[0] if left.closed else PAIR[1]} ends with a line break.")
     return tuple(found)
 
 
@@ -47,3 +58,58 @@ def _names(breaks: frozenset[str]) -> str:
     """Line breaks as people write them."""
     names = {"\r\n": "CRLF", "\r": "CR", "\n": "LF"}
     return "/".join(sorted(names[b] for b in breaks))
+
+
+def parsed(text: str) -> ast.Module | None:
+    """The syntax tree; None where Python cannot read the text."""
+    with warnings.catch_warnings():
+        # A model's code may have invalid escapes, of which the parser warns; our tests make warnings errors.
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+
+# ---- indentation: the span of a region starts at its first statement, after the white space before it
+
+
+def indents(texts: Sequence[str]) -> list[str]:
+    """Indentations of the lines after the first, the shortest first: what the first line may have lost."""
+    return sorted({line[: len(line) - len(line.lstrip())] for line in texts[1:] if line.strip()}, key=len)
+
+
+def lost_indentation(text: str) -> str:
+    """What the first line lacks: certain for several statements, judged by the first line's end for a single one."""
+    lines = split(text).texts
+    if len(lines) < 2 or lines[0][:1].isspace():
+        return ""
+    found = indents(lines)
+    # A single statement reads as Python with any indentation of its later lines.
+    if parsed(text) is not None:
+        return _lost_by_one_statement(lines, found[0] if found else "")
+    return next((each for each in found if parsed(textwrap.dedent(each + text)) is not None), "")
+
+
+def _lost_by_one_statement(lines: Sequence[str], least: str) -> str:
+    """Lines that close it stand below its first one; without such a line the others stand one step further in."""
+    if any(line.startswith(least) and _CLOSING.match(line[len(least) :]) for line in lines[1:]):
+        return least
+    step = "\t" if least.endswith("\t") else STEP
+    return least.removesuffix(step) if least.endswith(step) and lines[0].rstrip().endswith(_OPEN) else ""
+
+
+def restored(text: str, indent: str) -> str:
+    """The text with its first line indented, unless it is already."""
+    return text if not text or text[:1].isspace() else indent + text
+
+
+def level(texts: Sequence[str]) -> list[str]:
+    """Lines dedented together, the first one with the indentation that it lost."""
+    whole = "\n".join(texts)
+    lost = lost_indentation(whole)
+    if lost or len(texts) < 2 or texts[0][:1].isspace():
+        return textwrap.dedent(lost + whole).split("\n")
+    rest = textwrap.dedent("\n".join(texts[1:])).split("\n")
+    step = STEP if texts[0].rstrip().endswith(_OPEN) else ""
+    return [texts[0], *(step + line if line else line for line in rest)]

@@ -1,4 +1,4 @@
-"""One column of a comparison: read-only text with row colours, fillers and a gutter."""
+"""One column of a comparison: read-only text with row colours, fillers, line numbers and signs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QMimeData, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -17,26 +17,33 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextLayout,
     QTextOption,
+    QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from ui.diff.colouring import Colouring
-from ui.diff.gutter import Gutter
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
 from ui.style.controls import FOCUS_RING
-from ui.style.fonts import write_fixed
+from ui.style.fonts import bold, write_fixed
 from ui.style.theme import current_theme
 
 TAB = 4
 """Columns of a tab stop."""
+GAP = 8
+"""Pixels between columns of line numbers."""
 PAD = "\u2028"
 """A line break inside a block: fills a wrapped row up to the height of its counterpart."""
 
 
 class Pane(QPlainTextEdit):
-    """Shows PaneLines, one block each. `resized` says that lines may wrap anew."""
+    """Shows PaneLines, one block each. `resized` says that lines may wrap anew.
+
+    Attributes:
+        lines: what is shown; `padding`: empty visual lines that each one ends with.
+        dim: whether changes of mere form are greyed.
+    """
 
     resized = Signal()
     _made = False
@@ -52,16 +59,16 @@ class Pane(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setStyleSheet(FOCUS_RING)
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
-        self._lines: Sequence[PaneLine] = ()
+        self.lines: Sequence[PaneLine] = ()
         self.padding: Sequence[int] = ()
         self._blocks: tuple[dict[int, int], ...] = tuple({} for _ in spans)
-        self._dim = True
+        self.dim = True
         self._colouring = Colouring(self.document(), spans)
-        self._gutter = Gutter(self, self)
+        self._gutter = Gutter(self)
         for side, each in enumerate(spans):
             each.advanced.connect(partial(self._recolour, side))
         self.updateRequest.connect(self._gutter.follow)
-        self.cursorPositionChanged.connect(self._show_row)
+        self.cursorPositionChanged.connect(self._repaint)
         # This sends a FontChange, which `changeEvent` must not answer yet: hence `_made`.
         write_fixed(self)
         self._measure()
@@ -70,23 +77,13 @@ class Pane(QPlainTextEdit):
     def _measure(self) -> None:
         self.setTabStopDistance(TAB * self.fontMetrics().horizontalAdvance("0"))
 
-    @property
-    def lines(self) -> Sequence[PaneLine]:
-        """What is shown."""
-        return self._lines
-
-    @property
-    def dim(self) -> bool:
-        """Whether changes of mere form are greyed."""
-        return self._dim
-
     def set_lines(self, lines: Sequence[PaneLine], padding: Sequence[int] = ()) -> None:
         """Show `lines`; `padding` adds empty visual lines to each (wrapped rows only)."""
         row, top = self.row(), self.verticalScrollBar().value()
-        same = self._lines == lines
-        self._lines, self.padding = lines, padding
+        same = self.lines == lines
+        self.lines, self.padding = lines, padding
         self._blocks = _index(lines, len(self._blocks))
-        self._colouring.set_lines(lines, self._dim)
+        self._colouring.set_lines(lines, self.dim)
         extra = padding or [0] * len(lines)
         # One block a row, fillers too: a row of one pane is then found in the other by its number.
         self.setPlainText("\n".join(x.text + PAD * n for x, n in zip(lines, extra, strict=True)))
@@ -97,10 +94,10 @@ class Pane(QPlainTextEdit):
 
     def set_dim(self, dim: bool) -> None:
         """Grey changes of mere form, or show them like any other."""
-        self._dim = dim
-        self._colouring.set_lines(self._lines, dim)
+        self.dim = dim
+        self._colouring.set_lines(self.lines, dim)
         self._colouring.rehighlight()
-        self.update_all()
+        self._repaint()
 
     def set_wrap(self, wrap: bool) -> None:
         """Wrap anywhere, as a terminal does, so that both panes agree on the count of lines."""
@@ -124,7 +121,7 @@ class Pane(QPlainTextEdit):
         width = self.viewport().width() - 2 * self.document().documentMargin()
         columns = max(1, math.floor(width / self.fontMetrics().horizontalAdvance("0")))
         # Even wide characters, which take two columns, leave half a line of them in one: most lines need no layout.
-        return [1 if len(line.text) < columns // 2 else self._height(line.text, width) for line in self._lines]
+        return [1 if len(line.text) < columns // 2 else self._height(line.text, width) for line in self.lines]
 
     def lay_out(self, rows: Iterable[int]) -> None:
         """Lay rows out now: else Qt takes them for one line high until they come into sight."""
@@ -141,16 +138,16 @@ class Pane(QPlainTextEdit):
         layout.endLayout()
         return max(1, layout.lineCount())
 
-    def visible_blocks(self) -> Iterator[tuple[QTextBlock, QRectF]]:
-        """Blocks in sight with their place in the viewport."""
+    def visible_rows(self) -> Iterator[tuple[int, QRectF]]:
+        """Numbers of the rows in sight, each with its place in the viewport."""
         block = self.firstVisibleBlock()
         bottom = self.viewport().height()
-        while block.isValid():
+        while block.isValid() and block.blockNumber() < len(self.lines):
             place = self.blockBoundingGeometry(block).translated(self.contentOffset())
             if place.top() > bottom:
                 return
             place.setHeight(block.layout().boundingRect().height())
-            yield block, place
+            yield block.blockNumber(), place
             block = block.next()
 
     def ground(self, line: PaneLine) -> QBrush | None:
@@ -158,7 +155,7 @@ class Pane(QPlainTextEdit):
         theme = current_theme()
         if line.side is None:
             return QBrush(QColor(theme.border), Qt.BrushStyle.BDiagPattern)
-        if line.kind is Kind.EQUAL or (line.form and self._dim):
+        if line.kind is Kind.EQUAL or (line.form and self.dim):
             return None
         return QBrush(QColor((theme.deleted, theme.inserted)[line.colour]))
 
@@ -166,12 +163,9 @@ class Pane(QPlainTextEdit):
         """Rows first, then the text over them (called by Qt)."""
         painter = QPainter(self.viewport())
         width, current = self.viewport().width(), self.row()
-        for block, place in self.visible_blocks():
-            number = block.blockNumber()
-            if number >= len(self._lines):
-                break
+        for number, place in self.visible_rows():
             stripe = QRectF(0, place.top(), width, place.height())
-            ground = self.ground(self._lines[number])
+            ground = self.ground(self.lines[number])
             if ground is not None:
                 # Else hatching would begin at the corner of what is painted, and shift against itself while scrolling.
                 painter.setBrushOrigin(place.topLeft())
@@ -192,7 +186,7 @@ class Pane(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange and self._made:
             self._measure()
-            self._gutter.fit(self._lines)
+            self._gutter.fit(self.lines)
             self.resized.emit()
         elif event.type() is QEvent.Type.StyleChange and self._made:
             self._colouring.follow_theme()
@@ -209,15 +203,14 @@ class Pane(QPlainTextEdit):
         parts = []
         block = self.document().findBlock(start)
         while block.isValid() and block.position() <= end:
-            if self._lines[block.blockNumber()].side is not None:
+            if self.lines[block.blockNumber()].side is not None:
                 parts.append(_part(block, start, end))
             block = block.next()
         data = QMimeData()
         data.setText("\n".join(parts))
         return data
 
-    def update_all(self) -> None:
-        """Draw everything again."""
+    def _repaint(self) -> None:
         self.viewport().update()
         self._gutter.update()
 
@@ -225,16 +218,88 @@ class Pane(QPlainTextEdit):
         """Small: the window decides (called by Qt)."""
         return QSize(240, 160)
 
-    def _show_row(self) -> None:
-        """The current row has moved."""
-        self.update_all()
-
     def _recolour(self, side: int, first: int, stop: int) -> None:
         """Lines of a side got their spans."""
         blocks = self._blocks[side]
         for number in range(first, stop):
             if number in blocks:
                 self._colouring.rehighlightBlock(self.document().findBlockByNumber(blocks[number]))
+
+
+class Gutter(QWidget):
+    """Line numbers and signs beside a pane, drawn from the pane's own blocks, so that the two never part."""
+
+    def __init__(self, pane: Pane) -> None:
+        """Empty until `fit`."""
+        super().__init__(pane)
+        self._pane = pane
+        self._columns: list[int] = []
+
+    def fit(self, lines: Sequence[PaneLine]) -> None:
+        """Make room for the widest line numbers and the sign."""
+        digit = self._pane.fontMetrics().horizontalAdvance("0")
+        columns = zip(*(line.labels for line in lines), strict=True)
+        widest = [max(2, *map(len, column)) for column in columns] or [2]
+        self._columns = [count * digit for count in widest]
+        self._pane.set_gutter_width(self.sizeHint().width())
+        self.update()
+
+    def place(self, contents: QRect) -> None:
+        """Stand at the left edge of the pane."""
+        self.setGeometry(contents.left(), contents.top(), self.sizeHint().width(), contents.height())
+
+    def follow(self, rect: QRect, scrolled: int) -> None:
+        """The viewport has moved or changed."""
+        if scrolled:
+            self.scroll(0, scrolled)
+        else:
+            self.update(0, rect.y(), self.width(), rect.height())
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As wide as its columns (called by Qt)."""
+        digit = self._pane.fontMetrics().horizontalAdvance("0")
+        return QSize(sum(self._columns) + GAP * (len(self._columns) + 1) + digit + GAP // 2, 0)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        """Scroll the pane (called by Qt)."""
+        QApplication.sendEvent(self._pane.viewport(), event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Draw numbers and signs of the rows in sight (called by Qt)."""
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), QColor(current_theme().gutter))
+        painter.setFont(self._pane.font())
+        for number, place in self._pane.visible_rows():
+            self._row(painter, self._pane.lines[number], place, current=number == self._pane.row())
+
+    def _row(self, painter: QPainter, line: PaneLine, place: QRectF, *, current: bool) -> None:
+        """One row: its ground, its numbers, its sign, and a bar where the text cursor is."""
+        theme, height = current_theme(), self._pane.fontMetrics().height()
+        ground = self._pane.ground(line)
+        if ground is not None:
+            painter.setBrushOrigin(place.topLeft())
+            painter.fillRect(QRectF(0, place.top(), self.width(), place.height()), ground)
+        if current:
+            bar = theme.focus if self._pane.hasFocus() else theme.border
+            painter.fillRect(QRectF(0, place.top(), 3, place.height()), QColor(bar))
+        painter.setPen(QColor(theme.muted))
+        left = GAP
+        for label, width in zip(line.labels, self._columns, strict=True):
+            painter.drawText(QRectF(left, place.top(), width, height), Qt.AlignmentFlag.AlignRight, label)
+            left += width + GAP
+        if line.side is not None:
+            self._sign(painter, line, QRectF(left, place.top(), self.width() - left, height))
+
+    def _sign(self, painter: QPainter, line: PaneLine, place: QRectF) -> None:
+        """What became of the line, in bold and in the colour of its side."""
+        theme = current_theme()
+        dimmed = line.form and self._pane.dim
+        colour = theme.muted if dimmed or line.kind is Kind.EQUAL else (theme.bad, theme.good)[line.colour]
+        painter.save()
+        painter.setFont(bold(self._pane.font()))
+        painter.setPen(QColor(colour))
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft, line.sign)
+        painter.restore()
 
 
 def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ui.diff.intraline import Marks
+from ui.diff.changes import Marks
 from ui.diff.rows import Cell, Kind, Row, TextDiff
 
 

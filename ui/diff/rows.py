@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from ui.diff import equivalence
 from ui.diff.align import Block, align
-from ui.diff.intraline import Marks, marks
+from ui.diff.changes import Marks, marks, pair
+from ui.diff.equivalence import Trees
 from ui.diff.lines import set_aside, split
-from ui.diff.pairing import pair
 
 
 class Kind(StrEnum):
@@ -79,7 +78,7 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
     left, right = split(original), split(candidate)
     alignment = align(left.texts, right.texts)
     notes = [*set_aside(left, right), *([alignment.note] if alignment.note else [])]
-    trees = _Trees.read(left.texts, right.texts) if python else None
+    trees = Trees(left.texts, right.texts) if python else None
     if trees is not None and trees.too_long:
         notes.append("Too long to parse: changes of form alone are not recognised.")
     rows: list[Row] = []
@@ -94,63 +93,31 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
     return TextDiff(tuple(rows), tuple(hunks), trees is not None and trees.whole, tuple(notes))
 
 
-@dataclass(frozen=True, slots=True)
-class _Trees:
-    """Both texts read as Python."""
-
-    left: equivalence.Parsed
-    right: equivalence.Parsed
-    whole: bool
-    too_long: bool
-
-    @classmethod
-    def read(cls, left: Sequence[str], right: Sequence[str]) -> _Trees:
-        """Parse both, unless one is too long."""
-        longest = max(sum(map(len, side)) + len(side) for side in (left, right))
-        ones, others = equivalence.parse(left), equivalence.parse(right)
-        whole = equivalence.same_tree(ones, others)
-        return cls(ones, others, whole, longest > equivalence.MOST_CHARACTERS)
-
-    def same(self, block: Block) -> bool:
-        """Whether a changed block leaves the tree as it was."""
-        return self._same(range(block.left_start, block.left_end), range(block.right_start, block.right_end))
-
-    def same_row(self, old: int | None, new: int | None) -> bool:
-        """Whether one row of a block, taken for itself, leaves the tree as it was."""
-        return self._same(_one(old), _one(new))
-
-    def _same(self, old: range, new: range) -> bool:
-        return self.whole or equivalence.same_part(self.left, self.right, old, new)
-
-
-def _one(number: int | None) -> range:
-    """The lines of one cell."""
-    return range(0) if number is None else range(number, number + 1)
-
-
 def _equal(block: Block, left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
     """The rows of a block that stands on both sides."""
-    for offset in range(block.left_end - block.left_start):
-        i, j = block.left_start + offset, block.right_start + offset
+    for i, j in zip(block.left, block.right, strict=True):
         yield Row(Kind.EQUAL, Cell(i, left[i]), Cell(j, right[j]))
 
 
-def _changed(block: Block, left: Sequence[str], right: Sequence[str], trees: _Trees | None) -> Iterator[Row]:
-    """The rows of a changed block."""
-    same = trees is not None and trees.same(block)
-    for a, b in pair(left[block.left_start : block.left_end], right[block.right_start : block.right_end]):
-        old = None if a is None else block.left_start + a
-        new = None if b is None else block.right_start + b
-        yield _row(old, new, left, right, same or (trees is not None and trees.same_row(old, new)))
+def _changed(block: Block, left: Sequence[str], right: Sequence[str], trees: Trees | None) -> Iterator[Row]:
+    """The rows of a changed block, which may be mere form row by row where the whole is not."""
+    same = trees is not None and trees.same(block.left, block.right)
+    for a, b in pair([left[i] for i in block.left], [right[j] for j in block.right]):
+        old = None if a is None else Cell(block.left[a], left[block.left[a]])
+        new = None if b is None else Cell(block.right[b], right[block.right[b]])
+        yield _row(old, new, same or (trees is not None and trees.same(_lines(old), _lines(new))))
 
 
-def _row(i: int | None, j: int | None, left: Sequence[str], right: Sequence[str], same: bool) -> Row:
-    """One row of a changed block."""
-    if i is None or j is None:
-        kind = Kind.INSERTED if i is None else Kind.DELETED
-        ends = (None if i is None else Cell(i, left[i]), None if j is None else Cell(j, right[j]))
-        return Row(kind, *ends, same)
-    if left[i] == right[j]:  # paired inside a block that was too long to align
-        return Row(Kind.EQUAL, Cell(i, left[i]), Cell(j, right[j]))
-    ours, theirs = marks(left[i], right[j])
-    return Row(Kind.CHANGED, Cell(i, left[i], ours), Cell(j, right[j], theirs), same)
+def _lines(cell: Cell | None) -> range:
+    """The line of a cell; none where its side has none."""
+    return range(0) if cell is None else range(cell.number, cell.number + 1)
+
+
+def _row(old: Cell | None, new: Cell | None, form: bool) -> Row:
+    """One row of a changed block. `form`: it leaves the syntax tree as it was."""
+    if old is None or new is None:
+        return Row(Kind.INSERTED if old is None else Kind.DELETED, old, new, form)
+    if old.text == new.text:  # paired inside a block that was too long to align
+        return Row(Kind.EQUAL, old, new)
+    ours, theirs = marks(old.text, new.text)
+    return Row(Kind.CHANGED, replace(old, marks=ours), replace(new, marks=theirs), form)

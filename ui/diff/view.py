@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QWidget
 
-from ui.diff.columns import PAIR, Sides
 from ui.diff.frame import DiffFrame
+from ui.diff.lines import PAIR, Sides
 from ui.diff.pane_lines import PairLines, patch
 from ui.diff.rows import Kind, TextDiff, compare
 from ui.style.controls import switch

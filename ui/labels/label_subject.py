@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.diff.columns import Columns
-from ui.diff.edit_view import TITLES, edit_lines, shown_edit
-from ui.diff.indentation import lost_indentation, restored
+from ui.diff.edit_view import TITLES, EditLines, shown_edit
+from ui.diff.lines import lost_indentation, restored
 from ui.diff.rows import compare
 from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
@@ -85,6 +85,5 @@ class LabelSubject(QWidget):
         self.original.hide()
         self.columns.hide()
         self.edit.show()
-        edit = shown_edit(item, predicted)
         self.edit.show_last(predicted is not None)
-        self.edit.show_lines(edit_lines(edit)[0], item.path)
+        self.edit.show_lines(EditLines(shown_edit(item, predicted)), item.path)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from PySide6.QtCore import QPointF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.kinds import counted
-from ui.diff.indentation import lost_indentation
-from ui.diff.lines import split
+from ui.diff.lines import level, split
 from ui.diff.spans import Span, lexer_for, spans_by_line
 from ui.style.fonts import write_fixed
 from ui.style.theme import current_theme
@@ -66,17 +63,6 @@ class CodePeek(QWidget):
             y += metrics.lineSpacing()
         painter.setPen(QColor(theme.muted))
         painter.drawText(QPointF(PAD, y), self._more)
-
-
-def level(texts: tuple[str, ...]) -> list[str]:
-    """Lines dedented together; a region's first line lacks the indentation that the others have."""
-    whole = "\n".join(texts)
-    lost = lost_indentation(whole)
-    if lost or len(texts) < 2 or texts[0][:1].isspace():
-        return textwrap.dedent(lost + whole).split("\n")
-    rest = textwrap.dedent("\n".join(texts[1:])).split("\n")
-    step = "    " if texts[0].rstrip().endswith((":", "(", "[", "{")) else ""
-    return [texts[0], *(step + line if line else line for line in rest)]
 
 
 def first_difference(original: str, candidate: str) -> int:

@@ -8,13 +8,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, SampleRow
-from ui.diff.columns import PAIR, Sides
-from ui.diff.edit_view import EditView, ShownEdit
+from ui.diff.edit_view import EditView, ShownEdit, shown_edit
 from ui.diff.equivalence import MOST_CHARACTERS
-from ui.diff.indentation import lost_indentation, restored
+from ui.diff.lines import PAIR, Sides, lost_indentation, restored
 from ui.diff.view import DiffView
 from ui.panels.empty import EmptyState
-from ui.presenters import presenter
+from ui.presenters import describes, presenter
 from ui.style.controls import column
 
 
@@ -39,7 +38,8 @@ class DiffPanel(QWidget):
 
     def clear(self) -> None:
         """Nothing to compare."""
-        self._show("", "", "", "", 1, "")
+        self._turn_to(self._empty)
+        self.view.clear()
 
     def show_code(
         self,
@@ -53,10 +53,16 @@ class DiffPanel(QWidget):
 
         An edit is shown before anything was made of it.
         """
-        if item is None:
+        if item is not None and presenter(item).past:
+            self.set_edit(shown_edit(item, code.text if code else None, title or "the edit", description))
+        elif item is None or code is None:
             self.clear()
         else:
-            presenter(item).compare(self, item, code, title, description, before)
+            original = item.text if before is None else before.text
+            sides = presenter(item).compared(item, code, before)
+            path = item.key if describes(code) else item.path  # words are not coloured as code
+            first_line = max(1, item.start_line)
+            self.set_pair(original, code.text, title, path, first_line=first_line, description=description, sides=sides)
 
     def set_pair(
         self,
@@ -66,19 +72,19 @@ class DiffPanel(QWidget):
         path: str,
         *,
         first_line: int = 1,
-        indent: str | None = None,
         description: str = "",
         sides: Sides = PAIR,
     ) -> None:
         """Compare two texts of one place in a file.
 
-        `first_line`: the file's line on which the original starts. `indent`: white space before it on that line;
-        None works it out where that is certain. `description` can be shown between the two. `sides`: what each text is.
+        `first_line`: the file's line on which the original starts. `description` can be shown between the two.
+        `sides`: what each text is.
         """
-        if indent is None:
-            indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
+        indent = lost_indentation(original) if len(original) < MOST_CHARACTERS else ""
+        original, candidate = restored(original, indent), restored(candidate, indent)
         self.view.name_sides(sides)
-        self._show(restored(original, indent), restored(candidate, indent), title, path, first_line, description)
+        self._turn_to(self.view if original or candidate else self._empty)
+        self.view.show_pair(original, candidate, title, path, first_line, description)
 
     @cached_property
     def edit(self) -> EditView:
@@ -97,10 +103,6 @@ class DiffPanel(QWidget):
     def go_to_line(self, line: int) -> None:
         """Show a line of the reconstruction, by its number in the file."""
         (self.edit if self.view.isHidden() else self.view).go_to_line(line)
-
-    def _show(self, original: str, candidate: str, title: str, path: str, first_line: int, description: str) -> None:
-        self._turn_to(self.view if original or candidate else self._empty)
-        self.view.show_pair(original, candidate, title, path, first_line, description)
 
     def _turn_to(self, page: QWidget) -> None:
         # A cached property stands in __dict__ once it was made; to ask for it would make it.

@@ -12,7 +12,7 @@ from core.kinds import role_title
 from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
-from ui.diff.indentation import lost_indentation, restored
+from ui.diff.lines import lost_indentation, restored
 from ui.diff.rows import Cell, Kind, Row, compare
 from ui.presenters import presenter, recites, scored_against
 from ui.style.outcomes import sign
