@@ -82,7 +82,7 @@ def test_dropped_regions_are_drawn_when_asked_for(view: CodeView, run: Filled) -
 def test_choosing_a_dropped_region_shows_the_dropped_ones(view: CodeView, run: Filled) -> None:
     dropped = next(item for item in run.items() if not item.admitted)
     view.show_item(dropped)
-    assert view.header.shows_dropped
+    assert view.header.dropped.isChecked()
     assert dropped.id in {block.item.id for block in view.editor.blocks}
 
 

@@ -54,7 +54,7 @@ def test_an_edit_is_shown_in_its_file_as_it_was_before(window: MainWindow, case:
     item, code = case.items()[0], window.parts.code
     window.browsing.choose(item.id)
     name = f"{item.origin['commit'][:10]}^:{item.path}"
-    wait_until(lambda: code.path == name and code.source.line_count > 20)
+    wait_until(lambda: code.path == name and code.source.text.count("\n") > 20)
     block = code.editor.blocks[0]
     assert code.source.line(block.first + 3).startswith("value_") and "improved(0" not in code.source.text
     assert code.source.text[block.item.start : block.item.end] == item.old_text

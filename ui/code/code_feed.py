@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from core.store.rows import ItemRow
 from ui.background.gateway import Gateway
-from ui.code.past import PastFiles
 from ui.code.view import CodeView
+from ui.presenters import COMMIT, past_name, presenter
 
 
 class CodeFeed(QObject):
-    """`item_asked` when the user chose a file that only items of the run tell about."""
+    """Of an edit the code view shows the old code, in its file as it was before the commit.
+
+    `item_asked` when the user chose a file that only items of the run tell about.
+    """
 
     item_asked = Signal(int)
 
     def __init__(self, code: CodeView, gateway: Gateway, parent: QObject | None = None) -> None:
         """Nothing to show yet."""
         super().__init__(parent)
-        self._code, self._past = code, PastFiles(gateway, self)
+        self._code, self._gateway = code, gateway
         self._items: Sequence[ItemRow] = ()
         self._chosen: ItemRow | None = None
         self._root = Path()
-        self._past.came.connect(self._take)
 
     def set_items(self, items: Sequence[ItemRow], root: Path) -> None:
         """Take the items of a run on the project at `root`."""
         self._items, self._root = items, root
-        self._code.set_items(self._past.all_shown(items))
+        self._place_items()
 
     def show_item(self, item: ItemRow | None) -> None:
         """Bring an item into view."""
@@ -38,8 +41,8 @@ class CodeFeed(QObject):
         if item is None:
             self._code.show_item(None)
             return
-        self._code.show_item(self._past.shown(item))
-        self._past.want(item, self._root)
+        self._code.show_item(self._placed(item))
+        self._want(item)
 
     def show_some(self, path: str = "") -> None:
         """Show the first item's file when none is shown; where there is no item, the file at `path` if it is named."""
@@ -48,8 +51,8 @@ class CodeFeed(QObject):
         if self._code.path or not self._items:
             return
         first = self._items[0]
-        self._code.open_file(self._past.shown(first).path)
-        self._past.want(first, self._root)
+        self._code.open_file(self._placed(first).path)
+        self._want(first)
 
     def open_file(self, path: str) -> None:
         """Show a file of the project, else the first item in it."""
@@ -59,8 +62,36 @@ class CodeFeed(QObject):
         else:
             self.item_asked.emit(item.id)
 
+    def _place_items(self) -> None:
+        items = self._items
+        # Asked once, as a run has items of one kind: of 100,000 regions that stand where they stand each answer would
+        # be the same.
+        moved = bool(items) and (presenter(items[0]).past or not items[0].path)
+        self._code.set_items([self._placed(item) for item in items] if moved else items)
+
+    def _placed(self, item: ItemRow) -> ItemRow:
+        """The item where its code stands: of an edit the old code, in the past file."""
+        return presenter(item).code_shown(item, self._code.past)
+
+    def _want(self, item: ItemRow) -> None:
+        """Read the file of an edit, unless it was; one that git does not hold any more is left to what is stored."""
+        commit, name = item.origin.get(COMMIT), past_name(item)
+        if presenter(item).past and commit and name not in self._code.past:
+            work = partial(_read, self._root, commit, item.path)
+            self._gateway.submit("past file", work, partial(self._take, name), _absent)
+
     def _take(self, name: str, text: str) -> None:
         self._code.lend_past(name, text)
-        self._code.set_items(self._past.all_shown(self._items))
+        self._place_items()
         if self._chosen is not None:
-            self._code.show_item(self._past.shown(self._chosen))
+            self._code.show_item(self._placed(self._chosen))
+
+
+def _read(project: Path, commit: str, path: str) -> str:
+    from core.source.commits import text_before
+
+    return text_before(project, commit, path)
+
+
+def _absent(error: Exception) -> None:
+    """The old code that is stored is shown alone."""

@@ -1,11 +1,12 @@
-"""The read-only editor: text, numbers, regions, heat strip; it knows nothing of stores or runs."""
+"""The read-only editor: text, line numbers, regions, the whole file as a strip; it knows no stores or runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QColor,
     QFont,
     QMouseEvent,
     QPainter,
@@ -13,21 +14,26 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextCursor,
     QTextOption,
+    QWheelEvent,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from ui.code.block_painter import Canvas, paint_block, paint_outline, paint_tag
 from ui.code.blocks import TAB, Block, at_line
 from ui.code.candidate_layer import CandidateBlock, card_words, paint_candidates
-from ui.code.gutter import Gutter
-from ui.code.heat_strip import HeatStrip
-from ui.code.highlight import Highlight
+from ui.code.highlight import Highlight, TokenSpan
 from ui.code.hover_card import HoverCard
-from ui.code.tokens import TokenSpan
 from ui.style.fonts import fixed_font
+from ui.style.marks import draw_mark
+from ui.style.region_state import RegionState, state_colour
+from ui.style.theme import current_theme
 
 HOVER_PAUSE = 350
 """Milliseconds the mouse rests before the card opens."""
+MARK, STRIP = 20, 14
+"""Pixels of width: of a region's mark beside its first line, and of the strip that shows the whole file."""
+FILLED = (RegionState.PASS, RegionState.PARTIAL, RegionState.FAIL, RegionState.RUNNING)
+"""States that the strip shows as full marks, the others as frames."""
 
 
 class CodeEditor(QPlainTextEdit):
@@ -45,7 +51,7 @@ class CodeEditor(QPlainTextEdit):
         self._outlined = range(0)
         self._hovered: Block | None = None
         self._hovered_line = -1
-        self._gutter, self._strip = Gutter(self, self), HeatStrip(self, self)
+        self._gutter, self._strip = Gutter(self), HeatStrip(self)
         self._card = HoverCard(self.viewport())
         self._highlight = Highlight(self)
         self._rest = QTimer(self, singleShot=True, interval=HOVER_PAUSE)
@@ -201,7 +207,7 @@ class CodeEditor(QPlainTextEdit):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         """Qt: a click without a drag selects the region."""
         super().mouseReleaseEvent(event)
-        block = self._block_at(event.position())
+        block = at_line(self.blocks, self._line_at(event.position()))
         left = event.button() is Qt.MouseButton.LeftButton
         # Whoever drags selects text, perhaps inside of a region, and does not mean the region.
         if left and block is not None and not self.textCursor().hasSelection():
@@ -217,9 +223,6 @@ class CodeEditor(QPlainTextEdit):
     def _line_at(self, position: QPointF) -> int:
         canvas = self.canvas()
         return int((position.y() - canvas.top) // max(canvas.line_height, 1))
-
-    def _block_at(self, position: QPointF) -> Block | None:
-        return at_line(self.blocks, self._line_at(position))
 
     def _open_card(self) -> None:
         title, words = card_words(self._candidates, self._hovered_line)
@@ -237,3 +240,95 @@ class CodeEditor(QPlainTextEdit):
     def _repaint(self) -> None:
         for widget in (self.viewport(), self._gutter, self._strip):
             widget.update()
+
+
+class Gutter(QWidget):
+    """Line numbers, and the mark of each region beside its first line; stands left of the text and scrolls with it."""
+
+    def __init__(self, editor: CodeEditor) -> None:
+        """Draw the lines of `editor`."""
+        super().__init__(editor)
+        self._editor = editor
+        self.setAccessibleName("Line numbers")
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """Qt: wide enough for the last line's number."""
+        digits = max(3, len(str(self._editor.last_number)))
+        return QSize(digits * self.fontMetrics().horizontalAdvance("9") + MARK + 14, 0)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802
+        """Qt: scroll the text."""
+        QApplication.sendEvent(self._editor.viewport(), event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Qt: draw the visible numbers and marks."""
+        editor, painter = self._editor, QPainter(self)
+        painter.fillRect(event.rect(), QColor(current_theme().gutter))
+        canvas = editor.canvas()
+        numbers = self.width() - MARK - 4
+        painter.setFont(self.font())
+        painter.setPen(QColor(current_theme().muted))
+        for line in editor.visible_lines():
+            box = QRectF(0, canvas.top + line * canvas.line_height, numbers, canvas.line_height)
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(box, right, str(line + editor.first_number))
+        for block in editor.visible_blocks():
+            self._mark(painter, block)
+        painter.end()
+
+    def _mark(self, painter: QPainter, block: Block) -> None:
+        canvas = self._editor.canvas()
+        top = canvas.top + block.first * canvas.line_height
+        height = (block.last - block.first + 1) * canvas.line_height
+        bar = QRectF(self.width() - 3, top + 1, 3, height - 2)
+        painter.fillRect(bar, QColor(state_colour(block.state)))
+        centre = QPointF(self.width() - MARK / 2 - 3, top + canvas.line_height / 2)
+        draw_mark(painter, centre, block.state)
+
+
+class HeatStrip(QWidget):
+    """The whole file at a glance, beside the scroll bar: every region in its colour, and what is in view.
+
+    A click goes to the line: `line_chosen`, 0-based.
+    """
+
+    line_chosen = Signal(int)
+
+    def __init__(self, editor: CodeEditor) -> None:
+        """Draw the lines of `editor`."""
+        super().__init__(editor)
+        self._editor = editor
+        self.setFixedWidth(STRIP)
+        self.setAccessibleName("What the run sampled from the whole file")
+        self.setToolTip("What the run sampled from the whole file; click to go there")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Qt: the visible part, then every block; failures are drawn wider than passes."""
+        editor, painter = self._editor, QPainter(self)
+        theme = current_theme()
+        painter.fillRect(self.rect(), QColor(theme.gutter))
+        scale = self._scale()
+        visible = editor.visible_lines()
+        view = QRectF(0, visible.start * scale, STRIP, max(len(visible) * scale, 4))
+        painter.fillRect(view, QColor(theme.raised))
+        for block in editor.blocks:
+            colour = QColor(state_colour(block.state))
+            inset = 2 if block.state.failing else 4
+            height = max((block.last - block.first + 1) * scale, 3)
+            mark = QRectF(inset, block.first * scale, STRIP - 2 * inset, height)
+            if block.state in FILLED:
+                painter.fillRect(mark, colour)
+            else:
+                painter.setPen(colour)
+                painter.drawRect(mark.adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Qt: say which line was clicked."""
+        self.line_chosen.emit(min(int(event.position().y() / self._scale()), self._editor.blockCount() - 1))
+
+    def _scale(self) -> float:
+        """Pixels of a line."""
+        # A short file is not stretched over the whole strip: a line takes six pixels at most.
+        return self.height() / max(self._editor.blockCount(), self.height() / 6, 1)

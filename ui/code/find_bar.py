@@ -7,7 +7,6 @@ from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from ui.style.controls import BAR, button, label, row
-from ui.style.icons import icon
 from ui.style.theme import SPACE
 
 
@@ -25,11 +24,9 @@ class FindBar(QWidget):
         self.words = QLineEdit(placeholderText="Find in file")
         self.words.setAccessibleName("Find in file")
         self.found = label(role="caption")
-        previous = button("", "Previous match (Shift-Enter)", lambda: self.seek(back=True))
-        onward = button("", "Next match (Enter)", self.seek)
-        close = button("", "Close (Escape)", self.close_bar)
-        for each, name in ((previous, "previous"), (onward, "next"), (close, "close")):
-            each.setIcon(icon(name))
+        previous = button("", "Previous match (Shift-Enter)", lambda: self.seek(back=True), icon="previous")
+        onward = button("", "Next match (Enter)", self.seek, icon="next")
+        close = button("", "Close (Escape)", self.close_bar, icon="close")
         parts = (self.words, self.found, previous, onward, close)
         row(*parts, margins=BAR, spacing=SPACE // 2, owner=self, grows=self.words)
         self.words.textEdited.connect(lambda: self.seek(from_here=True))

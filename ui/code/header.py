@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from core.kinds import counted
 from ui.code.blocks import Placed
 from ui.style.controls import button, label, row, switch
-from ui.style.icons import icon
+from ui.style.fonts import bold
 from ui.style.theme import SPACE
 
 
@@ -37,10 +37,10 @@ class PathLabel(QLabel):
         self._fit()
 
     def _fit(self) -> None:
-        bold = QFont(self.font())
-        bold.setBold(True)
         # Measured in bold throughout: only the name is, so it may be a little shorter, never too long.
-        shown = QFontMetrics(bold).elidedText(self._path, Qt.TextElideMode.ElideLeft, max(self.width() - 4, 1))
+        shown = QFontMetrics(bold(self.font())).elidedText(
+            self._path, Qt.TextElideMode.ElideLeft, max(self.width() - 4, 1)
+        )
         head, slash, name = shown.rpartition("/")
         self.setText(f"{escape(head)}{slash}<b>{escape(name)}</b>" if self._path else "")
 
@@ -51,12 +51,9 @@ ROOMY, NARROW = 600, 480
 
 
 class CodeHeader(QWidget):
-    """`go_asked` carries step and whether only failures count; `dropped_toggled` and
-    `candidates_toggled` follow their buttons."""
+    """`go_asked` carries step and whether only failures count."""
 
     go_asked = Signal(int, bool)
-    dropped_toggled = Signal(bool)
-    candidates_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without a file."""
@@ -66,27 +63,13 @@ class CodeHeader(QWidget):
         self.title, self.about = PathLabel(), label(role="caption")
         self.candidates = switch(CANDIDATES, "Show what the run could have drawn, and why it did not")
         self.dropped = switch("Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")
-        self.candidates.toggled.connect(self.candidates_toggled)
-        self.dropped.toggled.connect(self.dropped_toggled)
         self.failure = button("Next failure", "Next failure", lambda: self.go_asked.emit(1, True))
-        self.previous = button("", "Previous region or edit", lambda: self.go_asked.emit(-1, False))
-        self.next = button("", "Next region or edit", lambda: self.go_asked.emit(1, False))
-        self.previous.setIcon(icon("previous"))
-        self.next.setIcon(icon("next"))
+        self.previous = button("", "Previous region or edit", lambda: self.go_asked.emit(-1, False), icon="previous")
+        self.next = button("", "Next region or edit", lambda: self.go_asked.emit(1, False), icon="next")
         self._offers_candidates, self._has_failure = True, False
         buttons = (self.candidates, self.dropped, self.failure, self.previous, self.next)
         margins = SPACE + 4, SPACE // 2, SPACE // 2, SPACE // 2
         row(self.title, self.about, *buttons, margins=margins, spacing=SPACE // 2, owner=self, grows=self.title)
-
-    @property
-    def shows_dropped(self) -> bool:
-        """Whether dropped regions are drawn."""
-        return self.dropped.isChecked()
-
-    @property
-    def shows_candidates(self) -> bool:
-        """Whether what could have been drawn is shown."""
-        return self.candidates.isChecked()
 
     def offer_candidates(self, offered: bool) -> None:
         """Whether the run that is shown has any."""
@@ -109,10 +92,6 @@ class CodeHeader(QWidget):
         roomy = self.width() >= NARROW
         self.candidates.setVisible(self._offers_candidates and (roomy or self.candidates.isChecked()))
         self.failure.setVisible(self._has_failure and roomy)
-
-    def show_dropped(self) -> None:
-        """Draw dropped regions from now on."""
-        self.dropped.setChecked(True)
 
     def show_file(self, path: str, placed: Placed, dropped: int, missing: bool) -> None:
         """Say which file is open and what is to know about it."""

@@ -1,18 +1,47 @@
-"""Puts token colours on the visible lines of an editor, and only on those: a long file opens as fast as a short one."""
+"""Colours of code in an editor: tokens made off the main thread, put on the visible lines alone.
+
+So a long file opens as fast as a short one.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
-from pygments.token import Comment, Generic, Keyword, Name, _TokenType
+from pygments.token import Comment, Keyword, Text, Whitespace, _TokenType
 from PySide6.QtGui import QColor, QFont, QTextBlock, QTextCharFormat, QTextLayout
 from PySide6.QtWidgets import QPlainTextEdit
 
-from ui.code.tokens import TokenSpan
+from ui.code.source_text import units
+from ui.diff.spans import lexer_for
 from ui.style.theme import current_theme
 
 MARGIN = 40
 """Lines coloured above and below the visible ones."""
+BREATH, REST = 400, 0.001
+"""Tokens after which a background thread stands back for so many seconds: else the window's thread waits for its turn
+at every call of Qt."""
+
+TokenSpan = tuple[int, int, _TokenType]
+"""Column, length (UTF-16 units), type."""
+
+
+def tokenise(text: str, path: str) -> list[list[TokenSpan]]:
+    """Tokens of each line of `text`, whose line ends are `\\n`; plain ones left out."""
+    lines: list[list[TokenSpan]] = [[]]
+    column = 0
+    for count, (_, kind, value) in enumerate(lexer_for(path).get_tokens_unprocessed(text)):
+        if count % BREATH == 0:
+            time.sleep(REST)
+        for number, piece in enumerate(value.split("\n")):
+            if number:
+                lines.append([])
+                column = 0
+            length = units(piece)
+            if length and kind not in (Text, Whitespace):
+                lines[-1].append((column, length, kind))
+            column += length
+    return lines
 
 
 class Highlight:
@@ -28,7 +57,8 @@ class Highlight:
     def set_tokens(self, lines: Sequence[Sequence[TokenSpan]]) -> None:
         """Take the tokens of the text that is shown; empty while they are being made."""
         self._lines = lines
-        self._renew()
+        self._generation += 1
+        self.paint()
 
     def paint(self) -> None:
         """Colour what is visible and not yet coloured, in this theme."""
@@ -49,10 +79,6 @@ class Highlight:
                 self._colour(block)
             block = block.next()
 
-    def _renew(self) -> None:
-        self._generation += 1
-        self.paint()
-
     def _colour(self, block: QTextBlock) -> None:
         number = block.blockNumber()
         spans = self._lines[number] if number < len(self._lines) else ()
@@ -72,7 +98,7 @@ class Highlight:
             made.setForeground(QColor(self._theme.token(kind)))
             if kind in Comment:  # type: ignore[comparison-overlap]
                 made.setFontItalic(True)
-            if kind in (Keyword, Name.Class, Name.Function, Generic.Heading):
-                made.setFontWeight(QFont.Weight.DemiBold if kind is Keyword else QFont.Weight.Normal)
+            if kind is Keyword:
+                made.setFontWeight(QFont.Weight.DemiBold)
             self._formats[kind] = made
         return self._formats[kind]

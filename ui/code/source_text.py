@@ -38,11 +38,6 @@ class SourceText:
         self._starts = [0, *(end for _, end in ends)]
         self._ends = [*(start for start, _ in ends), len(text)]
 
-    @property
-    def line_count(self) -> int:
-        """Lines, the one after a last line end included."""
-        return len(self._starts)
-
     def line(self, number: int) -> str:
         """The text of a line without its end."""
         return self.text[self._starts[number] : self._ends[number]]

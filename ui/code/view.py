@@ -13,19 +13,20 @@ from PySide6.QtWidgets import QWidget
 from core.store.rows import ItemRow
 from core.types import Codebase, SourceFile
 from ui.background.gateway import Gateway
-from ui.code.blocks import Block, Placed, neighbour, place
+from ui.code.blocks import Block, OpenFile, Placed, neighbour, place
 from ui.code.candidates import Candidates
 from ui.code.editor import CodeEditor
 from ui.code.find_bar import FindBar
 from ui.code.header import CodeHeader
-from ui.code.past import KEPT, present_path
-from ui.code.probe_bar import ProbeBar
-from ui.code.selecting import Selecting
+from ui.code.highlight import tokenise
+from ui.code.selecting import ProbeBar, Selecting
 from ui.code.source_text import SourceText
-from ui.code.tokens import TokenSpan, tokenise
+from ui.presenters import MARK
 from ui.style.controls import bind, column
 from ui.style.region_state import region_state
 
+PAST_KEPT = 30
+"""Files of the history whose text is kept."""
 STEPS = (
     ("Next region or edit", "next-region", "N", 1, False),
     ("Previous region or edit", "previous-region", "P", -1, False),
@@ -39,6 +40,7 @@ class CodeView(QWidget):
     """Shows one file at a time.
 
     `item_chosen` carries a region's id, `failure_chosen` that of one with a failure; `file_opened` the path.
+    `past`: texts of files of the history that were lent, by name.
     """
 
     item_chosen = Signal(int)
@@ -51,7 +53,7 @@ class CodeView(QWidget):
         self._gateway = gateway
         self._files: dict[str, SourceFile] = {}
         self._texts: dict[str, str] = {}
-        self._past: dict[str, str] = {}
+        self.past: dict[str, str] = {}
         self._by_path: dict[str, list[ItemRow]] = {}
         self._path = ""
         self._source = SourceText("")
@@ -62,17 +64,11 @@ class CodeView(QWidget):
         self.probe_bar = ProbeBar()
         self.selecting = Selecting(self.editor, self.probe_bar, gateway, self._open_file)
         self.candidates = Candidates(self.editor, self.header, gateway, self._open_file)
-        self._lay_out()
-        self._connect()
-
-    def _lay_out(self) -> None:
         column(self.header, self.probe_bar, self.editor, self.find_bar, owner=self, grows=self.editor)
         self.setFocusProxy(self.editor)
-
-    def _connect(self) -> None:
         self.editor.region_clicked.connect(self.item_chosen)
         self.header.go_asked.connect(self.go)
-        self.header.dropped_toggled.connect(self._place)
+        self.header.dropped.toggled.connect(self._place)
         self.find_bar.closed.connect(self.editor.setFocus)
         self.keys = tuple(
             bind(self.editor, key, partial(self.go, step, failing), words, f"code-{id}")
@@ -107,7 +103,7 @@ class CodeView(QWidget):
         """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}
         self.candidates.set_codebase(codebase)
-        self._texts = {path: each.text for path, each in self._files.items()} | self._past
+        self._texts = {path: each.text for path, each in self._files.items()} | self.past
         path = self._path
         if path in self._texts and self._texts[path] == self._source.text:
             self._place()
@@ -130,10 +126,10 @@ class CodeView(QWidget):
     def lend_past(self, name: str, text: str) -> None:
         """Take the text of a file of the history, which is none of the project's present ones."""
         # A history has thousands of files, each of them read when an edit in it is chosen.
-        while len(self._past) >= KEPT:
-            oldest = next(iter(self._past))
-            del self._past[oldest], self._texts[oldest]
-        self._past[name] = text
+        while len(self.past) >= PAST_KEPT:
+            oldest = next(iter(self.past))
+            del self.past[oldest], self._texts[oldest]
+        self.past[name] = text
         self.lend_text(name, text)
 
     def holds(self, path: str) -> bool:
@@ -184,8 +180,8 @@ class CodeView(QWidget):
         self.editor.select(item.id)
         block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
         # Somebody chose it in the list, where dropped regions are listed: then they are wanted here as well.
-        if block is None and not item.admitted and not self.header.shows_dropped:
-            self.header.show_dropped()
+        if block is None and not item.admitted and not self.header.dropped.isChecked():
+            self.header.dropped.setChecked(True)
             block = next((each for each in self.editor.blocks if each.item.id == item.id), None)
         if block is not None:
             self.editor.show_line(block.first)
@@ -218,26 +214,22 @@ class CodeView(QWidget):
                 return found.item
         return None
 
-    def _open_file(self) -> tuple[SourceFile | None, SourceText, Sequence[ItemRow]]:
-        return self._files.get(self._path), self._source, self._by_path.get(self._path, [])
+    def _open_file(self) -> OpenFile:
+        return OpenFile(self._files.get(self._path), self._source, self._by_path.get(self._path, []))
 
     def _missing(self) -> bool:
         return bool(self._path) and self._path not in self._texts
 
     def _wanted(self, path: str) -> list[ItemRow]:
         items = self._by_path.get(path, [])
-        return items if self.header.shows_dropped else [item for item in items if item.admitted]
+        return items if self.header.dropped.isChecked() else [item for item in items if item.admitted]
 
     def _show(self, text: str, first_number: int) -> None:
         self._source = SourceText(text)
         shown = self._source.shown()
         self.editor.show_text(shown, first_number)
         self._place()
-        path = self._path
-        self._gateway.submit("code tokens", partial(tokenise, shown, path), self._colour)
-
-    def _colour(self, lines: list[list[TokenSpan]]) -> None:
-        self.editor.set_tokens(lines)
+        self._gateway.submit("code tokens", partial(tokenise, shown, self._path), self.editor.set_tokens)
 
     def _shown(self) -> Placed:
         if self._missing():
@@ -252,6 +244,11 @@ class CodeView(QWidget):
         items = self._by_path.get(self._path, ())
         known = next((item.key for item in items if not item.has_file), self._path)
         self.header.show_file(known, placed, sum(not item.admitted for item in items), self._missing())
+
+
+def present_path(name: str) -> str:
+    """The path in the project that a name stands for: of a file of the history, that of its present one."""
+    return name.partition(MARK)[2] or name
 
 
 def _order(name: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from core.types import Codebase
 from ui.background.turns import Turns, Work
 from ui.code.candidates import Sampling
 from ui.code.code_feed import CodeFeed
-from ui.code.past import present_path
+from ui.code.view import present_path
 from ui.figures.feed import FigureFeed
 from ui.history.feed import HistoryFeed
 from ui.project.project_nodes import first_code, listed_files
