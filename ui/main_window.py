@@ -105,8 +105,8 @@ class MainWindow(QMainWindow):
         self.labelling = Labelling(parts.labels, parts.queue, self.inspection, self.scribe, remembered)
         self.label_files = LabelFiles(self, self.labelling, self.inspection, self.scribe, parts.notices)
         self.models = ModelList(self.gateway, self.control, remembered, self.parts.bar)
-        self.comparing = Comparing(self.parts, self.inspection, self.browsing)
         self.reporting = Reporting(self, self.inspection, parts.notices, parts.offers)
+        self.comparing = Comparing(self.parts, self.inspection, self.browsing, self.reporting)
         self.auditing = Auditing(self.parts, self.inspection, self.browsing, self.gateway, self.reporting)
         self.commands = WindowActions(self)
         self.label_desk = LabelDesk(self, parts, self.labelling, self.label_files, self.inspection, remembered.folder)
@@ -123,9 +123,8 @@ class MainWindow(QMainWindow):
         self.starting = Starting(self, self.gateway, self.control, self.inspection, self.project, self.models)
         self.run_lists = RunLists(self, self.inspection, self.scribe, parts.notices)
         self.searching = Searching(
-            self, self.gateway, self.project, self.inspection, parts.code, self.browsing,
-            self.comparing.close,
-        )  # fmt: skip
+            self, self.gateway, self.project, self.inspection, parts.code, self.browsing, parts.leave_page
+        )
         idle = IdleWork(self, (parts.run.make_view, parts.run.make_view, *self.comparing.pieces()))
         self.opening = Opening(self.gateway, self.inspection, self.project, self.models.search, idle)
         self.open_menus, self.dropping = OpenMenus(self, remembered), Dropping(self)
@@ -177,10 +176,8 @@ class MainWindow(QMainWindow):
     def _connect_shell(self) -> None:
         """Bars, menus and dialogs."""
         parts, bar = self.parts, self.parts.bar
-        # A project without a run, or with the run that is on show already, would stay hidden behind their pages.
-        for wanted in (parts.views_wanted, self.opening.begun):
-            wanted.connect(self.comparing.close)
-            wanted.connect(self.auditing.close)
+        # A project without a run, or with the run that is on show already, would stay hidden behind a page.
+        self.opening.begun.connect(parts.leave_page)
         parts.folds_changed.connect(self._show_folds)
         bar.search.set_source(lambda: self.searching.places(self.commands.all()))
         bar.run_asked.connect(self.start_run)
@@ -199,14 +196,12 @@ class MainWindow(QMainWindow):
         self.label_desk.labels_wanted.connect(self.label_samples)
         self.label_desk.blinded.connect(self._set_blind)
         self.label_desk.sample_shown.connect(self.browsing.choose_sample)
-        self.run_lists.opened.connect(self.comparing.close)
+        self.run_lists.opened.connect(parts.leave_page)
         self.run_lists.resume_asked.connect(self.resume_run)
-        self.run_lists.opened.connect(self.auditing.close)
-        self.run_lists.compare_asked.connect(self._compare)
-        self.run_lists.audit_asked.connect(self._audit)
+        self.run_lists.compare_asked.connect(self.comparing.compare)
+        self.run_lists.audit_asked.connect(self.auditing.audit)
         self.auditing.choose_asked.connect(lambda: self.run_lists.show_all(self.auditing.runs))
         self.comparing.choose_asked.connect(self.ask_comparison)
-        self.comparing.report_asked.connect(self.reporting.ask_comparison)
         self.browsing.settled.connect(self.opening.go_on)
         self.preferences.code_sized.connect(parts.code.editor.use_font)
         self.preferences.sandbox_chosen.connect(self._choose_sandbox)
@@ -240,14 +235,6 @@ class MainWindow(QMainWindow):
         dialog = QueueDialog(self.queueing, self)
         dialog.exec()
         dialog.deleteLater()  # it would go on to list every change
-
-    def _compare(self, run_ids: Sequence[int]) -> None:
-        self.auditing.close()
-        self.comparing.compare(run_ids)
-
-    def _audit(self, run_ids: Sequence[int]) -> None:
-        self.comparing.close()
-        self.auditing.audit(run_ids)
 
     def ask_comparison(self) -> None:
         """List every run, with those selected that can be compared."""
@@ -298,7 +285,7 @@ class MainWindow(QMainWindow):
 
     def label_samples(self) -> None:
         """Go to the labels, keys and all, and give them room."""
-        self.comparing.close()
+        self.parts.leave_page()
         self.parts.unfold_around(self.parts.tabs)
         self.parts.tabs.setCurrentWidget(self.parts.desk)
         self.parts.make_room_for_labels()

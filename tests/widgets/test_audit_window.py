@@ -48,7 +48,7 @@ def unscored(database: Path) -> int:
 
 
 def test_samples_are_scored_on_the_page_and_lead_back_to_the_code(window: MainWindow, database: Path) -> None:
-    window._audit([1, 2])
+    window.auditing.audit([1, 2])
     page = window.auditing.page
     wait_until(lambda: page.score_button.isVisible())
     waiting = unscored(database)
@@ -71,7 +71,7 @@ def test_samples_are_scored_on_the_page_and_lead_back_to_the_code(window: MainWi
 
 
 def test_another_metric_is_drawn_when_it_is_chosen(window: MainWindow) -> None:
-    window._audit([1])
+    window.auditing.audit([1])
     page = window.auditing.page
     wait_until(lambda: page.score_button.isVisible())
     page.score_button.click()
@@ -106,10 +106,10 @@ def test_scoring_stops_at_once_and_keeps_what_is_done(database: Path) -> None:
 
 
 def test_a_run_of_another_page_is_left_first(window: MainWindow) -> None:
-    window._compare([1, 2])
+    window.comparing.compare([1, 2])
     assert window.comparing.page.isVisible()
-    window._audit([1])
+    window.auditing.audit([1])
     assert window.auditing.page.isVisible() and not window.comparing.page.isVisible()
-    window._compare([1, 2])
+    window.comparing.compare([1, 2])
     assert window.comparing.page.isVisible() and not window.auditing.page.isVisible()
     window.auditing.page.left_for.emit(Link())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QProgressBar, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QProgressBar, QStackedWidget, QWidget
 
 from core.figures import Figure, Sentence, Table
 from ui.figures.view import FiguresView
 from ui.panels.empty import EmptyState
-from ui.style.controls import BAR, bind, button, column, label, row
+from ui.style.controls import BAR, bind, button, column, label, row, split
 
 SUMMARY = "summary"
 """The figure that stands above the others, in words."""
@@ -45,10 +45,7 @@ class AuditPage(QWidget):
             view.chosen.connect(self.chosen)
             view.export_failed.connect(self.export_failed)
         self._empty = EmptyState("Auditing", "The runs are being read.")
-        self._body = QSplitter(Qt.Orientation.Horizontal)
-        self._body.setChildrenCollapsible(False)
-        self._body.addWidget(self.drawings)
-        self._body.addWidget(self.tables)
+        self._body = split(Qt.Orientation.Horizontal, self.drawings, self.tables)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._body)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHeaderView, QLineEdit, QWidget
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from core.comparison.values import Comparison, Pair
 from ui.compare.pair_model import DIFFERENCE, FIRST, PLACE, SECOND, SECONDARY, PairFilter, PairModel
-from ui.style.controls import bind, column, label, row, switch
+from ui.style.controls import FilterField, bind, column, label, row, switch
 from ui.style.tables import HeatDelegate, table
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
-
-TYPING_PAUSE = 120
-"""Milliseconds without a key before the filter is applied."""
 
 
 class PairList(QWidget):
@@ -26,21 +23,17 @@ class PairList(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self.pairs = PairModel(self)
-        self.words = QLineEdit(placeholderText="Filter by file or code")
+        self.words = FilterField("Filter by file or code")
         self.alike = switch("All", "Also what both runs do equally well")
         self.count, self.none = label(role="caption"), label(role="muted", wrap=True)
         self.table = table("Where the runs disagree")
         self._heat = HeatDelegate(self)
-        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build()
         head = row(self.words, self.alike, margins=(SPACE, SPACE // 2, SPACE, SPACE // 2), spacing=SPACE // 2)
         column(head, row(self.none, margins=(SPACE, 0, SPACE, 0)), self.table, owner=self)
 
     def _build(self) -> None:
-        self.words.setAccessibleName("Filter by file or code")
-        self.words.setClearButtonEnabled(True)
-        self.words.textChanged.connect(lambda: self._pause.start())
-        self._pause.timeout.connect(self._apply)
+        self.words.settled.connect(self._apply)
         self.alike.toggled.connect(self._apply)
         view, header = self.table, self.table.horizontalHeader()
         view.setModel(self.pairs)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.comparison.words import run_words
 from core.store.rows import ItemRow, RunRow, SampleRow
 from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.presenters import describes, diff_title, rebuilt, scored_against
-from ui.style.controls import ElidedLabel, button, column, row
+from ui.style.controls import ElidedLabel, button, column, row, split
 from ui.style.theme import SPACE
 
 
@@ -38,12 +38,7 @@ class TraceSide(QWidget):
         self.roundtrip.describe.hide()
         self.diff.view.title.hide()  # no room, and the heading below says it too
         self.roundtrip.sample_selected.connect(self._show_code)
-        body = QSplitter(Qt.Orientation.Vertical)
-        body.setHandleWidth(1)
-        body.setChildrenCollapsible(False)
-        for part in (self.roundtrip, self.diff):
-            body.addWidget(part)
-        body.setSizes([450, 300])
+        body = split(Qt.Orientation.Vertical, self.roundtrip, self.diff, sizes=(450, 300))
         head = row(self.title, self.show_there, margins=(SPACE + 4, SPACE // 2, SPACE, SPACE // 2), grows=self.title)
         column(head, body, owner=self)
 

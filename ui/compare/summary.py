@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.analyses.compared import scatter
 from core.comparison import words
@@ -16,9 +16,11 @@ from ui.background.turns import Turns
 from ui.compare.details import Details
 from ui.compare.pair_list import PairList
 from ui.figures.view import FigureView
-from ui.shell.section import Section
-from ui.style.controls import column, label
+from ui.style.controls import Section, column, label, split
 from ui.style.theme import SPACE
+
+HEIGHTS, WIDTHS = (600, 400), (480, 520)
+"""Shares of the disagreements and of the files below them; of the drawing, and of these lists beside it."""
 
 
 class Summary(QWidget):
@@ -42,18 +44,10 @@ class Summary(QWidget):
         said.setProperty("role", "surface")
         texts = (self.verdict, self.rest, self.caveats)
         column(*texts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE), spacing=2, owner=said)
-        lists = QSplitter(Qt.Orientation.Vertical)
-        lists.addWidget(Section("DISAGREEMENTS", self.list, self.list.count))
-        lists.addWidget(self.details)
-        body = QSplitter(Qt.Orientation.Horizontal)
-        body.addWidget(Section("BOTH RUNS", self.scatter))
-        body.addWidget(lists)
-        for splitter, sizes in ((lists, (600, 400)), (body, (480, 520))):
-            splitter.setHandleWidth(1)
-            splitter.setChildrenCollapsible(False)
-            splitter.setSizes(sizes)
-            for place, size in enumerate(sizes):
-                splitter.setStretchFactor(place, size)
+        disagreements = Section("DISAGREEMENTS", self.list, self.list.count)
+        lists = split(Qt.Orientation.Vertical, disagreements, self.details, sizes=HEIGHTS, stretch=HEIGHTS)
+        both = Section("BOTH RUNS", self.scatter)
+        body = split(Qt.Orientation.Horizontal, both, lists, sizes=WIDTHS, stretch=WIDTHS)
         column(said, body, owner=self)
 
     def show_comparison(self, comparison: Comparison) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.comparison.values import Comparison, Pair
 from ui.compare.keys import STEPS
 from ui.compare.pair_model import place
 from ui.compare.side import TraceSide
-from ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row
+from ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split
 from ui.style.icons import icon
 
 
@@ -38,16 +38,10 @@ class Traces(QWidget):
         self.next.setIcon(icon("next"))
         for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words, name)
-        both = QSplitter(Qt.Orientation.Horizontal)
-        both.setHandleWidth(1)
-        both.setChildrenCollapsible(False)
-        for side in self.sides:
-            both.addWidget(side)
-            both.setStretchFactor(both.count() - 1, 1)
-        self.sides[0].left_for.connect(lambda item: self._leave(0, item))
-        self.sides[1].left_for.connect(lambda item: self._leave(1, item))
+        for at, side in enumerate(sides):
+            side.left_for.connect(partial(self._leave, at))
         head = row(self.back, self.title, self.count, None, self.previous, self.next, margins=BAR, grows=self.title)
-        column(head, both, owner=self)
+        column(head, split(Qt.Orientation.Horizontal, *sides, stretch=(1, 1)), owner=self)
 
     @property
     def pair(self) -> Pair | None:

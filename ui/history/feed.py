@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from core.errors import UserError
 from core.store.rows import ItemRow, RunRow
 from ui.background.gateway import Gateway
 from ui.history.model import searched
 from ui.history.panel import NOTHING, HistoryPanel
 from ui.presenters import COMMIT, presenter
+from ui.shell.notices import say_in_place
 
 if TYPE_CHECKING:
     from core.source.commits import CommitList
@@ -80,12 +80,7 @@ class HistoryFeed(QObject):
             self._ask(root, revision, None)
 
     def _fail(self, error: Exception) -> None:
-        """Say in the panel what the user can mend; anything else is a bug, and a notice."""
-        if isinstance(error, UserError):
-            self._panel.say_nothing(error.problem, error.remedy)
-        else:
-            self._panel.say_nothing(NOTHING, "Something unexpected happened: see the notice above.")
-            self._gateway.failed.emit(error)
+        say_in_place(error, self._panel.say_nothing, NOTHING, self._gateway.failed.emit)
 
 
 def _list(root: Path, revision: str | None, most: int | None) -> Read:

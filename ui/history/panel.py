@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QWidget
 
 from core.store.rows import ItemRow
 from ui.history.model import AUTHOR, DAY, EDITS, STATE, SUBJECT, CommitModel
 from ui.panels.empty import EmptyState
 from ui.presenters import COMMIT
-from ui.style.controls import BAR, column, label, row, switch
+from ui.style.controls import BAR, FilterField, column, label, row, switch
 from ui.style.tables import table
 from ui.style.text_size import grown
 
 if TYPE_CHECKING:
     from core.source.commits import CommitLine
 
-TYPING_PAUSE = 120
-"""Milliseconds without a key before the filter is applied."""
 WIDTHS = {STATE: 30, DAY: 96, AUTHOR: 150, EDITS: 90}
 NOTHING = "No history"
 
@@ -39,13 +37,11 @@ class HistoryPanel(QWidget):
         self._chosen: ItemRow | None = None
         self._note, self._quiet = "", False
         self.commits = CommitModel(self)
-        self.words = QLineEdit(placeholderText="Filter by message, author, date or id", clearButtonEnabled=True)
-        self.words.setAccessibleName("Filter commits")
+        self.words = FilterField("Filter by message, author, date or id", "Filter commits")
         self.sampled = switch("Sampled", "Only commits from which the run took edits")
         self.count = label(role="muted")
         self.empty = EmptyState(NOTHING, "Open a project that is under git.")
         self.table = table("Commits, newest first")
-        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._lay_out()
         self._connect()
 
@@ -63,10 +59,7 @@ class HistoryPanel(QWidget):
         self._turn(False)
 
     def _connect(self) -> None:
-        self._pause.timeout.connect(self._filter)
-        self.words.textEdited.connect(self._pause.start)
-        # The clear button empties the field without an edit: then nothing is waited for.
-        self.words.textChanged.connect(lambda text: None if text else self._filter())
+        self.words.settled.connect(self._filter)
         self.words.returnPressed.connect(self.table.setFocus)
         self.sampled.toggled.connect(self._filter)
         self.table.selectionModel().currentRowChanged.connect(self._moved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
@@ -10,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QWidget
 
 from core.errors import InspectorError, StoreError
-from ui.style.controls import breakable, column, row
+from ui.style.controls import breakable, column, give_role, row
 from ui.style.fonts import write_fixed
 from ui.style.icons import icon
 from ui.style.theme import SPACE
@@ -50,6 +51,17 @@ def from_error(error: BaseException) -> NoticeText:
     details = "".join(traceback.format_exception(error))
     problem = f"Something went wrong that should not have: {type(error).__name__}: {error}"
     return NoticeText(problem, "Nothing stored is lost. Copy the details into a report.", details, bad=True)
+
+
+def say_in_place(
+    error: Exception, say: Callable[[str, str], object], heading: str, report: Callable[[Exception], object]
+) -> None:
+    """Have the part that asked `say` what the user can mend; of a bug it says that much, and a notice tells more."""
+    if isinstance(error, InspectorError):
+        say(error.problem, error.remedy)
+    else:
+        report(error)
+        say(heading, "Something unexpected happened: see the notice above.")
 
 
 class NoticeBar(QFrame):
@@ -130,6 +142,10 @@ class NoticeBar(QFrame):
         """Show an exception."""
         self.say(replace(from_error(error), topic=topic))
 
+    def warn(self, problem: str) -> None:
+        """Show a problem that needs one sentence."""
+        self.say(NoticeText(problem, bad=True))
+
     def withdraw(self, topic: str) -> None:
         """Take back what holds no longer."""
         left = [each for each in self.notices if each.topic != topic]
@@ -160,9 +176,7 @@ class NoticeBar(QFrame):
         notice, several = self.notices[self._at], len(self.notices) > 1 and not self._held
         if self._held:
             notice = NoticeText(notice.veil, LIFT, bad=True)
-        self.setProperty("role", "notice-bad" if notice.bad else "notice")
-        # A style sheet reads the property `role` only when a widget is polished.
-        self.style().polish(self)
+        give_role(self, "notice-bad" if notice.bad else "notice")
         self.problem.setText(breakable(notice.problem))
         self.remedy.setText(breakable(notice.remedy))
         self.remedy.setVisible(bool(notice.remedy))

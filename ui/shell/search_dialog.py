@@ -6,29 +6,21 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter
-from PySide6.QtWidgets import (
-    QDialog,
-    QLabel,
-    QLineEdit,
-    QListView,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QListView, QWidget
 
 from core.kinds import counted
 from core.types import SourceFile
 from ui.background.gateway import Gateway
 from ui.code.project_search import Hit, Hits, search
 from ui.shell.found_row import ENTRY, Found, FoundRow, Index, step_in
-from ui.style.controls import column
+from ui.style.controls import FilterField, column, label
 from ui.style.fonts import fixed_font
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE, current_theme
 
 KEY = "project search"
-REST = 120
-"""Milliseconds without a key until the search begins."""
 
 
 def _words(hit: Hit) -> str:
@@ -71,18 +63,14 @@ class SearchDialog(QDialog):
         self.setWindowTitle("Search in project")
         self._gateway, self._files = gateway, files
         self._stop = threading.Event()
-        self.words, self.said, self.list = QLineEdit(), QLabel(), QListView()
+        hint = "Search in every file; capitals count if you type any"
+        self.words = FilterField(hint, "Search in every file of the project")
+        self.said, self.list = label(role="caption"), QListView()
         self.found = Found(_words, self)
-        self._rest = QTimer(self, singleShot=True, interval=REST)
-        self._rest.timeout.connect(self._search)
         self._build()
 
     def _build(self) -> None:
-        self.words.setPlaceholderText("Search in every file; capitals count if you type any")
-        self.words.setAccessibleName("Search in every file of the project")
-        self.words.setClearButtonEnabled(True)
-        self.words.textEdited.connect(self._rest.start)
-        self.said.setProperty("role", "caption")
+        self.words.settled.connect(self._search)
         self.list.setModel(self.found)
         self._row = _Row(self)
         self.list.setItemDelegate(self._row)
@@ -98,7 +86,7 @@ class SearchDialog(QDialog):
         """Show it, ready to type, with `words` if there are any."""
         if words:
             self.words.setText(words)
-            self._search()
+            self.words.settle()
         self.show()
         self.raise_()
         self.activateWindow()
@@ -121,11 +109,10 @@ class SearchDialog(QDialog):
         self._gateway.cancel(KEY)
         super().done(result)
 
-    def _search(self) -> None:
+    def _search(self, words: str) -> None:
         self._stop.set()
         # An event for each search: the one before has heard that it is to end, this one must not.
         self._stop = threading.Event()
-        words = self.words.text()
         if not words.strip():
             self._gateway.cancel(KEY)
             self._show(Hits((), 0))

@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QLineEdit,
     QMenu,
     QPushButton,
     QSizePolicy,
+    QSplitter,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -43,6 +45,9 @@ FOCUS_RING = (
 )
 """Style of read-only texts; the link colour is the theme's accent."""
 
+TYPING_PAUSE = 120
+"""Milliseconds without a key until words are looked for: each key by itself would search a long list."""
+
 LONGEST_WORD = 40
 """Characters; paths are broken at their slashes anyhow."""
 MARK = "\u200b"
@@ -66,6 +71,14 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: boo
         flag = Qt.TextInteractionFlag
         made.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
     return made
+
+
+def give_role(widget: QWidget, role: str) -> None:
+    """Let a widget that may be on show already look as the style sheet says of another role."""
+    widget.setProperty("role", role)
+    # A style sheet reads the property only when a widget is polished.
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 def embolden(widget: QWidget) -> None:
@@ -102,6 +115,32 @@ class ElidedLabel(QLabel):
         # Shortened when it is drawn, so that the label itself still has all of it for copying and screen readers.
         text = self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
         painter.drawText(self.contentsRect(), self.alignment().value, text)
+
+
+def field(name: str, hint: str = "", text: str = "") -> QLineEdit:
+    """A line to type in; `name` is for screen readers, `hint` stands there while it is empty."""
+    made = QLineEdit(text, placeholderText=hint)
+    made.setAccessibleName(name)
+    return made
+
+
+class FilterField(QLineEdit):
+    """Words that something is filtered by. `settled(words)` when typing pauses, at once when none is left."""
+
+    settled = Signal(str)
+
+    def __init__(self, hint: str, name: str = "") -> None:
+        """`hint` stands there while it is empty; `name` is for screen readers, the hint where it is left out."""
+        super().__init__(placeholderText=hint, clearButtonEnabled=True)
+        self.setAccessibleName(name or hint)
+        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
+        self._pause.timeout.connect(self.settle)
+        self.textChanged.connect(lambda text: self._pause.start() if text else self.settle())
+
+    def settle(self) -> None:
+        """Wait for no further key."""
+        self._pause.stop()
+        self.settled.emit(self.text())
 
 
 def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True, icon: str = "") -> QToolButton:
@@ -199,6 +238,42 @@ def column(
     return _filled(
         QVBoxLayout(), parts, margins, spacing, owner, grows or (last if isinstance(last, QWidget) else None)
     )
+
+
+def split(
+    direction: Qt.Orientation, *parts: QWidget, sizes: Sequence[int] = (), stretch: Sequence[int] = ()
+) -> QSplitter:
+    """Widgets with a thin handle between them, none of which can be dragged out of sight.
+
+    `sizes`: in which proportion they share the room at first; `stretch`: what each takes of the room that a larger
+    window gives, by default in proportion to the sizes they have then.
+    """
+    made = QSplitter(direction)
+    made.setHandleWidth(1)
+    made.setChildrenCollapsible(False)
+    for part in parts:
+        made.addWidget(part)
+    if sizes:
+        made.setSizes(list(sizes))
+    for place, share in enumerate(stretch):
+        made.setStretchFactor(place, share)
+    return made
+
+
+class Section(QWidget):
+    """A titled part: heading at the left, a label or control at the right, content below."""
+
+    def __init__(self, title: str, content: QWidget, right: QWidget | None = None) -> None:
+        """Put `content` under `title`."""
+        super().__init__()
+        self.setProperty("role", "surface")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.heading = QLabel(title)
+        self.heading.setProperty("role", "heading")
+        self.heading.setBuddy(content)
+        parts = (self.heading, None, right) if right is not None else (self.heading, None)
+        head = row(*parts, margins=(SPACE + 4, SPACE, SPACE + 4, SPACE // 2))
+        column(head, content, owner=self)
 
 
 _Box = TypeVar("_Box", QHBoxLayout, QVBoxLayout)

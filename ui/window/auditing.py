@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from core.errors import InspectorError, UserError
+from core.errors import UserError
 from ui.background.gateway import Errand, Gateway, Report
 from ui.reading.inspection import COMPARISON, Inspection, Overview
-from ui.shell.notices import NoticeText
+from ui.shell.notices import say_in_place
 from ui.window.browsing import Browsing
-from ui.window.reporting import Reporting
+from ui.window.reporting import NO_RUN, Reporting
 from ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -58,17 +58,14 @@ class Auditing(QObject):
         super().__init__(parts)
         self._parts, self._inspection, self._browsing = parts, inspection, browsing
         self._gateway, self._reporting = gateway, reporting
-        self._runs: tuple[int, ...] = ()
+        self.runs: tuple[int, ...] = ()
         self._chosen: dict[str, str] = {}
         self._page: AuditPage | None = None
         self._scoring: Errand | None = None
-        self._open = False
         self._ticks = 0
         self._tick = QTimer(self, interval=TICK)
         self._tick.timeout.connect(self._look)
         inspection.overview_changed.connect(self._follow)
-        browsing.went.connect(self.close)
-        inspection.run_chosen.connect(lambda _: self.close())
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
@@ -89,44 +86,41 @@ class Auditing(QObject):
             page.stop_asked.connect(self.stop)
             page.left_for.connect(self._leave)
             page.chosen.connect(self._choose)
-            page.report_asked.connect(lambda: self._reporting.ask_audit(self._runs, dict(self._chosen)))
-            page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
+            page.report_asked.connect(lambda: self._reporting.ask_audit(self.runs, self._chosen))
+            page.export_failed.connect(self._parts.notices.warn)
         return self._page
-
-    @property
-    def runs(self) -> tuple[int, ...]:
-        """What is audited."""
-        return self._runs
 
     def audit_shown(self) -> None:
         """The run on show by itself; other runs are chosen on the page."""
         run = self._inspection.run
         if run is None:
-            self._parts.notices.report(UserError("No run is shown.", "Open one from the list of runs, then try again."))
-            return
-        self.audit([run.id])
+            self._parts.notices.report(UserError(*NO_RUN))
+        else:
+            self.audit([run.id])
 
     def audit(self, run_ids: Sequence[int]) -> None:
         """Show the audit of these runs."""
-        if tuple(run_ids) != self._runs:
+        if tuple(run_ids) != self.runs:
             self.page.say("Auditing", "The runs are being read.")
-        self._runs, self._open = tuple(run_ids), True
+        self.runs = tuple(run_ids)
         self._parts.show_page(self.page)
         self._ask()
+
+    @property
+    def _open(self) -> bool:
+        return self._page is not None and self._parts.page_alone is self._page
 
     def close(self) -> None:
         """Go back to what was there before; scoring goes on."""
         if self._open:
-            self._open = False
-            self._inspection.forget("audit")
-            self._parts.show_page(None)
+            self._parts.leave_page()
 
     def score(self) -> None:
         """Score what has no scores yet."""
         database = self._inspection.database
         if database is None or self._scoring is not None:
             return
-        self._scoring = scoring(database, self._runs)
+        self._scoring = scoring(database, self.runs)
         self._gateway.own(self._scoring)
         self._scoring.start()
         self._ticks = 0
@@ -157,18 +151,14 @@ class Auditing(QObject):
             self._ask()
 
     def _ask(self) -> None:
-        question = partial(_audited, self._runs, dict(self._chosen))
+        question = partial(_audited, self.runs, dict(self._chosen))
         self._inspection.ask("audit", question, self._show, self._fail, lane=COMPARISON)
 
     def _show(self, made: tuple[list[Figure], int]) -> None:
         self.page.show_figures(*made)
 
     def _fail(self, error: Exception) -> None:
-        if isinstance(error, InspectorError):
-            self.page.say(error.problem, error.remedy)
-            return
-        self._parts.notices.report(error)
-        self.page.say("These runs were not audited", "Something unexpected happened: see the notice above.")
+        say_in_place(error, self.page.say, "These runs were not audited", self._parts.notices.report)
 
     def _choose(self, name: str, value: str) -> None:
         self._chosen[name] = value
@@ -177,7 +167,7 @@ class Auditing(QObject):
     def _follow(self, overview: Overview) -> None:
         """Leave with a run that is gone."""
         # Deleted, or of a database that is not open any more.
-        if self._open and not {run.id for run in overview.runs}.issuperset(self._runs):
+        if self._open and not {run.id for run in overview.runs}.issuperset(self.runs):
             self.close()
 
     def _leave(self, link: Link) -> None:

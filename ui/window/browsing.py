@@ -24,7 +24,6 @@ from ui.history.feed import HistoryFeed
 from ui.project.project_nodes import first_code, listed_files
 from ui.reading.inspection import Inspection, Overview, Wanted
 from ui.reading.open_project import OpenProject
-from ui.shell.notices import NoticeText
 from ui.window.trace_view import TraceView
 from ui.window.window_parts import WindowParts
 
@@ -35,10 +34,9 @@ REST = 200
 class Browsing(QObject):
     """Tree, table, code, round trip and run panel over one inspection and one project.
 
-    `went` when the user picked a region to look at; `settled` when the views show what was read last.
+    `settled` when they show what was read last.
     """
 
-    went = Signal()
     settled = Signal()
 
     def __init__(self, parts: WindowParts, inspection: Inspection, project: OpenProject) -> None:
@@ -60,6 +58,7 @@ class Browsing(QObject):
         self._feed = CodeFeed(parts.code, project.gateway, self)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
+        inspection.run_chosen.connect(lambda _: parts.leave_page())
         inspection.item_chosen.connect(self._show_item)
         project.opened.connect(self._show_project)
         project.lent.connect(parts.code.lend_text)
@@ -77,13 +76,13 @@ class Browsing(QObject):
         self._figures.failed.connect(parts.notices.report)
         parts.run.opened.connect(self.follow_link)
         parts.run.chosen.connect(self._figures.choose)
-        parts.run.export_failed.connect(self._say_not_written)
+        parts.run.export_failed.connect(parts.notices.warn)
 
     def choose(self, item_id: int) -> None:
         """The user picked a region: show it, and do not jump to another one while the run goes on."""
         self.follow = False
         self._inspection.choose_item(item_id)
-        self.went.emit()
+        self._parts.leave_page()
 
     def _choose_listed(self, item_id: int) -> None:
         """The first one is chosen when the list gets the focus: that is no wish to stay with it."""
@@ -130,9 +129,6 @@ class Browsing(QObject):
         self._awaits = awaited
         if not awaited:
             self._inspection.work_on(None)
-
-    def _say_not_written(self, problem: str) -> None:
-        self._parts.notices.say(NoticeText(problem, bad=True))
 
     def take(self, events: Sequence[Event]) -> None:
         """Show what a run of this window is doing."""

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
-from core.errors import InspectorError
 from core.store.rows import RunRow
 from ui.background.turns import Work
 from ui.figures.feed import FigureFeed
 from ui.reading.inspection import COMPARISON, Inspection, Overview, Trace, read_trace
-from ui.shell.notices import NoticeText
+from ui.reading.rereading import Rereading
+from ui.shell.notices import say_in_place
 from ui.window.browsing import Browsing
+from ui.window.reporting import Reporting
 from ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -31,38 +31,26 @@ Known = dict[int, tuple[int, str, str]]
 """What tells by a run's id whether it must be read again: its count of changes, status and name."""
 
 
-SHORTEST_REST = 500
-"""Milliseconds between two readings."""
-
-
 class Comparing(QObject):
-    """`choose_asked`: the user wants to pick runs; `report_asked(run_ids)`: a page about those on show.
-
-    `page_made(page)` when the page is first needed.
-    """
+    """`choose_asked`: the user wants to pick runs; `page_made(page)` when the page is first needed."""
 
     choose_asked = Signal()
-    report_asked = Signal(object)
     page_made = Signal(object)
 
-    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing) -> None:
+    def __init__(self, parts: WindowParts, inspection: Inspection, browsing: Browsing, reporting: Reporting) -> None:
         """Nothing is compared yet."""
         super().__init__(parts)
-        self._parts, self._inspection, self._browsing = parts, inspection, browsing
-        self._runs: tuple[int, ...] = ()
+        self._parts, self._inspection, self._browsing, self._reporting = parts, inspection, browsing, reporting
+        self.runs: tuple[int, ...] = ()  # the reference first
         self._read: Known = {}
-        self._open = self._asking = False
         self._database: Path | None = None
-        self._began = 0.0
-        self._rest = QTimer(self, singleShot=True)
-        self._rest.timeout.connect(self._look_again)
+        self._reading = Rereading(inspection, self, "comparison", COMPARISON, times=3)
+        self._reading.rested.connect(self._look_again)
         self._feed = FigureFeed(inspection, self, "compared figures")
         self._page: ComparePage | None = None
         self._scatter: FigureView | None = None
         self._summary: Summary | None = None
         inspection.overview_changed.connect(self._follow)
-        browsing.went.connect(self.close)
-        inspection.run_chosen.connect(lambda _: self.close())
 
     @property
     def page(self) -> ComparePage:
@@ -71,21 +59,6 @@ class Comparing(QObject):
             self._page = self._make_page()
             self.page_made.emit(self._page)
         return self._page
-
-    def make_scatter(self) -> None:
-        """Of the page's summary, ahead of both."""
-        from ui.figures.view import FigureView
-
-        # Who asked for a comparison was faster.
-        if self._page is None:
-            self._scatter = FigureView()
-
-    def make_summary(self) -> None:
-        """The greater part of the page, ahead of it."""
-        from ui.compare.summary import Summary
-
-        if self._page is None:
-            self._summary = Summary(self._scatter)
 
     def _make_page(self) -> ComparePage:
         from ui.compare.page import ComparePage
@@ -98,93 +71,70 @@ class Comparing(QObject):
         page.reference_asked.connect(self._set_reference)
         page.pair_wanted.connect(self._read_traces)
         page.left_for.connect(self._leave)
-        page.figures_asked.connect(self._ask_figures)
+        page.figures_asked.connect(lambda: self._feed.note(*self.runs))
         page.figure_chosen.connect(self._feed.choose)
         page.link_opened.connect(self._follow_link)
         self._feed.read.connect(lambda figures: page.figures.set_figures(figures))
         self._feed.failed.connect(self._parts.notices.report)
-        page.report_asked.connect(lambda: self.report_asked.emit(self._runs))
-        page.export_failed.connect(lambda problem: self._parts.notices.say(NoticeText(problem, bad=True)))
+        page.report_asked.connect(lambda: self._reporting.ask_comparison(self.runs))
+        page.export_failed.connect(self._parts.notices.warn)
         return page
 
     def pieces(self) -> tuple[Work, ...]:
         """The page in small steps, to be made while nobody waits for it."""
 
-        def make_page() -> None:
-            _ = self.page
-
         def make_side() -> None:
             self.page.make_side()
 
-        def make_traces() -> None:
-            _ = self.page.traces
+        return (
+            self._make_scatter, self._make_summary, lambda: self.page, make_side, make_side, lambda: self.page.traces
+        )  # fmt: skip
 
-        return (self.make_scatter, self.make_summary, make_page, make_side, make_side, make_traces)
+    def _make_scatter(self) -> None:
+        """Of the page's summary, ahead of both."""
+        from ui.figures.view import FigureView
 
-    @property
-    def runs(self) -> tuple[int, ...]:
-        """What is compared, the reference first."""
-        return self._runs
+        # Who asked for a comparison was faster.
+        if self._page is None:
+            self._scatter = FigureView()
+
+    def _make_summary(self) -> None:
+        """The greater part of the page, ahead of it."""
+        from ui.compare.summary import Summary
+
+        if self._page is None:
+            self._summary = Summary(self._scatter)
 
     def compare(self, run_ids: Sequence[int]) -> None:
         """Show these runs against the first of them."""
-        self._runs, self._database = tuple(run_ids), self._inspection.database
+        self.runs, self._database = tuple(run_ids), self._inspection.database
         self.page.say("Comparing", "The runs are being read.")
-        self._open = True
         self._parts.show_page(self.page)
         self._ask()
+
+    @property
+    def _open(self) -> bool:
+        return self._page is not None and self._parts.page_alone is self._page
 
     def close(self) -> None:
         """Go back to what was there before."""
         if self._open:
-            self._open = False
-            self._parts.show_page(None)
+            self._parts.leave_page()
 
     def _ask(self) -> None:
-        runs = self._runs
-        self._rest.stop()
-        self._began = time.monotonic()
         # Noted before the reading: what is stored during it makes another one necessary.
-        self._asking, self._read = True, self._known(self._inspection.overview)
-        question = partial(_compared, runs)
-        self._inspection.ask("comparison", question, self._show, self._fail, lane=COMPARISON)
+        self._read = self._known(self._inspection.overview)
+        self._reading.ask(partial(_compared, self.runs), self.page.show_comparisons, self._fail)
         if self.page.in_figures:
-            self._feed.note(*runs)
-
-    def _ask_figures(self) -> None:
-        self._feed.note(*self._runs)
-
-    def _follow_link(self, link: Link) -> None:
-        self.close()
-        self._browsing.follow_link(link)
-
-    def _show(self, comparisons: list[Comparison]) -> None:
-        self._pause()
-        self.page.show_comparisons(comparisons)
+            self._feed.note(*self.runs)
 
     def _fail(self, error: Exception) -> None:
-        """Say on the page what is the matter; a bug is a notice."""
-        self._pause()
-        if not isinstance(error, InspectorError):
-            self._parts.notices.report(error)
-            self.page.say("These runs were not compared", "Something unexpected happened: see the notice above.")
-            return
-        self.page.say(error.problem, error.remedy)
-
-    def _pause(self) -> None:
-        """Rest before reading again, the longer the longer it took: a run that goes on needs the processor too."""
-        took = time.monotonic() - self._began
-        self._rest.start(max(SHORTEST_REST, int(took * 3000)))
+        say_in_place(error, self.page.say, "These runs were not compared", self._parts.notices.report)
 
     def _look_again(self) -> None:
-        self._asking = False
         overview = self._inspection.overview
         if overview is not None:
             self._follow(overview)
-
-    def _set_reference(self, run_id: int) -> None:
-        self._runs = (run_id, *(each for each in self._runs if each != run_id))
-        self._ask()
 
     def _follow(self, overview: Overview) -> None:
         """Read again when something was stored for a compared run that is on show; leave with its database.
@@ -193,14 +143,18 @@ class Comparing(QObject):
         """
         # Ids of runs mean others in another file.
         if self._database != self._inspection.database:
-            self._runs = ()
+            self.runs = ()
             self.close()
-        elif self._open and not self._asking and self._known(overview) != self._read:
+        elif self._open and not self._reading.busy and self._known(overview) != self._read:
             self._ask()
 
     def _known(self, overview: Overview | None) -> Known:
         runs = overview.runs if overview else ()
-        return {run.id: (run.changes, run.status, run.name) for run in runs if run.id in self._runs}
+        return {run.id: (run.changes, run.status, run.name) for run in runs if run.id in self.runs}
+
+    def _set_reference(self, run_id: int) -> None:
+        self.runs = (run_id, *(each for each in self.runs if each != run_id))
+        self._ask()
 
     def _read_traces(self, pair: Pair) -> None:
         for place, item in enumerate((pair.first, pair.second)):
@@ -213,6 +167,10 @@ class Comparing(QObject):
     def _leave(self, run_id: int, item_id: int) -> None:
         self.close()
         self._browsing.go_to(run_id, item_id)
+
+    def _follow_link(self, link: Link) -> None:
+        self.close()
+        self._browsing.follow_link(link)
 
 
 def proposed(runs: Sequence[RunRow], current: RunRow | None, compared: Sequence[int]) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 WRITTEN = "report"
+NO_RUN = ("No run is shown.", "Open one from the list of runs, then try again.")
 
 
 class Reporting(QObject):
@@ -42,7 +43,7 @@ class Reporting(QObject):
         """A page about the run that is shown."""
         run = self._inspection.run
         if run is None:
-            self._notices.report(UserError("No run is shown.", "Open one from the list of runs, then try again."))
+            self._notices.report(UserError(*NO_RUN))
             return
         path = self._ask("Write a report", f"run-{run.id}.html")
         # Read and drawn in the background: a page of 40 regions takes seconds.

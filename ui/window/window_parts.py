@@ -27,11 +27,10 @@ from ui.project.region_table import RegionTable
 from ui.shell.notices import NoticeBar
 from ui.shell.offer_bar import OfferBar
 from ui.shell.remembered import Remembered
-from ui.shell.section import Section
 from ui.shell.status_line import StatusLine
 from ui.shell.top_bar import TopBar
 from ui.shell.welcome import Welcome
-from ui.style.controls import column
+from ui.style.controls import Section, column, split
 
 LEFT, ROUND_TRIP = 0.26, 0.31
 """Shares of the window's width; the code has the rest."""
@@ -54,11 +53,10 @@ STRETCH = {"whole": (0, 1), "upper": (1, 0), "right": (1, 0), "left": (0, 1)}
 class WindowParts(QWidget):
     """Builds and arranges; joins nothing.
 
-    `folds_changed` when panes were folded or shown; `views_wanted` when the user goes to one of the views.
+    `folds_changed` when panes were folded or shown.
     """
 
     folds_changed = Signal()
-    views_wanted = Signal()
 
     def __init__(self, gateway: Gateway, menu: QMenu, runs: QMenu, welcome: Welcome) -> None:
         """Make every part."""
@@ -116,20 +114,14 @@ class WindowParts(QWidget):
         whole = self._split("whole", horizontal, left, right)
         self._whole = whole
         self._under: QWidget = self.welcome
-        self._page_alone: QWidget | None = None
+        self.page_alone: QWidget | None = None
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
 
     def _split(self, name: str, direction: Qt.Orientation, *parts: QWidget) -> QSplitter:
-        splitter = QSplitter(direction)
-        splitter.setHandleWidth(1)
-        splitter.setChildrenCollapsible(False)
-        for index, part in enumerate(parts):
-            splitter.addWidget(part)
-            splitter.setStretchFactor(index, STRETCH[name][index])
-        self._splitters[name] = splitter
-        return splitter
+        self._splitters[name] = made = split(direction, *parts, stretch=STRETCH[name])
+        return made
 
     def set_kind(self, kind: Kind) -> None:
         """Call what a run samples and measures by its names."""
@@ -177,7 +169,7 @@ class WindowParts(QWidget):
 
     def go_to(self, part: QWidget) -> None:
         """Give a part the focus, wherever it is."""
-        self.views_wanted.emit()
+        self.leave_page()
         self.unfold_around(part)
         part.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -284,18 +276,23 @@ class WindowParts(QWidget):
         """Show the views, or the welcome page."""
         page = self._whole if wanted else self.welcome
         # A comparison stays on show while a run goes on below it.
-        if self._page_alone is None and page is not self._pages.currentWidget():
+        if self.page_alone is None and page is not self._pages.currentWidget():
             self._pages.setCurrentWidget(page)
             (self.regions.table if wanted else self.welcome).setFocus()
         self._under = page
 
-    def show_page(self, page: QWidget | None) -> None:
-        """Show a page of its own in place of the views; None shows the views again."""
-        if page is self._page_alone:
-            return
-        self._page_alone = page
-        shown = page or self._under
-        if self._pages.indexOf(shown) < 0:
-            self._pages.addWidget(shown)
-        self._pages.setCurrentWidget(shown)
-        (self.regions.table if shown is self._whole else shown).setFocus()
+    def show_page(self, page: QWidget) -> None:
+        """Show a page of its own in place of the views, or of the page that was there."""
+        if page is not self.page_alone:
+            self.page_alone = page
+            if self._pages.indexOf(page) < 0:
+                self._pages.addWidget(page)
+            self._pages.setCurrentWidget(page)
+            page.setFocus()
+
+    def leave_page(self) -> None:
+        """Show the views again, where a page stands in their place."""
+        if self.page_alone is not None:
+            self.page_alone = None
+            self._pages.setCurrentWidget(self._under)
+            (self.regions.table if self._under is self._whole else self._under).setFocus()
