@@ -119,6 +119,7 @@ TABLES = (
         made_at TEXT NOT NULL
     ) STRICT""",
 )
+"""The nine tables of the design."""
 
 INDICES = (
     "CREATE UNIQUE INDEX project_state ON projects(root, coalesce(revision, ''), dirty)",
@@ -137,6 +138,7 @@ INDICES = (
     "CREATE INDEX scores_of_reference ON scores(reference_id) WHERE reference_id IS NOT NULL",
     "CREATE INDEX labels_of_sample ON labels(sample_id, annotator)",
 )
+"""What keeps every question of a view off full scans."""
 
 FACETS = (
     "ALTER TABLE items ADD COLUMN facets TEXT NOT NULL DEFAULT '{}'",
@@ -149,14 +151,14 @@ FACETS = (
     JOIN json_each(i.facets) f
     GROUP BY s.run_id, f.key, f.value""",
 )
+"""What scores are split by (language, size, kind of change) and where an item comes from."""
+
 
 # GROUP BY names run_id although id decides alone: SQLite then pushes `run_id = ?` down to the index.
-VIEWS = (
-    """CREATE VIEW last_verdicts AS
-    SELECT v.* FROM verdicts v
-    WHERE v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = v.sample_id)""",
-    """CREATE VIEW item_counts AS
-    SELECT i.run_id, i.id AS item_id, i.path, i.admitted,
+def _item_counts(admitted: str) -> str:
+    """The view of what was made of an item; `admitted`: that column, and what stands behind it."""
+    return f"""CREATE VIEW item_counts AS
+    SELECT i.run_id, i.id AS item_id, i.path, {admitted},
         r.forward_samples AS forward_wanted, r.backward_samples AS backward_wanted,
         count(s.id) AS samples,
         count(CASE WHEN s.role = 'forward' AND s.error = '' THEN 1 END) AS forward,
@@ -170,59 +172,13 @@ VIEWS = (
     JOIN runs r ON r.id = i.run_id
     LEFT JOIN samples s ON s.item_id = i.id AND s.counted
     LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
-    GROUP BY i.run_id, i.id""",
-    """CREATE VIEW item_scores AS
-    SELECT run_id, item_id, path, admitted, samples, forward, judged, passes, baseline_judged, baseline_passes,
-        recitation, last_verdict_id,
-        CASE
-            WHEN NOT admitted THEN 'dropped'
-            WHEN samples = 0 THEN 'waiting'
-            WHEN forward >= forward_wanted AND judged >= forward_wanted * backward_wanted
-                AND baseline_judged >= backward_wanted THEN 'done'
-            ELSE 'running'
-        END AS state,
-        CASE WHEN admitted THEN 1.0 * passes / nullif(judged, 0) END AS rtc,
-        CASE WHEN admitted THEN 1.0 * baseline_passes / nullif(baseline_judged, 0) END AS baseline,
-        CASE WHEN admitted THEN
-            1.0 * passes / nullif(judged, 0) - 1.0 * baseline_passes / nullif(baseline_judged, 0)
-        END AS lift
-    FROM item_counts""",
-    """CREATE VIEW file_scores AS
-    SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
-    FROM item_scores GROUP BY run_id, path""",
-    """CREATE VIEW run_scores AS
-    SELECT run_id, sum(admitted) AS items_admitted, sum(NOT admitted) AS items_dropped,
-        sum(state = 'done') AS items_complete, sum(samples) AS samples, avg(rtc) AS rtc, avg(lift) AS lift
-    FROM item_scores GROUP BY run_id""",
-    """CREATE VIEW current_labels AS
-    SELECT l.* FROM labels l
-    WHERE l.mode <> '' AND l.id = (
-        SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.annotator = l.annotator
-    )""",
-)
+    GROUP BY i.run_id, i.id"""
 
-EXTRA = (
-    "ALTER TABLE items ADD COLUMN extra INTEGER NOT NULL DEFAULT 0",
-    *(f"DROP VIEW {name}" for name in ("facet_scores", "run_scores", "file_scores", "item_scores", "item_counts")),
-    """CREATE VIEW item_counts AS
-    SELECT i.run_id, i.id AS item_id, i.path, i.admitted, i.extra,
-        r.forward_samples AS forward_wanted, r.backward_samples AS backward_wanted,
-        count(s.id) AS samples,
-        count(CASE WHEN s.role = 'forward' AND s.error = '' THEN 1 END) AS forward,
-        count(CASE WHEN s.role = 'backward' AND v.outcome <> 'infrastructure' THEN 1 END) AS judged,
-        count(CASE WHEN s.role = 'backward' AND v.outcome = 'pass' THEN 1 END) AS passes,
-        count(CASE WHEN s.role = 'baseline' AND v.outcome <> 'infrastructure' THEN 1 END) AS baseline_judged,
-        count(CASE WHEN s.role = 'baseline' AND v.outcome = 'pass' THEN 1 END) AS baseline_passes,
-        max(CASE WHEN s.role = 'forward' THEN s.recitation END) AS recitation,
-        max(CASE WHEN v.outcome <> 'infrastructure' THEN v.id END) AS last_verdict_id
-    FROM items i
-    JOIN runs r ON r.id = i.run_id
-    LEFT JOIN samples s ON s.item_id = i.id AND s.counted
-    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
-    GROUP BY i.run_id, i.id""",
-    """CREATE VIEW item_scores AS
-    SELECT run_id, item_id, path, admitted, extra, samples, forward, judged, passes, baseline_judged,
-        baseline_passes, recitation, last_verdict_id,
+
+def _item_scores(columns: str) -> str:
+    """The view of an item's state, RTC and lift; `columns`: what it hands on of `item_counts`."""
+    return f"""CREATE VIEW item_scores AS
+    SELECT run_id, item_id, path, {columns}recitation, last_verdict_id,
         CASE
             WHEN NOT admitted THEN 'dropped'
             WHEN samples = 0 THEN 'waiting'
@@ -235,7 +191,10 @@ EXTRA = (
         CASE WHEN admitted THEN
             1.0 * passes / nullif(judged, 0) - 1.0 * baseline_passes / nullif(baseline_judged, 0)
         END AS lift
-    FROM item_counts""",
+    FROM item_counts"""
+
+
+_SCORES_WITHOUT_EXTRA = (
     """CREATE VIEW file_scores AS
     SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
     FROM item_scores WHERE NOT extra GROUP BY run_id, path""",
@@ -252,7 +211,39 @@ EXTRA = (
     WHERE NOT s.extra
     GROUP BY s.run_id, f.key, f.value""",
 )
-"""Items tried by hand: shown, not scored."""
+_NO_SCORES = tuple(
+    f"DROP VIEW {name}" for name in ("facet_scores", "run_scores", "file_scores", "item_scores", "item_counts")
+)
+
+VIEWS = (
+    """CREATE VIEW last_verdicts AS
+    SELECT v.* FROM verdicts v
+    WHERE v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = v.sample_id)""",
+    _item_counts("i.admitted"),
+    _item_scores("admitted, samples, forward, judged, passes, baseline_judged, baseline_passes,\n        "),
+    """CREATE VIEW file_scores AS
+    SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores GROUP BY run_id, path""",
+    """CREATE VIEW run_scores AS
+    SELECT run_id, sum(admitted) AS items_admitted, sum(NOT admitted) AS items_dropped,
+        sum(state = 'done') AS items_complete, sum(samples) AS samples, avg(rtc) AS rtc, avg(lift) AS lift
+    FROM item_scores GROUP BY run_id""",
+    """CREATE VIEW current_labels AS
+    SELECT l.* FROM labels l
+    WHERE l.mode <> '' AND l.id = (
+        SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.annotator = l.annotator
+    )""",
+)
+"""RTC and lift by item, file and run, for the window, the command line and Datasette alike."""
+
+EXTRA = (
+    "ALTER TABLE items ADD COLUMN extra INTEGER NOT NULL DEFAULT 0",
+    *_NO_SCORES,
+    _item_counts("i.admitted, i.extra"),
+    _item_scores("admitted, extra, samples, forward, judged, passes, baseline_judged,\n        baseline_passes, "),
+    *_SCORES_WITHOUT_EXTRA,
+)
+"""Items that a person tried by hand stand beside the sampled ones and out of the scores."""
 
 LABEL_KINDS = (
     """CREATE TABLE taxonomies (
@@ -276,7 +267,7 @@ LABEL_KINDS = (
         SELECT max(n.id) FROM labels n WHERE n.sample_id = l.sample_id AND n.kind = 'adjudication'
     )""",
 )
-"""Adjudications apart from labels, and the error modes that labels were chosen from."""
+"""Adjudicated labels stand apart from annotators' own, and every label knows its taxonomy."""
 
 TREES = (
     "ALTER TABLE items ADD COLUMN form TEXT NOT NULL DEFAULT 'code'",
@@ -287,7 +278,7 @@ TREES = (
     "ALTER TABLE verdicts ADD COLUMN flags TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE test_results ADD COLUMN signature TEXT NOT NULL DEFAULT ''",
 )
-"""What a tree of artefacts needs beyond one description and one reconstruction, and what a judge saw besides."""
+"""Items and samples may be words or code, at any step of a chain; verdicts keep flags, tests their outputs."""
 
 MEASURES = (
     """CREATE TABLE measures (
@@ -319,7 +310,7 @@ MEASURES = (
     JOIN samples d ON d.item_id = i.id AND d.role = 'forward' AND d.counted
     JOIN scores c ON c.sample_id = d.id AND c.reference_id IS NULL AND c.metric = 'description_bleu'
     WHERE i.admitted GROUP BY i.id""",
-    *(f"DROP VIEW {name}" for name in ("facet_scores", "run_scores", "file_scores", "item_scores", "item_counts")),
+    *_NO_SCORES,
     """CREATE VIEW item_states AS
     SELECT i.run_id, i.id AS item_id, i.path, i.admitted, i.extra,
         CASE
@@ -356,23 +347,12 @@ MEASURES = (
     LEFT JOIN measures l ON l.item_id = s.item_id AND l.name = 'lift'
     LEFT JOIN measures p ON p.item_id = s.item_id AND p.name = 'passes'
     LEFT JOIN measures j ON j.item_id = s.item_id AND j.name = 'judged'""",
-    """CREATE VIEW file_scores AS
-    SELECT run_id, path, sum(admitted) AS items, sum(state = 'done') AS done, avg(rtc) AS rtc, avg(lift) AS lift
-    FROM item_scores WHERE NOT extra GROUP BY run_id, path""",
-    """CREATE VIEW run_scores AS
-    SELECT run_id, sum(admitted) AS items_admitted, sum(NOT admitted) AS items_dropped,
-        sum(state = 'done') AS items_complete, sum(samples) AS samples, avg(rtc) AS rtc, avg(lift) AS lift
-    FROM item_scores WHERE NOT extra GROUP BY run_id""",
-    """CREATE VIEW facet_scores AS
-    SELECT s.run_id, f.key AS facet, f.value AS value, sum(s.admitted) AS items, sum(s.state = 'done') AS done,
-        avg(s.rtc) AS rtc, avg(s.lift) AS lift
-    FROM item_scores s
-    JOIN items i ON i.id = s.item_id
-    JOIN json_each(i.facets) f
-    WHERE NOT s.extra
-    GROUP BY s.run_id, f.key, f.value""",
+    *_SCORES_WITHOUT_EXTRA,
 )
-"""Figures of items by name, whatever the method; the views of RTC and lift stay for those who ask them."""
+"""Every figure of an item is a named measure, whatever the method, and the engine says when an item is done.
+
+The views of RTC and lift stay for those who ask them.
+"""
 
 AVAILABLE = ("ALTER TABLE runs ADD COLUMN available INTEGER",)
 """How many items a run's source has to draw from; of older runs nobody knows."""

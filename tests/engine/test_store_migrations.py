@@ -71,10 +71,7 @@ def test_reading_an_old_file_migrates_it_too(tmp_path: Path) -> None:
 
 
 def test_a_step_that_fails_changes_nothing(tmp_path: Path) -> None:
-    def broken(db: sqlite3.Connection) -> None:
-        db.execute("CREATE TABLE half (x)")
-        db.execute("CREATE TABLE runs (x)")
-
+    broken = ("m099_broken", ("CREATE TABLE half (x)", "CREATE TABLE runs (x)"))
     path = tmp_path / "runs.db"
     Store.open(path).close()
     db = sqlite3.connect(path, isolation_level=None)
