@@ -222,6 +222,15 @@ class Problem:
     inputs: tuple[str, ...] = ()
     tolerance: float = 0.0
 
+    @property
+    def body_text(self) -> str:
+        """The body of the reference."""
+        return self.program[self.body.start : self.body.end]
+
+    def with_body(self, text: str) -> str:
+        """The whole program with another body."""
+        return self.program[: self.body.start] + text + self.program[self.body.end :]
+
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:

@@ -33,7 +33,7 @@ from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, SampleRow
 from core.trips.chain_tree import chain_of, crossing, first_break, lost_in, tom_of
 from core.trips.protocol import Tree
-from core.types import Form, Outcome
+from core.types import Form
 
 CLASSES = (Class.PASS_PASS, Class.PASS_FAIL, Class.FAIL_PASS, Class.FAIL_FAIL)
 TONES = {Class.PASS_PASS: "good", Class.PASS_FAIL: "bad", Class.FAIL_PASS: "warn", Class.FAIL_FAIL: "muted"}
@@ -136,9 +136,8 @@ def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Bars:
     counts: dict[int, Counter[Class]] = {}
     for rows in codes.values():
         for one, other in pairwise(rows):
-            passes = [_passes(one), _passes(other)]
-            if None not in passes:
-                counts.setdefault(other.step, Counter())[class_of(bool(passes[0]), bool(passes[1]))] += 1
+            if one.passes is not None and other.passes is not None:
+                counts.setdefault(other.step, Counter())[class_of(one.passes, other.passes)] += 1
     bars = [
         Bar(f"step {step}", Estimate(counts[step][name]), name.value, TONES[name])  # type: ignore[arg-type]
         for step in sorted(counts)
@@ -284,9 +283,3 @@ def between(chains: Sequence[Chains]) -> Table:
             for (a, b, n, test), p in zip(found, adjusted, strict=True)
         ),
     )
-
-
-def _passes(row: SampleRow) -> bool | None:
-    if row.verdict is None or not Outcome(row.verdict.outcome).judged:
-        return None
-    return row.verdict.outcome == Outcome.PASS

@@ -76,9 +76,7 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
         report = reporter(emit, control)
         judged = open_judged(stack, project, settings, lambda text: emit(Notice(text)), report)
         control.checkpoint()
-        files = {source.path: source for source in judged.codebase.files}
-        select = partial(selected_item, files, judged.suite, judged.oracle, path, span)
-        return patiently(select, control.checkpoint)
+        return patiently(partial(selected_item, judged, path, span), control.checkpoint)
 
 
 def probe(run_id: int, path: str, span: Span, store: Store, emit: Emit, control: Control) -> Item:

@@ -71,13 +71,12 @@ def calibrate(
 
 def _functions(judged: Judged) -> Iterator[_Function]:
     """The body of every function of the set, in the order of its files."""
-    files = {source.path: source for source in judged.codebase.files}
-    for source in files.values():
+    for source in judged.codebase.files:
         if source.is_test:
             continue
         for node in ast.parse(source.text).body:
             if isinstance(node, ast.FunctionDef):
-                item = selected_item(files, judged.suite, judged.oracle, source.path, _body(source.text, node))
+                item = selected_item(judged, source.path, _body(source.text, node))
                 yield _Function(source, item)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from core.kinds import task
 from core.settings import RunSettings
-from core.types import WRITTEN, Form, Item, Score
+from core.types import WRITTEN, Form, Item, Outcome, Score
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
@@ -226,6 +226,13 @@ class SampleRow:
     counted: bool = True
     pairs: tuple[tuple[str, int, float], ...] = ()
     shown: float | None = 1.0
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether its code passes; None before it is judged, and where the judgement failed through no fault of it."""
+        if self.verdict is None or not Outcome(self.verdict.outcome).judged:
+            return None
+        return self.verdict.outcome == Outcome.PASS
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.kinds import counted
 from core.metrics.statistics import pass_at_k
-from core.models.extraction import extract_code, extract_program
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from core.models.extraction import extract_program
+from core.models.prompts import backward_prompt, wording
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.rewrites.names import MASK, mask_name, mask_words, name_places
 from core.settings import BenchmarkSettings, RunSettings
@@ -30,9 +30,9 @@ from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Notify, Opened
 from core.trips.pool import draw_items
-from core.trips.protocol import Ask, Step, Tree
-from core.trips.roundtrip import Reference, RoundTrip, round_trip_measures
-from core.types import SIGNATURE, Benchmark, Candidate, Item, Outcome, Problem, Report, Span, Verdict
+from core.trips.protocol import Ask, Step, Tree, passing
+from core.trips.roundtrip import InFile, Reference, round_trip_measures
+from core.types import SIGNATURE, Benchmark, Item, Problem, Report, Span, Verdict
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."
@@ -46,20 +46,17 @@ _SIZES = ((100, "up to 100 characters"), (300, "101-300 characters"))
 _TESTS = ((3, "up to 3 tests"), (10, "4-10 tests"))
 
 
-class BenchmarkTrip(RoundTrip):
+class BenchmarkTrip(InFile):
     """x is the body of a problem's reference, y its description, sim is that all the problem's tests pass."""
-
-    uninformative = UNINFORMATIVE
 
     def __init__(self, benchmark: Benchmark, name: str, judged: Judged, settings: RunSettings) -> None:
         """Nothing is asked or judged yet. `name`: what the benchmark is called."""
-        super().__init__(settings)
+        super().__init__(judged, settings)
         problems = benchmark.problems
         self._name = name
         self._plain = {problem.key: problem for problem in problems}
         masked = settings.benchmark.mask_names
         self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
-        self._judged = judged
         self._dropped: list[Item] = []
 
     # ---- items
@@ -75,8 +72,8 @@ class BenchmarkTrip(RoundTrip):
 
     def _item(self, problem: Problem) -> Item:
         tests, head = node_ids(problem), signature_line(problem)
-        reason = unusable(tests, self._judged)
-        item = problem_item(problem, problem, problem.body.start, self._judged.trusted, reason)
+        reason = unusable(tests, self.judged)
+        item = problem_item(problem, problem, problem.body.start, self.judged.trusted, reason)
         facets = {
             "benchmark": self._name,
             "size": _bucket(len(item.text), _SIZES, "over 300 characters"),
@@ -134,25 +131,19 @@ class BenchmarkTrip(RoundTrip):
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         """RTC and lift, and pass@k as far as there are k judged solutions."""
-        verdicts = [row.verdict.outcome for row in tree.whole(Role.SOLVE) if row.verdict is not None]
-        judged = [outcome == Outcome.PASS for outcome in verdicts if Outcome(outcome).judged]
-        found = {f"pass@{k}": pass_at_k(len(judged), sum(judged), k) for k in PASS_AT if k <= len(judged)}
-        return {**round_trip_measures(tree), **found}
+        return {**round_trip_measures(tree), **pass_at(passing(tree.whole(Role.SOLVE)))}
 
     # ---- asking and reading
 
-    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the program with its body marked; the docstring is not in it."""
-        return forward_prompt(self._problems[item.key].program, item.span, fits, model.prompt_style)
-
-    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the program with its body replaced by a TODO comment that carries the description."""
-        return _code_prompt(self._problems[item.key].program, item.span, description, model, fits)
+    def shown(self, item: Item) -> str:
+        """The program; the docstring is not in it."""
+        return self._problems[item.key].program
 
     def _solve_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the program with its docstring, the body missing."""
         problem = self._plain[item.key]
-        return _code_prompt(problem.asked, problem.asked_body, SOLVE, model, fits)
+        style, layout = model.backward_style, model.prompt_layout
+        return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """As in every round trip; a solution stands where the body stands below the docstring."""
@@ -162,22 +153,20 @@ class BenchmarkTrip(RoundTrip):
         asked = replace(item, span=problem.asked_body)
         return extract_program(raw, asked, problem.asked, prompt.prefill, problem.entry)
 
-    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
-        """Take the code that belongs at the body, indented to stand there."""
-        return extract_code(raw, item, self._problems[item.key].program, prompt.prefill)
-
     # ---- judging and comparing
 
     def judge(self, item: Item, sample: SampleRow) -> Verdict:
         """Run the problem's tests with the body replaced."""
-        file, problem = self._judged.files[item.path], self._plain[item.key]
+        problem = self._plain[item.key]
         if sample.role != Role.SOLVE or self._problems[item.key] is problem:
-            return self._judged.oracle.judge(Candidate(file, item.span, sample.text), item.tests)
+            return super().judge(item, sample)
         # The file has its names masked, but a solution was written under the function's own name and may call it.
-        body = problem.body
-        program = problem.program[: body.start] + sample.text + problem.program[body.end :]
-        whole = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
-        return self._judged.oracle.judge(whole, item.tests)
+        return self.judged.judge_file(item, program_file(problem, problem.with_body(sample.text)))
+
+
+def pass_at(passes: Sequence[bool]) -> dict[str, float]:
+    """pass@k, as far as there are k judged programs."""
+    return {f"pass@{k}": pass_at_k(len(passes), sum(passes), k) for k in PASS_AT if k <= len(passes)}
 
 
 def problem_item(problem: Problem, file: Problem, start: int, trusted: Collection[str], reason: str) -> Item:
@@ -210,11 +199,6 @@ def unusable(tests: Sequence[str], judged: Judged) -> str:
     if wrong:
         return f"its reference does not pass its tests: one {wrong[0]}"
     return "all its tests are flaky" if len(failing) == len(tests) else ""
-
-
-def _code_prompt(text: str, span: Span, words: str, model: ModelInfo, fits: Fits) -> Prompt:
-    style = model.backward_style or model.prompt_style
-    return backward_prompt(text, span, words, fits, style, model.prompt_layout)
 
 
 def _bucket(number: int, bounds: Sequence[tuple[int, str]], last: str) -> str:

@@ -26,7 +26,7 @@ from core.errors import ProjectError, UserError
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.metrics import output_match
 from core.metrics.recitation import recitation
-from core.metrics.similarity import without_trailing_space
+from core.metrics.similarity import exact_match
 from core.models.chain_prompts import SHOT, Example, describe_prompt, write_prompt
 from core.models.chain_prompts import VERSION as PROMPT_VERSION
 from core.models.extraction import extract_description, extract_program
@@ -35,7 +35,7 @@ from core.source.edits import rank
 from core.store.rows import SampleRow, TestRow
 from core.trips.benchmark import check_benchmark
 from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
-from core.trips.chained import Chained, body_of, open_functions, open_problems
+from core.trips.chained import Chained, open_functions, open_problems
 from core.trips.opening import Notify, Opened
 from core.trips.pool import draw_items
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree
@@ -121,14 +121,13 @@ class ChainTrip:
         if last is None:
             return Step(Role.FORWARD, 0, Given(item.directive or "", DOCSTRING, counted=True))
         if last.step == 0 and last.form == Form.TEXT and self._settings.chain.start == REFERENCE:
-            return Step(Role.SOLVE, 0, Given(body_of(self._problems[item.key]), REFERENCE, counted=True), last.id)
+            return Step(Role.SOLVE, 0, Given(self._problems[item.key].body_text, REFERENCE, counted=True), last.id)
         if self._fixed_after(item, chain) is not None or (last.form == Form.CODE and last.step >= self._steps):
             return None
         if last.form == Form.TEXT:
             role = Role.SOLVE if last.step == 0 else Role.BACKWARD
-            return Step(
-                role, 0, self._ask_code(item, last, "forward" if self._cross else "backward"), last.id, last.step
-            )
+            ask = self._ask_code(item, last, "forward" if self._cross else "backward")
+            return Step(role, 0, ask, last.id, last.step)
         return Step(Role.FORWARD, 0, self._ask_words(item, last, "forward"), last.id, last.step + 1)
 
     def _ask_code(self, item: Item, words: SampleRow, model: Literal["forward", "backward"]) -> Ask:
@@ -168,8 +167,7 @@ class ChainTrip:
         return None
 
     def _same(self, item: Item, one: SampleRow, other: SampleRow) -> bool:
-        texts = [without_trailing_space(self._masked_body(item, row)) for row in (one, other)]
-        return texts[0] == texts[1]
+        return exact_match(self._masked_body(item, one), self._masked_body(item, other)) == 1.0
 
     def _masked_body(self, item: Item, row: SampleRow) -> str:
         """A program's body with its own name masked; only the first program of a chain knows that name."""
@@ -192,7 +190,7 @@ class ChainTrip:
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = (self._problems if step.role is Role.SOLVE else self._masked)[item.key]
-        place = replace(item, span=problem.body, text=body_of(problem))
+        place = replace(item, span=problem.body, text=problem.body_text)
         return extract_program(raw, place, problem.program, prompt.prefill, problem.entry)
 
     def recitation(self, item: Item, text: str) -> float:
@@ -258,7 +256,7 @@ class ChainTrip:
         """
         chain = chain_of(tree)
         codes = [row for row in chain if row.form == Form.CODE]
-        passing = [_passes(row) for row in codes]
+        passing = [row.passes for row in codes]
         if not codes or passing[0] is None:
             return {}
         fixed = self._fixed_after(item, chain)
@@ -323,13 +321,6 @@ def indent_of(problem: Problem) -> str:
     return problem.program[problem.program.rfind("\n", 0, problem.body.start) + 1 : problem.body.start]
 
 
-def _passes(row: SampleRow) -> bool | None:
-    """Whether a program passes all its tests; None before that is known."""
-    if row.verdict is None or not Outcome(row.verdict.outcome).judged:
-        return None
-    return row.verdict.outcome == Outcome.PASS
-
-
 def check_chain(settings: RunSettings) -> None:
     """Read a benchmark's file and nothing more; a crossed chain needs a second model. Raises UserError."""
     if settings.chain.cross and settings.one_model:
@@ -348,6 +339,6 @@ def open_chain(stack: ExitStack, project: Path, settings: RunSettings, notify: N
         chained, first = open_problems(stack, settings, notify, report)
     else:
         chained, first = open_functions(stack, project, settings, notify, report)
-    shot = Example(signature(first), first.words, indent_of(first) + body_of(first)) if first is not None else SHOT
+    shot = Example(signature(first), first.words, indent_of(first) + first.body_text) if first is not None else SHOT
     settings = replace(settings, prompt_version=PROMPT_VERSION)
     return chained.judged.opened(lambda settings: ChainTrip(chained, settings, shot), settings, chained.fingerprint)

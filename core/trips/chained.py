@@ -25,7 +25,7 @@ from core.settings import RegionSettings, RunSettings
 from core.source.benchmark import read_benchmark
 from core.source.codebase import content_fingerprint
 from core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
-from core.trips.judged import Judged, open_judged
+from core.trips.judged import Judged, open_judged, whole
 from core.trips.opening import Notify
 from core.types import Candidate, Item, Problem, Region, Report, SourceFile, Span
 
@@ -60,17 +60,10 @@ class Chained(ABC):
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
         """A body as it is judged; `named`: written under the function's own name, not as `func`."""
 
-    def with_body(self, key: str, text: str) -> str:
-        """The whole small program, under the function's own name, with another body."""
-        problem = self.problems[key]
-        return problem.program[: problem.body.start] + text + problem.program[problem.body.end :]
-
     def masked_body(self, key: str, text: str) -> str:
         """A body that was written under the function's own name, with that masked."""
         problem = self.problems[key]
-        span = Span(problem.body.start, problem.body.start + len(text))
-        source, at = masked_source(self.with_body(key, text), span, problem.entry)
-        return source[at.start : at.end]
+        return _renamed_body(problem, text, problem.entry, MASK)
 
 
 class Problems(Chained):
@@ -89,8 +82,8 @@ class Problems(Chained):
         file = self.judged.files[item.path]
         if not named:
             return Candidate(file, self.masked[item.key].body, text)
-        program = self.with_body(item.key, text)
-        return Candidate(file, Span(0, len(file.text)), program_file(self.problems[item.key], program))
+        problem = self.problems[item.key]
+        return whole(file, program_file(problem, problem.with_body(text)))
 
 
 class Functions(Chained):
@@ -145,11 +138,14 @@ class Functions(Chained):
 
     def _named(self, key: str, each: Documented, text: str) -> str:
         """A body written as `func`, as the function's own."""
-        problem = self.masked[key]
-        program = problem.program[: problem.body.start] + text + problem.program[problem.body.end :]
-        span = Span(problem.body.start, problem.body.start + len(text))
-        source, at = masked_source(program, span, MASK, each.entry)
-        return _called(source[at.start : at.end], each.owner, MASK, each.entry)
+        return _called(_renamed_body(self.masked[key], text, MASK, each.entry), each.owner, MASK, each.entry)
+
+
+def _renamed_body(problem: Problem, text: str, name: str, other: str) -> str:
+    """Another body of the problem's program, with the function that is called `name` there called `other`."""
+    span = Span(problem.body.start, problem.body.start + len(text))
+    source, at = masked_source(problem.with_body(text), span, name, other)
+    return source[at.start : at.end]
 
 
 def _apart(text: str) -> tuple[str, str]:
@@ -182,11 +178,6 @@ def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
 def _called(text: str, owner: str, name: str, other: str) -> str:
     """A method's body with its calls of itself, `self.name`, by another name."""
     return re.sub(rf"(?<![\w.])({owner}\.){re.escape(name)}(?!\w)", rf"\g<1>{other}", text) if owner else text
-
-
-def body_of(problem: Problem) -> str:
-    """The body of the reference."""
-    return problem.program[problem.body.start : problem.body.end]
 
 
 def open_problems(

@@ -34,7 +34,7 @@ from core.store.rows import SampleRow
 from core.trips.functions import Functions, Widths, seed_of
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
-from core.trips.protocol import Ask, Given, PairScore, Step, Tree
+from core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
 from core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
 from core.types import Candidate, Item, Outcome, Report, Verdict
 
@@ -48,7 +48,6 @@ class CosmeticTrip:
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
         """`versions` are of the judged codebase. Nothing is rewritten yet."""
-        self._files = {file.path: file for file in judged.codebase.files}
         self._judged, self._versions = judged, versions
         self._functions = Functions(judged, versions, settings)
         self._settings = settings
@@ -133,7 +132,7 @@ class CosmeticTrip:
             parent = described.id if described is not None and change == DOCUMENT else None
             found.append(Step(Role.TRANSFORM, number, Given(version.text, change, counted=True), parent))
         for sample in made:
-            if _passes(sample):
+            if sample.passes:
                 version = self._version_of(item, sample, tree)
                 if isinstance(version, Version):
                     found += self._tasks(item, tree, version, sample.index, sample.id)
@@ -202,20 +201,19 @@ class CosmeticTrip:
         """The project's tests, on variants and on what is written from a description of one."""
         if sample.role == Role.COMPLETE:
             return None
-        file = self._files[item.path]
         change, _ = self._change(sample.index) if sample.index else ("", 0)
         # These two change nothing outside the function, so their text is all there is to judge; `document` could not
         # even be made again here, since its words stand in another sample.
         if sample.role == Role.TRANSFORM and change in (DOCUMENT, IDENTITY):
-            return self._judged.oracle.judge(Candidate(file, item.span, sample.text), item.tests)
+            return self._judged.judge(item, sample.text)
         version = self._version(item, sample.index)
         if isinstance(version, Refused):
             return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=f"The variant cannot be made again: {version.reason}.")
         text, span = version.file.text, version.function.span
         if sample.role == Role.BACKWARD:
             text = text[: span.start] + sample.text + text[span.end :]
-        home = changed(file, text)
-        candidate = Candidate(file, home.span, home.replacement, version.others)
+        home = changed(self._judged.files[item.path], text)
+        candidate = Candidate(home.file, home.span, home.replacement, version.others)
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
@@ -255,11 +253,11 @@ class CosmeticTrip:
         tried, kept = Counter[str](), Counter[str]()
         for sample in tree.whole(Role.TRANSFORM):
             version = self._version_of(item, sample, tree)
-            if isinstance(version, Refused) or sample.verdict is None or not Outcome(sample.verdict.outcome).judged:
+            if isinstance(version, Refused) or sample.passes is None:
                 continue
             tried[version.change] += 1
-            kept[version.change] += _passes(sample)
-            if _passes(sample):
+            kept[version.change] += sample.passes
+            if sample.passes:
                 values = by_change.setdefault(version.change, {})
                 for name, value in self._scores(item, tree, version, sample.id).items():
                     values.setdefault(name, []).append(value)
@@ -291,8 +289,7 @@ class CosmeticTrip:
         if words is not None:
             found |= {name: words.scores[name] for name in ("rouge_synonym", "rouge_l") if name in words.scores}
             codes = [row for row in tree.samples if row.parent_id == words.id and row.role == Role.BACKWARD]
-            judged = [_passes(row) for row in codes if row.verdict and Outcome(row.verdict.outcome).judged]
-            found |= _mean("rtc", [float(each) for each in judged])
+            found |= _mean("rtc", passing(codes))
         return found
 
 
@@ -301,24 +298,11 @@ def _mean(name: str, values: Sequence[float]) -> dict[str, float]:
     return {name: sum(values) / len(values)} if values else {}
 
 
-def _passes(sample: SampleRow) -> bool:
-    return sample.verdict is not None and sample.verdict.outcome == Outcome.PASS
-
-
 def open_cosmetic(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
     """Open the project and run its own tests. Raises ProjectError, TargetError, SandboxError."""
     judged = open_judged(stack, project, settings.oracle, notify, report)
-    codebase, oracle = judged.codebase, judged.oracle
-    versions = Versions({file.path: file for file in codebase.files})
+    versions = Versions(judged.files)
     stack.callback(versions.close)
-    return Opened(
-        make_trip=lambda settings: CosmeticTrip(judged, versions, settings),
-        settings=replace(settings, prompt_version=100 * wording().version + MASK_VERSION),
-        root=codebase.root,
-        revision=codebase.revision,
-        dirty=codebase.dirty,
-        fingerprint=content_fingerprint(codebase),
-        oracle=oracle.name,
-        suite=judged.suite,
-        image_digest=oracle.image_digest,
-    )
+    settings = replace(settings, prompt_version=100 * wording().version + MASK_VERSION)
+    fingerprint = content_fingerprint(judged.codebase)
+    return judged.opened(lambda settings: CosmeticTrip(judged, versions, settings), settings, fingerprint)

@@ -31,12 +31,12 @@ from core.source.directives import Directive, Directives, by_hand, read_directiv
 from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.benchmark import benchmark_file, unusable
-from core.trips.judged import Judged, open_written, writing
+from core.trips.judged import Judged, open_written, whole, writing
 from core.trips.opening import UNTESTED, Notify, Opened
 from core.trips.pool import draw_items
 from core.trips.programs import COSINE, programs
 from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import Candidate, Form, Item, Problem, Report, Span, Verdict
+from core.types import Form, Item, Problem, Report, Span, Verdict
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"
@@ -211,7 +211,7 @@ class DirectiveTrip:
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = self._directives[item.key].problem
-        stood = replace(item, span=problem.body, text=problem.program[problem.body.start : problem.body.end])
+        stood = replace(item, span=problem.body, text=problem.body_text)
         return extract_code(raw, stood, problem.program, prompt.prefill)
 
     def recitation(self, item: Item, text: str) -> float | None:
@@ -225,9 +225,8 @@ class DirectiveTrip:
         if self._judged is None or not item.tests:
             return None
         problem = self._directives[item.key].problem
-        file = self._judged.files[program_path(problem)]
-        program = problem.program[: problem.body.start] + sample.text + problem.program[problem.body.end :]
-        candidate = Candidate(file, Span(0, len(file.text)), program_file(problem, program))
+        file = self._judged.files[program_path(problem)]  # the item has no path where its words stand otherwise there
+        candidate = whole(file, program_file(problem, problem.with_body(sample.text)))
         return self._judged.oracle.judge(candidate, item.tests)
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:

@@ -15,18 +15,16 @@ from pathlib import Path
 from core.errors import ProjectError
 from core.generation import Extraction, ModelInfo, Prompt, Role
 from core.metrics.similarity import code_scores
-from core.metrics.statistics import pass_at_k
 from core.metrics.syntax import function_of, plain_code
 from core.oracle.bench.project import VERSION, node_ids, program_file
 from core.settings import RunSettings
-from core.source.codebase import open_codebase
 from core.source.samples_file import Samples, WrittenProgram, read_samples
 from core.store.rows import SampleRow
-from core.trips.benchmark import PASS_AT, problem_item, signature_line, unusable, written_benchmark
+from core.trips.benchmark import pass_at, problem_item, signature_line, unusable, written_benchmark
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import UNTESTED, Notify, Opened
-from core.trips.protocol import Given, PairScore, Step, Tree
-from core.types import Benchmark, Candidate, Codebase, Item, Outcome, Problem, Report, Span, Verdict
+from core.trips.protocol import Given, PairScore, Step, Tree, passing
+from core.types import Benchmark, Item, Outcome, Problem, Report, Verdict
 
 NOT_ATTEMPTED = "not attempted"
 TRUSTED = "samples file"
@@ -37,14 +35,11 @@ NO_MODEL = ModelInfo("", "", "", "", "", "", 0, 0, 0, "")
 class ImportedTrip:
     """What is in the file, given step by step; judged here, or as the file says."""
 
-    def __init__(
-        self, benchmark: Benchmark, name: str, samples: Samples, codebase: Codebase, judged: Judged | None
-    ) -> None:
+    def __init__(self, benchmark: Benchmark, name: str, samples: Samples, judged: Judged | None) -> None:
         """`judged` is None where the file's own verdicts are taken."""
         self._name = name
         self._samples = samples
         self._problems = {problem.key: problem for problem in benchmark.problems}
-        self._files = {file.path: file for file in codebase.files}
         self._judged = judged
         self._dropped: list[str] = []
         self._absent = 0
@@ -120,9 +115,7 @@ class ImportedTrip:
         if self._judged is None:
             outcome = Outcome.PASS if program.passed else Outcome.FAIL
             return Verdict(outcome, 0.0, detail="as the file of samples says", oracle=TRUSTED)
-        file = self._files[item.path]
-        text = program_file(problem, _whole(problem, program))
-        return self._judged.oracle.judge(Candidate(file, Span(0, len(file.text)), text), item.tests)
+        return self._judged.judge_file(item, program_file(problem, _whole(problem, program)))
 
     def compare(self, item: Item, sample: SampleRow, tree: Tree) -> Sequence[PairScore]:
         """With the reference's function."""
@@ -131,10 +124,8 @@ class ImportedTrip:
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         """pass@k, as far as there are k judged programs."""
-        outcomes = [row.verdict.outcome for row in tree.whole(Role.SOLVE) if row.verdict is not None]
-        judged = [outcome == Outcome.PASS for outcome in outcomes if Outcome(outcome).judged]
-        found = {f"pass@{k}": pass_at_k(len(judged), sum(judged), k) for k in PASS_AT if k <= len(judged)}
-        return {**found, "passes": sum(judged), "judged": len(judged)}
+        judged = passing(tree.whole(Role.SOLVE))
+        return {**pass_at(judged), "passes": sum(judged), "judged": len(judged)}
 
 
 def _whole(problem: Problem, program: WrittenProgram) -> str:
@@ -159,11 +150,10 @@ def open_imported(stack: ExitStack, project: Path, settings: RunSettings, notify
     if not asked.trusted:
         oracle = replace(settings.oracle, confirm_whole_suite=False)
         judged = open_judged(stack, written.root, oracle, notify, report)
-    codebase = judged.codebase if judged else open_codebase(written.root)
     return Opened(
-        make_trip=lambda settings: ImportedTrip(written.benchmark, written.name, samples, codebase, judged),
+        make_trip=lambda settings: ImportedTrip(written.benchmark, written.name, samples, judged),
         settings=replace(settings, regions=len(keys)),
-        root=codebase.root,
+        root=judged.codebase.root if judged else written.root.resolve(),
         fingerprint=f"{written.benchmark.fingerprint}-{VERSION}",
         oracle=judged.oracle.name if judged else TRUSTED,
         suite=judged.suite if judged else UNTESTED,

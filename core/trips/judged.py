@@ -16,7 +16,7 @@ from core.settings import OracleSettings, RunSettings
 from core.source.codebase import open_codebase
 from core.trips.opening import Notify, Opened
 from core.trips.protocol import Trip
-from core.types import Codebase, Oracle, Report, SourceFile, Suite
+from core.types import Candidate, Codebase, Item, Oracle, Report, SourceFile, Span, Suite, Verdict
 
 _TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py::test_(?P<number>\d+)\w*")
 """A test of an item, as `core.oracle.bench.project` names them."""
@@ -40,6 +40,14 @@ class Judged:
         """Node ids of the tests that may judge."""
         return frozenset(test.node_id for test in self.suite.tests)
 
+    def judge(self, item: Item, text: str) -> Verdict:
+        """Run the item's tests with `text` in its place."""
+        return self.oracle.judge(Candidate(self.files[item.path], item.span, text), item.tests)
+
+    def judge_file(self, item: Item, text: str) -> Verdict:
+        """Run the item's tests with `text` in the place of its whole file."""
+        return self.oracle.judge(whole(self.files[item.path], text), item.tests)
+
     def opened(self, make_trip: Callable[[RunSettings], Trip], settings: RunSettings, fingerprint: str) -> Opened:
         """What a run on it records of where it came from."""
         return Opened(
@@ -53,6 +61,11 @@ class Judged:
             dirty=self.codebase.dirty,
             image_digest=self.oracle.image_digest,
         )
+
+
+def whole(file: SourceFile, text: str) -> Candidate:
+    """A file with another text."""
+    return Candidate(file, Span(0, len(file.text)), text)
 
 
 def open_judged(stack: ExitStack, project: Path, settings: OracleSettings, notify: Notify, report: Report) -> Judged:

@@ -13,21 +13,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.errors import ProjectError, UserError
-from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.generation import Role
 from core.kinds import counted
-from core.models.extraction import extract_code
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from core.models.prompts import wording
 from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
 from core.settings import RunSettings
 from core.source.edits import rank
 from core.source.notebook import Cell, Notebooks, read_notebooks
-from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Notify, Opened
 from core.trips.pool import draw_items
 from core.trips.protocol import Step, Tree
-from core.trips.roundtrip import Reference, RoundTrip
-from core.types import Candidate, Item, Outcome, Report, Verdict
+from core.trips.roundtrip import InFile, Reference
+from core.types import Item, Outcome, Report
 
 NOTHING = "pass"
 """A cell that does nothing."""
@@ -72,17 +70,16 @@ def written_notebook(file: str) -> Written:
         return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
 
 
-class NotebookTrip(RoundTrip):
-    """x is a cell, y its description, sim is that it shows, leaves and prints what the original does."""
+class NotebookTrip(InFile):
+    """x is a cell, y its description, sim is that it shows, leaves and prints what the original does.
 
-    uninformative = UNINFORMATIVE
+    Its file holds the cells before it, which models see and which run before it.
+    """
 
     def __init__(self, written: Written, judged: Judged, settings: RunSettings) -> None:
         """Nothing is asked or judged yet."""
-        super().__init__(settings)
+        super().__init__(judged, settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
-        self._judged = judged
-        self._files = judged.files
         self._dropped: list[Item] = []
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
@@ -114,12 +111,10 @@ class NotebookTrip(RoundTrip):
 
     def _reason(self, item: Item) -> str:
         """Why a cell is dropped: it fails, it is not the same twice, or nothing that it does is looked at."""
-        excluded = self._judged.suite.excluded
         for test in item.tests:
-            if test not in self._judged.trusted:
-                return _untrusted(excluded.get(test, "its tests are missing"))
-        empty = self._judged.oracle.judge(Candidate(self._files[item.path], item.span, NOTHING), item.tests)
-        unseen = empty.outcome is Outcome.PASS
+            if test not in self.judged.trusted:
+                return _untrusted(self.judged.suite.excluded.get(test, "its tests are missing"))
+        unseen = self.judged.judge(item, NOTHING).outcome is Outcome.PASS
         return "it shows and prints nothing, and no later cell reads what it binds" if unseen else ""
 
     @property
@@ -142,26 +137,6 @@ class NotebookTrip(RoundTrip):
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """A round trip without a baseline."""
         return [step for step in super().steps(item, tree) if step.role is not Role.BASELINE]
-
-    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the cells in order, this one marked."""
-        return forward_prompt(self._text(item), item.span, fits, model.prompt_style)
-
-    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the cells before, and a TODO comment with the description in the place of this one."""
-        style = model.backward_style or model.prompt_style
-        return backward_prompt(self._text(item), item.span, description, fits, style, model.prompt_layout)
-
-    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
-        """Take the code of the cell."""
-        return extract_code(raw, item, self._text(item), prompt.prefill)
-
-    def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """Run the cells before it, then the code, and compare with what the original does there."""
-        return self._judged.oracle.judge(Candidate(self._files[item.path], item.span, sample.text), item.tests)
-
-    def _text(self, item: Item) -> str:
-        return self._files[item.path].text
 
 
 def _untrusted(reason: str) -> str:

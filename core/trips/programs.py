@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from core.generation import Role
 from core.store.rows import SampleRow
-from core.types import Outcome
 
 COSINE = "cosine"
 """The score of a summary against the item's own words; of a program the mean over its summaries."""
@@ -38,9 +37,7 @@ class Program:
     @property
     def passes(self) -> bool | None:
         """Whether it passes all tests; None before it is judged, and where nothing judges it."""
-        outcomes = [Outcome(row.verdict.outcome) for row in self.rows if row.verdict is not None]
-        judged = [outcome for outcome in outcomes if outcome.judged]
-        return judged[0] is Outcome.PASS if judged else None
+        return next((row.passes for row in self.rows if row.passes is not None), None)
 
     def similar(self, threshold: float) -> bool | None:
         """Whether it is taken to mean the directive; None before it is summarised.

@@ -8,7 +8,7 @@ them, has code judged, and asks again: so resuming a run is the same question as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
@@ -122,6 +122,11 @@ class Tree:
     def tests(self, sample: SampleRow) -> Sequence[TestRow]:
         """Each test of a sample's last verdict; empty before the first."""
         return self._tests(sample.verdict.id) if sample.verdict else ()
+
+
+def passing(rows: Iterable[SampleRow]) -> list[bool]:
+    """Whether each of them passes, of those that are judged."""
+    return [passes for row in rows if (passes := row.passes) is not None]
 
 
 class Trip(Protocol):

@@ -13,16 +13,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
 from core.kinds import task
 from core.metrics.recitation import recitation
 from core.metrics.similarity import code_scores
-from core.models.extraction import extract_description
+from core.models.extraction import extract_code, extract_description
+from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.settings import RunSettings
 from core.store.rows import SampleRow
-from core.trips.protocol import Ask, Given, PairScore, Step, Tree
-from core.types import Form, Item, Outcome
+from core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
+from core.types import Form, Item, Verdict
+
+if TYPE_CHECKING:  # what judges by tests loads a parser, which exact match needs not
+    from core.trips.judged import Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,38 @@ class RoundTrip(ABC):
         return code_scores(text, item.text)
 
 
+class InFile(RoundTrip):
+    """A round trip on a stretch of a file that tests judge: both passes see the file around it."""
+
+    uninformative = UNINFORMATIVE
+
+    def __init__(self, judged: Judged, settings: RunSettings) -> None:
+        """Nothing is asked or judged yet."""
+        super().__init__(settings)
+        self.judged = judged
+
+    def shown(self, item: Item) -> str:
+        """The file as models see it."""
+        return self.judged.files[item.path].text
+
+    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the file with the stretch marked."""
+        return forward_prompt(self.shown(item), item.span, fits, model.prompt_style)
+
+    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
+        """Show the file with a TODO comment that carries the description, or a gap, in the place of the stretch."""
+        style, layout = model.backward_style, model.prompt_layout
+        return backward_prompt(self.shown(item), item.span, description, fits, style, layout)
+
+    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
+        """Take the code that belongs at that place, indented to stand there."""
+        return extract_code(raw, item, self.shown(item), prompt.prefill)
+
+    def judge(self, item: Item, sample: SampleRow) -> Verdict:
+        """Run the covering tests with the stretch replaced."""
+        return self.judged.judge(item, sample.text)
+
+
 def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[str, float]:
     """RTC is the share of judged reconstructions that pass, lift RTC less the same share of the baseline.
 
@@ -146,10 +183,10 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
     model's descriptions come to them (`description_bleu`); RTC paper, Sec. 2 and Table 3. `cut`, `shown` and `limited`
     say under what conditions: what the prompts showed of the file, and which descriptions were cut off.
     """
-    backward = _judged(row for row in tree.whole(Role.BACKWARD) if row.counted)
-    baseline = _judged(row for row in tree.whole(Role.BASELINE) if row.counted)
+    backward = passing(row for row in tree.whole(Role.BACKWARD) if row.counted)
+    baseline = passing(row for row in tree.whole(Role.BASELINE) if row.counted)
     words = {row.id for row in tree.whole(Role.FORWARD) if row.author in authors}
-    references = _judged(row for row in tree.whole(Role.BACKWARD) if row.parent_id in words)
+    references = passing(row for row in tree.whole(Role.BACKWARD) if row.parent_id in words)
     described = [row.scores for row in tree.whole(Role.FORWARD) if row.counted]
     bleu = [scores["description_bleu"] for scores in described if "description_bleu" in scores]
     found: dict[str, float] = {"judged": len(backward), "passes": sum(backward)}
@@ -168,9 +205,3 @@ def round_trip_measures(tree: Tree, authors: Collection[str] = ()) -> Mapping[st
 
 def _written(index: int, text: str, author: str) -> Step:
     return Step(Role.FORWARD, index, Given(text, author))
-
-
-def _judged(rows: Iterator[SampleRow]) -> list[bool]:
-    """Whether each row passes, of those whose verdict is about the code and not about us."""
-    verdicts = [row.verdict.outcome for row in rows if row.verdict is not None]
-    return [outcome == Outcome.PASS for outcome in verdicts if Outcome(outcome).judged]

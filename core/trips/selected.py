@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from core.errors import UserError
@@ -10,15 +9,16 @@ from core.regions.admission import admit
 from core.regions.coverage import cover
 from core.regions.snapping import snap
 from core.settings import RegionSettings
-from core.types import Item, Oracle, SourceFile, Span, Suite
+from core.trips.judged import Judged
+from core.types import Item, Span
 
 
-def selected_item(files: Mapping[str, SourceFile], suite: Suite, oracle: Oracle, path: str, span: Span) -> Item:
+def selected_item(judged: Judged, path: str, span: Span) -> Item:
     """The statements around `span`, of whatever length, covered when some line of them runs; `extra` is set.
 
     Raises UserError when no statement of the project's own code is selected, ProjectError when they cannot be located.
     """
-    source = files.get(path)
+    source = judged.files.get(path)
     if source is None:
         raise UserError(
             f"The project has no Python file {path} to use.", "Read the files again, then select once more."
@@ -29,5 +29,5 @@ def selected_item(files: Mapping[str, SourceFile], suite: Suite, oracle: Oracle,
     if region is None:
         raise UserError("No statement is selected.", "Select lines that hold code.")
     # Any line, not all as for sampled regions: a person may well choose a branch that no test takes whole.
-    covered = cover([region], suite.coverage, RegionSettings(coverage="any"), source)
-    return replace(admit(covered[0] if covered else region, source, oracle), extra=True)
+    covered = cover([region], judged.suite.coverage, RegionSettings(coverage="any"), source)
+    return replace(admit(covered[0] if covered else region, source, judged.oracle), extra=True)

@@ -9,39 +9,31 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.generation import Extraction, Fits, ModelInfo, Prompt
-from core.models.extraction import extract_code
-from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt, wording
+from core.models.prompts import wording
 from core.regions import kept_coverage
 from core.regions.admission import NO_EFFECT, admit
 from core.regions.finding import find_regions
 from core.regions.sampling import draw
 from core.settings import RunSettings
 from core.source.codebase import content_fingerprint
-from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify, Opened
 from core.trips.pool import draw_items
-from core.trips.roundtrip import RoundTrip
+from core.trips.roundtrip import InFile
 from core.trips.selected import selected_item
-from core.types import Candidate, Item, Region, Report, Span, Verdict
+from core.types import Item, Region, Report, Span
 
 SAFE_SHARE = 0.2
 """Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that
 intervals miss the project's figure too often (docs/sampling.md)."""
 
 
-class SynthesisTrip(RoundTrip):
+class SynthesisTrip(InFile):
     """x is a run of statements, y its description, sim is that all covering tests pass."""
-
-    uninformative = UNINFORMATIVE
 
     def __init__(self, judged: Judged, settings: RunSettings, notify: Notify) -> None:
         """Hold what every step needs; nothing runs yet."""
-        super().__init__(settings)
-        self._files = judged.files
-        self._suite = judged.suite
-        self._oracle = judged.oracle
+        super().__init__(judged, settings)
         self._region = settings.region
         self._notify = notify
         self._candidates = self._disjoint = 0
@@ -49,7 +41,8 @@ class SynthesisTrip(RoundTrip):
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Draw regions by weight and admit those whose deletion the tests notice (Sec. 4.2)."""
-        found = find_regions(tuple(self._files.values()), self._suite.coverage, self._region, report)
+        judged = self.judged
+        found = find_regions(judged.codebase.files, judged.suite.coverage, self._region, report)
         self._candidates = len(found.regions)
         # Drawn to the end by the same rule, since how many regions go together depends on the order in which they are
         # drawn.
@@ -60,7 +53,7 @@ class SynthesisTrip(RoundTrip):
 
         def item_of(region: Region) -> Item:
             key = f"{region.path}:{region.span.start}-{region.span.end}"
-            return known.get(key) or admit(region, self._files[region.path], self._oracle)
+            return known.get(key) or admit(region, judged.files[region.path], judged.oracle)
 
         drawn = draw(found.regions, seed, self._region.allow_overlap)
         workers = self.settings.oracle.workers
@@ -73,7 +66,7 @@ class SynthesisTrip(RoundTrip):
 
     def select(self, path: str, span: Span) -> Item:
         """The statements around what a person selected, as an extra item. Raises UserError."""
-        return selected_item(self._files, self._suite, self._oracle, path, span)
+        return selected_item(self.judged, path, span)
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """The warning of Sec. 4.2: the paper sets aside projects with fewer than 80 regions."""
@@ -100,27 +93,6 @@ class SynthesisTrip(RoundTrip):
             few = f"Only {admitted} of {wanted} regions could be admitted"
             said.append(f"{few}; the paper leaves out projects with fewer than 80.")
         return said
-
-    def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the file with the region marked."""
-        return forward_prompt(self._text(item), item.span, fits, model.prompt_style)
-
-    def backward_prompt(self, item: Item, description: str, model: ModelInfo, fits: Fits) -> Prompt:
-        """Show the file with the region replaced by a TODO comment or a gap, and the description."""
-        style, layout = model.backward_style, model.prompt_layout
-        return backward_prompt(self._text(item), item.span, description, fits, style, layout)
-
-    def read_code(self, item: Item, raw: str, prompt: Prompt) -> Extraction:
-        """Take the code that belongs at the region, indented to stand there."""
-        return extract_code(raw, item, self._text(item), prompt.prefill)
-
-    def judge(self, item: Item, sample: SampleRow) -> Verdict:
-        """Run the covering tests with the region replaced."""
-        candidate = Candidate(self._files[item.path], item.span, sample.text)
-        return self._oracle.judge(candidate, item.tests)
-
-    def _text(self, item: Item) -> str:
-        return self._files[item.path].text
 
 
 def _why(reasons: Sequence[str]) -> str:

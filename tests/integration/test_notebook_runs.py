@@ -35,13 +35,8 @@ class Judge:
         self.items: dict[int, Item] = {int(item.key.rpartition(":")[2]): item for item in items}
 
     def __call__(self, number: int, code: str) -> Verdict:
-        trip = self.opened.trip
-        item = self.items[number]
-        return trip._judged.oracle.judge(  # type: ignore[attr-defined]
-            Candidate(trip._files[item.path], item.span, code),
-            item.tests,
-            every_test=True,  # type: ignore[attr-defined]
-        )
+        judged, item = self.opened.trip.judged, self.items[number]  # type: ignore[attr-defined]
+        return judged.oracle.judge(Candidate(judged.files[item.path], item.span, code), item.tests, every_test=True)
 
 
 @pytest.fixture(scope="module")
