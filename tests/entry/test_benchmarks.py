@@ -15,6 +15,11 @@ from core.errors import UserError
 from core.settings import BenchmarkSettings, RunSettings
 from core.types import Item, Span
 
+UNTESTED = (
+    '{"task_id": "a", "prompt": "def f():\\n", "entry_point": "f", "canonical_solution": "    return 1\\n",'
+    ' "test": "def check(candidate):\\n    assert True\\n"}'
+)
+
 
 def settings(*words: str) -> RunSettings:
     options: argparse.Namespace = build_parser().parse_args(["run", *words])
@@ -56,6 +61,7 @@ def test_a_bad_file_is_refused_before_anything_runs(
     ("name", "task", "text", "said"),
     [
         ("own.jsonl", "benchmark", "{", "line 1: is not JSON"),
+        ("own.jsonl", "benchmark", UNTESTED, "No problem of own.jsonl can be used: a: no test calls its function."),
         ("own.jsonl", "chain", "{", "line 1: is not JSON"),
         ("own.ipynb", "notebook", "{", "own.ipynb is not JSON"),
         (

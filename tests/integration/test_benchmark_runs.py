@@ -175,12 +175,14 @@ def test_a_reference_that_fails_and_a_problem_without_tests_are_dropped_with_the
         ("task_id", "own/0"),
         ("canonical_solution", "    return number\n"),
         ("test", "def check(candidate):\n    assert True\n"),
+        ("prompt", "import absent_library\ndef reverse_text(text):\n"),
     )
     finished, events, _ = run(tmp_path, Rule(), file=str(file))
     dropped = {event.item.key: event.item.reason for event in events if isinstance(event, ItemReady)}
     assert dropped.pop("own/0") == ""
     assert dropped["Pocket/1"].startswith("its reference does not pass its tests: one fails")
     assert dropped["Pocket/2"] == "no test calls its function"
+    assert dropped["Pocket/3"] == "its program cannot be imported"
     assert finished.measures["rtc"].n == 1
 
 
