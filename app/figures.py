@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from string import ascii_uppercase
 
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -48,7 +49,11 @@ def figure_table(figure: Table) -> RichTable:
 
 def _drawn(figure: Figure, width: int) -> Iterator[RichTable | Text]:
     if isinstance(figure, Table):
-        yield figure_table(figure)
+        if figure.rows or not figure.note:
+            yield figure_table(figure)
+        else:
+            yield Text(figure.title, style="bold")
+            yield Text(figure.note, style="dim")
         return
     yield Text(figure.title, style="bold")
     if isinstance(figure, Sentence):
@@ -140,10 +145,11 @@ def _plot(figure: Lines | Scatter, width: int) -> Iterator[Text]:
         if 0 <= across < columns:
             field[PLOT - 1 - up][across] = (sign, style)
 
+    named = _letters(figure) if isinstance(figure, Scatter) else {}
     if isinstance(figure, Scatter):
         for at, point in enumerate(figure.points):
             if point.x.value is not None and point.y.value is not None:
-                sign = point.name[:1] or (str(point.count) if 1 < point.count < 10 else SIGNS[0])
+                sign = named.get(point.name) or (str(point.count) if 1 < point.count < 10 else SIGNS[0])
                 place(point.x.value, point.y.value, sign, STYLES[point.tone] or PALETTE[at % len(PALETTE)])
     else:
         for at, series in enumerate(figure.series):
@@ -168,8 +174,18 @@ def _plot(figure: Lines | Scatter, width: int) -> Iterator[Text]:
             said = in_words(last.y if last else Estimate(), series.form or figure.y.form)
             yield Text.assemble((SIGNS[at % len(SIGNS)], _style(series.tone, at)), f" {series.name} {said}")
     else:
-        for mark in marks(figure)[:SHOWN] if any(point.name for point in figure.points) else []:
-            yield Text(mark.text)
+        placed = [point for point in figure.points if None not in (point.x.value, point.y.value)]
+        for point, mark in list(zip(placed, marks(figure), strict=True))[:SHOWN] if named else []:
+            yield Text(f"{named.get(point.name, ' ')} {mark.text}")
+
+
+def _letters(figure: Scatter) -> dict[str, str]:
+    """A sign for each named point: its initial, or letters in their order where two begin alike."""
+    names = [point.name for point in figure.points if point.name]
+    initials = {name: name[0] for name in names}
+    if len(set(initials.values())) == len(names) or len(names) > len(ascii_uppercase):
+        return initials
+    return dict(zip(names, ascii_uppercase, strict=False))
 
 
 def _style(tone: Tone, place: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.analyses.ranking import model_names
 from core.figures import (
     Axis,
     Bar,
@@ -24,6 +25,7 @@ from core.figures import (
     columns,
     one_of,
 )
+from core.kinds import counted
 from core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
 from core.metrics.statistics import auc, pearson, point_biserial, spearman
 from core.store.reader import Reader
@@ -44,12 +46,16 @@ PAPER = "As few prove little: the paper's r = 0.947, over five models, has an in
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A run as one model among others: its figures with their intervals, and each problem's."""
+    """A run as one model among others: its figures with their intervals, and each problem's.
+
+    `model`: what two runs of one model have in common, whatever they are called beside each other.
+    """
 
     name: str
     run: int
     scores: Mapping[str, Score]
     problems: Mapping[str, Mapping[str, float]]
+    model: str = ""
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
@@ -64,7 +70,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
         )
         return
     items = {run.id: [i for i in reader.items(run.id) if SOLVED in i.measures and "rtc" in i.measures] for run in runs}
-    systems = [_system(run, items[run.id]) for run in runs]
+    systems = [_system(name, run, items[run.id]) for name, run in zip(model_names(runs), runs, strict=True)]
     for measure in ("rtc", "lift"):
         yield ranking(systems, measure)
         yield agreement(systems, measure)
@@ -76,8 +82,9 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
         yield from one_of(runs, run.id, (_against_solved(own, run), _parting(own), _solved_only(own, run)))
 
 
-def _system(run: RunRow, items: Sequence[ItemRow]) -> System:
-    return System(run.model_name, run.id, run.scores, {item.key: item.measures for item in items})
+def _system(name: str, run: RunRow, items: Sequence[ItemRow]) -> System:
+    model = f"{run.model_name} {run.backward_model_name}"
+    return System(name, run.id, run.scores, {item.key: item.measures for item in items}, model)
 
 
 # --------------------------------------------------------------------------- between models
@@ -130,10 +137,18 @@ def agreement(systems: Sequence[System], measure: str) -> Sentence:
         ]
     )
     over = " and ".join(f"{NAMES[name]} from {low:.2f} to {high:.2f}" for name, (low, high) in drawn.items())
-    said = [f"Over {len(pairs)} models: {'; '.join(parts)}."]
+    said = [f"Over {_counted([system for *_, system in pairs])}: {'; '.join(parts)}."]
     said += [f"Had other problems been drawn for these models: {over}."] if over else []
     said += [PAPER] if len(pairs) <= SO_FEW else []
     return Sentence(name=name, title=title, text=" ".join(said))
+
+
+def _counted(systems: Sequence[System]) -> str:
+    """`5 models`; of runs that are not of different models, or not on the same problems, what they are."""
+    models = len({system.model or system.name for system in systems})
+    alike = len({frozenset(system.problems) for system in systems}) == 1
+    said = f"{len(systems)} models" if models == len(systems) else f"{len(systems)} runs of {counted(models, 'model')}"
+    return said if alike else f"{said}, not all on the same problems"
 
 
 def _range(bounds: tuple[float, float] | None) -> str:

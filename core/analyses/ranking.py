@@ -85,7 +85,7 @@ def ranking(reader: Reader, run_ids: Sequence[int]) -> Iterator[Figure]:
     crossed = all(each is not None and each.cross and each == series[0] for each in series)
     note = _growing(runs, series[0] if len({each.id for each in series if each}) == 1 else None) or _cut_off(runs)
     if not crossed:
-        names = dict(zip(values, _names(runs), strict=True))
+        names = dict(zip(values, model_names(runs), strict=True))
         rows = {names[run_id]: (each, (Link(run_id),)) for run_id, each in values.items()}
         yield from _ranked(kind, "ranking", "Ranking", rows, note)
         return
@@ -117,7 +117,7 @@ def _cut_off(runs: Sequence[RunRow]) -> str:
     return "Not comparable: top-k or top-p is not the same in all runs, so nobody is called better." if rows else ""
 
 
-def _names(runs: Sequence[RunRow]) -> list[str]:
+def model_names(runs: Sequence[RunRow]) -> list[str]:
     """Of models; with the run's number where two would be called alike."""
     plain = [
         run.name
@@ -234,7 +234,7 @@ class _Cross:
         self._kind, self._values = kind, values
         by_models = {(_identity(run, "forward"), _identity(run, "backward")): run for run in runs}
         alone = [run for (forward, backward), run in by_models.items() if forward == backward]
-        self._models = dict(zip((_identity(run, "forward") for run in alone), _names(alone), strict=True))
+        self._models = dict(zip((_identity(run, "forward") for run in alone), model_names(alone), strict=True))
         self._runs = {pair: run for pair, run in by_models.items() if set(pair) <= set(self._models)}
 
     def figure(self, note: str) -> Grid:

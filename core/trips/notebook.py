@@ -164,7 +164,7 @@ def open_notebook(stack: ExitStack, project: Path, settings: RunSettings, notify
     check_notebook(settings)
     written = written_notebook(settings.benchmark.file or "")
     problem = f"The cells of {Path(settings.benchmark.file or '').name} cannot be judged"
-    remedy = "Name a notebook that runs without network and without writing files."
+    remedy = "Name a notebook that runs without the network and without files of its own."
     judged = open_written(stack, written.root, settings.oracle, notify, report, problem, remedy)
     settings = replace(settings, prompt_version=wording().version)
     fingerprint = f"{written.fingerprint}-{VERSION}"

@@ -74,6 +74,13 @@ def test_the_sentence_names_its_uncertainty() -> None:
     assert [point.name for point in ranking(systems(**HUMANEVAL), "lift").points] == ["m0", "m1", "m2", "m3", "m4"]
 
 
+def test_runs_of_one_model_are_not_called_models() -> None:
+    runs = [replace(each, model="small") for each in systems(**HUMANEVAL)]
+    assert agreement(runs, "rtc").text.startswith("Over 5 runs of 1 model: Pearson r = 0.95 ")
+    runs[0] = replace(runs[0], model="large", problems={"Own/0": {}})
+    assert agreement(runs, "rtc").text.startswith("Over 5 runs of 2 models, not all on the same problems: Pearson ")
+
+
 def test_what_other_problems_would_do_is_said_for_both_figures() -> None:
     made = systems(**HUMANEVAL)
     drawn = [

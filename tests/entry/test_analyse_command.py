@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from figure_cases import one_of_each
 
 from app.cli import main
 from app.figures import print_figures
+from core.figures import Estimate, Scatter, Table
 from core.figures.reading import marks
 from core.metrics.registry import metric
 from core.run.results import open_store
@@ -69,6 +71,25 @@ def test_every_kind_of_figure_is_printed(capsys: pytest.CaptureFixture[str]) -> 
         assert words in said
     assert marks(one_of_each()[6])[0].text in said
     assert "nan" not in said.lower()
+
+
+def test_points_that_begin_alike_have_signs_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    scatter = one_of_each()[0]
+    assert isinstance(scatter, Scatter)
+    small = scatter.points[0]
+    for name, signs in (("large", "sl"), ("smaller", "AB")):
+        print_figures([replace(scatter, points=(small, replace(small, name=name, x=Estimate(0.9))))])
+        said = capsys.readouterr().out
+        plotted = {sign for line in said.splitlines() for sign in line.partition("│")[2]}
+        assert set(signs) <= plotted
+        assert f"{signs[0]} small: pass@1 0.50" in said and f"{signs[1]} {name}: pass@1 0.90" in said
+
+
+def test_a_table_without_a_row_says_its_note(capsys: pytest.CaptureFixture[str]) -> None:
+    table = one_of_each()[5]
+    assert isinstance(table, Table)
+    print_figures([replace(table, rows=(), note="There is none.")])
+    assert capsys.readouterr().out.split("\n")[:2] == ["Files", "There is none."]
 
 
 @pytest.mark.parametrize(
