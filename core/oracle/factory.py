@@ -11,8 +11,7 @@ from pathlib import Path
 from core.oracle.cache import BaselineCache, cache_folder
 from core.oracle.environment import environment_for, environments_folder
 from core.oracle.fingerprint import fingerprint
-from core.oracle.image_interpreter import interpreter_of_image
-from core.oracle.interpreter import Interpreter, find_interpreter
+from core.oracle.interpreter import Interpreter, find_interpreter, interpreter_of_image
 from core.oracle.project_oracle import ProjectOracle
 from core.oracle.pytest_options import only_unittest_finds_tests, read_options
 from core.oracle.requirements import Install, read_install

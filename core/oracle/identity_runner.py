@@ -1,24 +1,46 @@
-"""Run the unmodified suite in a sandbox, and say what is wrong when it is no ground to stand on."""
+"""Run the unmodified suite in a sandbox, whole and test by test, and say what is wrong when it cannot be judged by."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from core.errors import InspectorError, ProjectError, TargetError
+from core.errors import ProjectError, TargetError
+from core.oracle.baseline import file_of
 from core.oracle.identity import IdentityRun, check_collected, missing_modules
 from core.oracle.interpreter import Interpreter
-from core.oracle.isolation import Apart, budget, failing_apart
+from core.oracle.messages import headline
 from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
-from core.oracle.verdicts import OUTLIVES
-from core.oracle.zygote import Zygote, ZygoteDied
+from core.oracle.verdicts import OUTLIVES, Observation
+from core.oracle.zygote import Listener, Reply, Zygote, ZygoteDied
 from core.types import Report
+from core.waiting import Beat
 
 SLOW_TRACE = 4.0
 """How many times longer a traced run may take."""
+LEAST_APART, MOST_APART = 2.0, 20.0
+"""Seconds of running tests apart; between them, as long as a plain run takes."""
+LEAST_PATIENCE = 30.0
+"""Seconds that one fork may take at least."""
+
+
+@dataclass(slots=True)
+class Apart:
+    """What running tests apart showed.
+
+    Attributes:
+        failing: node id -> message, of tests that pass together but not by themselves.
+        unreached: tests that were not tried when time was up; they are believed.
+    """
+
+    failing: dict[str, str] = field(default_factory=dict)
+    unreached: list[str] = field(default_factory=list)
 
 
 class SandboxEnded(TargetError):
@@ -67,23 +89,35 @@ class IdentityRunner:
 
         limit = self._timeout * (SLOW_TRACE if request.get("trace") else 1.0)
         asked = {"tests": None, "identity": True, "total": limit, "default_test_seconds": limit, **request}
-        try:
-            reply = zygote.run(asked, listen, beat)
-        except ZygoteDied as error:
-            raise self._died(error) from error
+        reply = _run(zygote, asked, beat, listen)
         run.seconds = time.monotonic() - started
         run.changes.update({OUTLIVES} if reply["outlived"] else ())
         self._check_ending(run, reply, limit)
         return run
 
     def apart(self, zygote: Zygote, seconds: Mapping[str, float], plain: float, progress: Report) -> Apart:
-        """The tests without their fellows, for about as long as a plain run takes. Raises TargetError."""
-        try:
-            return failing_apart(zygote, seconds, budget(plain), progress)
-        except ZygoteDied as error:
-            raise self._died(error) from error
+        """Run the tests, each without any other of its file; those that fail so are run alone. Raises TargetError.
 
-    def _check_ending(self, run: IdentityRun, reply: dict[str, Any], limit: float) -> None:
+        `seconds`: what each test takes; the fast ones come first. `plain`: what a plain run takes, and this about too.
+        """
+        apart, done = Apart(), 0
+        end = time.monotonic() + min(MOST_APART, max(LEAST_APART, plain))
+        for batch in batches(seconds):
+            if time.monotonic() > end:
+                apart.unreached += batch
+                continue
+            beat = partial(progress, "learning the tests: without each other", done, len(seconds))
+            beat()
+            done += len(batch)
+            patience = LEAST_PATIENCE + 3 * sum(seconds[test] for test in batch)
+            for test in _failures(zygote, batch, patience, beat) if len(batch) > 1 else batch:
+                if time.monotonic() > end:
+                    apart.unreached.append(test)
+                else:
+                    apart.failing |= _failures(zygote, [test], patience, beat)
+        return apart
+
+    def _check_ending(self, run: IdentityRun, reply: Reply, limit: float) -> None:
         if reply["killed"]:
             where = f" in {reply['test']}" if reply["test"] else ""
             what = "report more than is read" if reply["killed"] == "flood" else f"did not end within {limit:.0f} s"
@@ -100,11 +134,33 @@ class IdentityRunner:
                 "Make the whole suite run to its end with pytest, then open the project again.",
             )
 
-    def _died(self, error: ZygoteDied) -> InspectorError:
-        return SandboxEnded(
+
+def _failures(zygote: Zygote, tests: Sequence[str], total: float, beat: Beat) -> dict[str, str]:
+    """Node id -> the line that names the error, of those that do not pass in one fork within `total` seconds."""
+    request = {"tests": list(tests), "fail_fast": False, "unproven": True, "total": total}
+    observed = Observation.of(_run(zygote, request, beat))
+    said = {test: (outcome, message) for test, outcome, _, message, *_ in observed.all("test")}
+    results = {test: said.get(test, ("missing", "")) for test in tests}
+    return {test: headline(message) for test, (outcome, message) in results.items() if outcome != "passed"}
+
+
+def _run(zygote: Zygote, request: dict[str, Any], beat: Beat, listen: Listener | None = None) -> Reply:
+    """Raises SandboxEnded."""
+    try:
+        return zygote.run(request, listen, beat)
+    except ZygoteDied as error:
+        raise SandboxEnded(
             f"The sandbox ended while the project's own tests ran: {error}.",
             "Try again; if it happens again, give the sandbox more memory or run `rtc-inspector doctor`.",
-        )
+        ) from error
+
+
+def batches(seconds: Mapping[str, float]) -> list[list[str]]:
+    """At most one test of each file in a batch; fast tests first."""
+    by_file: dict[str, list[str]] = {}
+    for test in sorted(seconds, key=lambda test: (seconds[test], test)):
+        by_file.setdefault(file_of(test), []).append(test)
+    return [[test for test in batch if test is not None] for batch in zip_longest(*by_file.values())]
 
 
 def _no_pytest(interpreter: Interpreter, missing: str) -> TargetError:

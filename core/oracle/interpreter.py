@@ -10,13 +10,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import resources
-from core.errors import TargetError
+from core.errors import SandboxError, TargetError
 from core.oracle.bench.project import is_generated
+from core.oracle.sandbox.protocol import Launch, Limits, Sandbox
 
 VIRTUAL_ENVIRONMENTS = (".venv", "venv", "env")
 OLDEST = (3, 8)
@@ -185,3 +187,35 @@ def _mapping(finder: Path) -> Iterator[str]:
         value = getattr(node, "value", None)
         if value is not None and any(getattr(target, "id", "") == "MAPPING" for target in targets):
             yield from map(str, ast.literal_eval(value).values())
+
+
+# --------------------------------------------------------------------------- of an image
+
+
+def interpreter_of_image(sandbox: Sandbox, chosen: str | None) -> Interpreter:
+    """Ask inside: `chosen` is a path or name there, else the first Python on the image's own path.
+
+    Nothing of the host is shown for it. Raises TargetError, SandboxError.
+    """
+    remedy = "Name an image with Python 3.8 or later, or give the path of its interpreter inside with --python."
+    for name in (chosen,) if chosen is not None else ("python3", "python"):
+        answer = _ask_inside(sandbox, name)
+        if answer is None:
+            continue
+        major, minor, micro = map(int, answer["version"])
+        if (major, minor) < OLDEST:
+            raise TargetError(f"The image's {name} is Python {major}.{minor}, which is too old.", remedy)
+        return Interpreter(Path(answer["executable"]), (major, minor, micro), answer["implementation"], (), (), ())
+    raise TargetError(f"The image has no Python interpreter called {chosen or 'python3'}.", remedy)
+
+
+def _ask_inside(sandbox: Sandbox, name: str) -> dict[str, Any] | None:
+    """None where there is no such program, or it does not answer as Python does. Variables are the image's own."""
+    limits = Limits(memory_mib=512, processes=16, scratch_mib=16)
+    launch = Launch((name, "-I", "-S", "-B", "-c", QUESTION), "/", (), {}, limits)
+    try:
+        with closing(sandbox.start(launch)) as process:
+            answer: dict[str, Any] = json.loads(process.stdout.read())
+    except (SandboxError, ValueError):
+        return None
+    return answer

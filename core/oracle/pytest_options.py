@@ -6,10 +6,9 @@ import configparser
 import shlex
 import tomllib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +57,12 @@ class PytestOptions:
         file: the configuration file, or None.
         kept: options of the project that change which tests run or how.
         dropped: those left out, as they stood.
-        plugins: modules and distributions the configuration names as needed.
         values: the configuration's keys and values as read.
     """
 
     file: Path | None
     kept: tuple[str, ...]
     dropped: tuple[str, ...]
-    plugins: tuple[str, ...]
     values: Mapping[str, Any]
 
 
@@ -75,8 +72,8 @@ def read_options(root: Path) -> PytestOptions:
         values = _section(root / name, section)
         if values is not None and (values or name in _ALONE_ENOUGH):
             kept, dropped = split_addopts(_words(values.get("addopts", "")))
-            return PytestOptions(root / name, kept, dropped, tuple(_plugins(values, kept)), values)
-    return PytestOptions(None, (), (), (), {})
+            return PytestOptions(root / name, kept, dropped, values)
+    return PytestOptions(None, (), (), {})
 
 
 def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str]) -> bool:
@@ -147,12 +144,3 @@ def _is_dropped(name: str) -> bool:
     if name.startswith(("--cov-", "--benchmark-json", "--junit")):
         return True
     return name.startswith(("-r", "-n", "-v", "-q")) and not name.startswith("--") and len(name) < 8
-
-
-def _plugins(values: Mapping[str, Any], kept: tuple[str, ...]) -> Iterator[str]:
-    """`required_plugins`, and what `-p` names."""
-    required = values.get("required_plugins", "")
-    yield from map(str, required) if isinstance(required, list) else str(required).split()
-    for option, value in pairwise(kept):
-        if option == "-p" and not value.startswith("no:"):
-            yield value

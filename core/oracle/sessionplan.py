@@ -80,7 +80,6 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
     launch = Launch(argv, str(root), readonly, _ENVIRONMENT, limits)
     config = {
         "root": str(root),
-        "rootdir": str(root),
         "paths": list(_paths(root, interpreter)),
         "pytest_args": list(_arguments(root, options)),
         "targets": [],

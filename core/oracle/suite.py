@@ -22,8 +22,7 @@ from core.oracle.identity import (
     paid_once,
     untrusted,
 )
-from core.oracle.identity_runner import IdentityRunner
-from core.oracle.isolation import Apart
+from core.oracle.identity_runner import Apart, IdentityRunner
 from core.oracle.sandbox.writable_folders import can_be_opened, is_data
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.verdicts import Allowances

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import TypeVar
 
 from core.types import Report
+from core.waiting import result_of
 
 A = TypeVar("A")
 B = TypeVar("B")
-
-STEP = 0.1
 
 
 class _Abandoned(Exception):
@@ -48,9 +47,7 @@ def both(first: Callable[[Report], A], second: Callable[[Report], B], progress: 
                     other.result()  # raises what ended it
 
             own = first(heeding)
-            while not wait((other,), STEP).done:
-                progress(*heard.latest)
-            return own, other.result()
+            return own, result_of(other, lambda: progress(*heard.latest))
         finally:
             heard.abandoned.set()
 

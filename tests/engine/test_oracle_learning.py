@@ -10,8 +10,8 @@ from types import FrameType
 import pytest
 
 from core.oracle.identity import IdentityRun, affordable, untrusted
+from core.oracle.identity_runner import batches
 from core.oracle.inside import tracers
-from core.oracle.isolation import batches
 from core.oracle.two_at_a_time import both
 
 Progress = Callable[[str, int, int], None]

@@ -51,7 +51,7 @@ def test_a_file_without_a_section_for_pytest_is_passed_over(tmp_path: Path) -> N
     (tmp_path / "setup.cfg").write_text("[tool:pytest]\nrequired_plugins = pytest-asyncio\n")
     options = read_options(tmp_path)
     assert options.file == tmp_path / "setup.cfg"
-    assert options.plugins == ("pytest-asyncio",)
+    assert options.values == {"required_plugins": "pytest-asyncio"}
 
 
 def test_a_file_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:

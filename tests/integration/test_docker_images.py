@@ -15,7 +15,7 @@ from local_wheels import make_wheels
 from sandbox_driver import LIMITS, PYTHON, said
 
 from core.errors import SandboxError, TargetError
-from core.oracle.image_interpreter import interpreter_of_image
+from core.oracle.interpreter import interpreter_of_image
 from core.oracle.requirements import Install, Requirements
 from core.oracle.sandbox.docker_engine import find_engine
 from core.oracle.sandbox.docker_sandbox import DockerSandbox
