@@ -18,7 +18,7 @@ from .evidence import hide, snapshot
 from .lines import choose_collector
 from .loading import LoadTests
 from .messages import read_framework
-from .reporter import Reporter, Witness, close
+from .reporter import Reporter, Witness
 from .sources import CandidateFinder, install
 from .stages import Stages, files_of
 
@@ -30,44 +30,47 @@ class Configured:
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        """Raises whatever pytest or a conftest raises."""
+        """Raises whatever pytest or the project raises."""
+        self.config = config
         self.finder: CandidateFinder = install()
         self.witness = Witness()
         if tuple(int(part) for part in pytest.__version__.split(".")[:2]) >= (8, 2):  # as `pytest.main` does since then
             os.environ["PYTEST_VERSION"] = pytest.__version__
         arguments = [*config["pytest_args"], *config["targets"]]
-        self._pytest: Any = _prepareconfig(arguments, [LoadTests(), self.witness])
+        self.pytest: Any = _prepareconfig(arguments, [LoadTests(), self.witness])
+        self.go_on()
         read_framework()
         self.changes = snapshot()
         self.places = audit.Places(config["root"])
 
+    def go_on(self) -> None:
+        """What else can be done before it is known what is to be judged."""
+
     def main(self, files: list[str] | None, plugins: list[Any]) -> int:
         """Collect `files` (None: what the options say) and run; the exit status, as `pytest.main` has it."""
         if files is not None:
-            self._pytest.args = files
+            self.pytest.args = files
         for plugin in plugins:
-            self._pytest.pluginmanager.register(plugin)
-        return int(self._pytest.hook.pytest_cmdline_main(config=self._pytest))
+            self.pytest.pluginmanager.register(plugin)
+        return int(self.pytest.hook.pytest_cmdline_main(config=self.pytest))
 
 
 class Closing:
-    """Gathers the evidence at the session's end."""
+    """A plugin that gathers the evidence at the session's end; a judged session ends there."""
 
-    def __init__(
-        self, send: Send, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
-    ) -> None:
-        """`identity` in the request: nothing is changed, tests may fail. `changes`: what has in the framework."""
+    def __init__(self, send: Send, reporter: Reporter, changes: Callable[[], list[str]], *, judged: bool) -> None:
+        """`changes`: what has changed in the framework."""
         self._send = send
         self._reporter = reporter
-        self._request = request
         self._changes = changes
+        self._judged = judged
         self._leave = os._exit
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
-        """Prove what needs proof; a judged session ends here, without pytest's slow farewell."""
-        close(self._send, session, self._reporter, self._request, self._changes)
-        if not self._request.get("identity"):
+        """Prove what needs proof, and spare a judged session pytest's slow farewell."""
+        self._reporter.close(session, self._changes)
+        if self._judged:
             self._send("exit", int(exitstatus))
             flush()
             self._leave(0)
@@ -141,8 +144,9 @@ def run(send: Send, request: dict[str, Any], config: dict[str, Any], ready: Conf
     files = _files(request)
     hide()
     patched = audit.install(send, places, changed_paths(request))
-    plugins: list[Any] = [reporter, Closing(send, reporter, request, lambda: changes(patched()))]
-    if request.get("identity"):
+    identity = bool(request.get("identity"))
+    plugins: list[Any] = [reporter, Closing(send, reporter, lambda: changes(patched()), judged=not identity)]
+    if identity:
         plugins.append(Imported(send, config["root"]))
     if request.get("stages"):
         plugins.append(Stages(reporter, request["stages"], collected=False))

@@ -72,6 +72,7 @@ class Reporter:
         reversed, or None); fail_fast.
         """
         self._send = send
+        self._request = request
         self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
         self._shuffle = request.get("shuffle")
         self._fail_fast = bool(request.get("fail_fast"))
@@ -155,6 +156,18 @@ class Reporter:
             if self._fail_fast:
                 self._exit(STOPPED)
 
+    def close(self, session: Any, changes: Callable[[], list[str]]) -> None:
+        """Send the canaries' outcomes and what changed in the framework, where that is asked for; then the last frame.
+
+        A failed session proves itself. The unmodified project (`identity`) shows what is usual for it, whatever its
+        tests come to, or is not asked for proof.
+        """
+        asked = not self._request.get("unproven") and (not self.failed or bool(self._request.get("identity")))
+        proven = bool(self.items) and asked
+        if proven:
+            self._send("evidence", sing(session, self._request["bits"]), changes() + self.watch.changes(), wait=True)
+        self._send("end", proven)
+
 
 def _said(report: Any) -> str:
     """Why it did not pass; of a skipped test the reason alone, without the place."""
@@ -185,21 +198,6 @@ def worst(parts: list[tuple[str, str]]) -> tuple[str, str]:
             if kind == outcome:
                 return outcome, message
     return "error", "The test reported nothing."
-
-
-def close(
-    send: Send, session: Any, reporter: Reporter, request: dict[str, Any], changes: Callable[[], list[str]]
-) -> None:
-    """Send the canaries' outcomes and what changed in the framework, where that is asked for; then the last frame.
-
-    A failed session proves itself. The unmodified project shows what is usual for it, or is not asked for proof.
-    """
-    proven = (
-        bool(reporter.items) and not request.get("unproven") and (not reporter.failed or bool(request.get("identity")))
-    )
-    if proven:
-        send("evidence", sing(session, request["bits"]), changes() + reporter.watch.changes(), wait=True)
-    send("end", proven)
 
 
 class Canary(pytest.Item):
