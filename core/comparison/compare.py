@@ -98,10 +98,16 @@ def _check_alike(first: RunRow, second: RunRow) -> None:
     # The same files in another folder, as a bundle brings them, are the same project.
     if first.project_root != second.project_root and first.fingerprint != second.fingerprint:
         raise UserError(
-            f"Run {first.id} is on {first.project_root}, run {second.id} on {second.project_root}.",
+            f"Run {first.id} is on {_source(first)}, run {second.id} on {_source(second)}.",
             "Compare runs on one project.",
         )
     _check_measured_alike(first, second)
+
+
+def _source(run: RunRow) -> str:
+    """Where the run's project is; of one that was generated, the file that people know it by."""
+    benchmark = _object(run.config_json).get("benchmark") or {}
+    return str(benchmark.get("file") or run.project_root)
 
 
 def _check_measured_alike(first: RunRow, second: RunRow) -> None:

@@ -20,7 +20,7 @@ from core.errors import StoreError, UserError
 from core.generation import Extraction, Role, Sample
 from core.metrics.statistics import interval
 from core.run.results import open_reader, open_store
-from core.settings import ModelSettings, RunSettings
+from core.settings import BenchmarkSettings, ModelSettings, RunSettings
 from core.store.reader import Reader
 from core.store.writer import Store
 from core.types import Item, Outcome, Span, Verdict
@@ -50,10 +50,17 @@ def store_run(
     status: str = "finished",
     shown: float = 1.0,
     top_k: int = 0,
+    file: str | None = None,
 ) -> int:
     """A run of four reconstructions an item; a key is `path:start`."""
     generation = ModelSettings(top_k=top_k)
-    settings = RunSettings(task=task, forward_samples=4, model=f"/models/{model}.gguf", generation=generation)
+    settings = RunSettings(
+        task=task,
+        forward_samples=4,
+        model=f"/models/{model}.gguf",
+        generation=generation,
+        benchmark=BenchmarkSettings(file=file),
+    )
     info = model_info(model)
     project = store.add_project(Path(root), "shop", "abc", dirty=False)
     run = store.start_run(
@@ -338,6 +345,13 @@ def test_what_cannot_be_compared_is_said(store: Store, ids: tuple[int, ...], pro
     with pytest.raises(UserError, match=problem) as caught:
         compared(store, *ids)
     assert caught.value.remedy
+
+
+def test_benchmarks_are_named_by_their_files(store: Store) -> None:
+    """Nobody knows the folders that were generated from them."""
+    runs = [store_run(store, FIRST, root=f"/cache/{name}", file=f"/there/{name}.jsonl") for name in ("a", "b")]
+    with pytest.raises(UserError, match=r"Run 1 is on /there/a\.jsonl, run 2 on /there/b\.jsonl\."):
+        compared(store, *runs)
 
 
 def test_an_unknown_run_is_named_with_those_there_are(store: Store) -> None:

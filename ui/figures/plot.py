@@ -294,7 +294,9 @@ class Plot(QWidget):
         for point, place in zip(points, places, strict=True) if len(points) <= MOST_NUMBERED else ():
             words = point.name or (str(point.count) if point.count > 1 and place.size >= 16 else "")
             if words:
-                text = pg.TextItem(words, color=theme.text, anchor=(0, 1) if point.name else (0.5, 0.5))
+                # On the side where there is room for a long name.
+                beside = (float(place.mark.x > sum(x) / 2), 1)
+                text = pg.TextItem(words, color=theme.text, anchor=beside if point.name else (0.5, 0.5))
                 text.setPos(place.mark.x, place.mark.y)
                 self.canvas.addItem(text, ignoreBounds=True)
         return places
