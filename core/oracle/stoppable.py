@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import os
-import queue
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from typing import IO, TypeVar
 
-from core.waiting import Beat, wait_for
+from core.waiting import Beat, result_of, wait_for
 
 Step = TypeVar("Step")
+T = TypeVar("T")
 
 
 def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
@@ -63,41 +65,28 @@ def lock(file: IO[str], beat: Beat) -> None:
 
 
 def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]:
-    """The steps, taken by a thread of their own, which closes them when it is given up at its next step.
+    """The steps, each taken in another thread; when they are given up, that is let go of at its next step.
 
     Raises what taking them raises, and what `beat` raises.
     """
-    taken: queue.Queue[tuple[Step | None, BaseException | None]] = queue.Queue()
-    given_up = threading.Event()
-    threading.Thread(target=_take, args=(steps, taken, given_up), name="steps", daemon=True).start()
-
-    def one(pause: float) -> tuple[Step | None, BaseException | None] | None:
-        with suppress(queue.Empty):
-            return taken.get(timeout=pause)
-        return None
-
+    taken = result_of(_in_thread(steps), beat)
     try:
-        while True:
-            step, error = wait_for(one, beat)
-            if error is not None:
-                raise error
-            if step is None:
-                return
+        while (step := result_of(_in_thread(partial(next, taken, None)), beat)) is not None:
             yield step
     finally:
-        given_up.set()
+        # A generator closes with the last who holds it; a traceback that is kept holds this frame.
+        del taken
 
 
-def _take(
-    steps: Callable[[], Iterator[Step]],
-    taken: queue.Queue[tuple[Step | None, BaseException | None]],
-    given_up: threading.Event,
-) -> None:
-    try:
-        for step in steps():
-            taken.put((step, None))
-            if given_up.is_set():
-                break
-        taken.put((None, None))
-    except BaseException as error:
-        taken.put((None, error))
+def _in_thread(work: Callable[[], T]) -> Future[T]:
+    """What `work` comes to. Nobody waits for the thread, not even the end of the program."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="steps", daemon=True).start()
+    return future
