@@ -8,26 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import SandboxError
-from core.oracle.sandbox import docker_leftovers
-from core.oracle.sandbox.docker_stream import Demultiplexer
+from core.oracle.sandbox import docker_container
 from core.oracle.sandbox.host_system import visible
 from core.oracle.sandbox.inside_user import User, readable
-from core.oracle.sandbox.tail import KEPT, Tail
-
-
-def frame(kind: int, payload: bytes) -> bytes:
-    return bytes([kind, 0, 0, 0]) + len(payload).to_bytes(4, "big") + payload
-
-
-@pytest.mark.parametrize("step", [1, 3, 7, 8, 9, 1000])
-def test_frames_are_told_apart_however_they_are_cut(step: int) -> None:
-    stream = frame(1, b"one\n") + frame(2, b"error") + frame(1, b"") + frame(1, b"x" * 300) + frame(2, b"!")
-    parts: dict[int, bytes] = {1: b"", 2: b""}
-    splitter = Demultiplexer()
-    for start in range(0, len(stream), step):
-        for kind, piece in splitter.feed(stream[start : start + step]):
-            parts[kind] += piece
-    assert parts == {1: b"one\n" + b"x" * 300, 2: b"error!"}
+from core.oracle.sandbox.watched import KEPT, Tail
 
 
 def test_the_tail_keeps_the_end() -> None:
@@ -65,11 +49,11 @@ def test_a_closed_folder_is_shown_by_its_open_entries(tmp_path: Path) -> None:
 
 
 def test_only_containers_of_the_dead_are_abandoned() -> None:
-    mine = docker_leftovers.owner_mark()
+    mine = docker_container.owner_mark()
     boot, namespace, pid, started = mine.split("/")
-    assert not docker_leftovers._abandoned(mine)
-    assert docker_leftovers._abandoned(f"{boot}/{namespace}/{pid}/{int(started) - 1}")
-    assert docker_leftovers._abandoned(f"{boot}/{namespace}/4194304/1")
-    assert not docker_leftovers._abandoned(f"other-boot/{namespace}/4194304/1")
-    assert not docker_leftovers._abandoned(f"{boot}/pid:[1]/4194304/1")
-    assert not docker_leftovers._abandoned("")
+    assert not docker_container._abandoned(mine)
+    assert docker_container._abandoned(f"{boot}/{namespace}/{pid}/{int(started) - 1}")
+    assert docker_container._abandoned(f"{boot}/{namespace}/4194304/1")
+    assert not docker_container._abandoned(f"other-boot/{namespace}/4194304/1")
+    assert not docker_container._abandoned(f"{boot}/pid:[1]/4194304/1")
+    assert not docker_container._abandoned("")

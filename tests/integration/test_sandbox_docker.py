@@ -32,9 +32,8 @@ from sandbox_driver import (
 )
 
 from core.errors import SandboxError
-from core.oracle.sandbox.docker_container import LABEL
+from core.oracle.sandbox.docker_container import LABEL, owner_mark
 from core.oracle.sandbox.docker_engine import find_engine
-from core.oracle.sandbox.docker_leftovers import owner_mark
 from core.oracle.sandbox.docker_process import ENGINE_LOST
 from core.oracle.sandbox.docker_sandbox import DockerSandbox
 from core.oracle.sandbox.protocol import Launch

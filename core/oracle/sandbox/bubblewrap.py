@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Lock
 
 from core.errors import SandboxError
-from core.oracle.sandbox.accounts import account_files
 from core.oracle.sandbox.bubblewrap_arguments import (
     INSIDE,
     arguments,
@@ -22,7 +21,7 @@ from core.oracle.sandbox.bubblewrap_arguments import (
 )
 from core.oracle.sandbox.claims import ISOLATION, Claim
 from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
-from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
+from core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files, host_system, visible
 from core.oracle.sandbox.inside_user import inside_user, readable
 from core.oracle.sandbox.local_process import LocalProcess
 from core.oracle.sandbox.protocol import Launch, Limits, Process
@@ -151,7 +150,7 @@ class BubblewrapSandbox:
         with _closing(reading):
             with _closing(writing):
                 command = [*hold.command, self._program, "--info-fd", str(writing), *words]
-                process = LocalProcess(command, {}, (writing, *descriptors), end=hold.end, free=hold.free)
+                process = LocalProcess(command, {}, (writing, *descriptors), end=hold.end, after=hold.free)
             try:
                 hold.take(_inside(reading))
             except (ValueError, KeyError) as error:

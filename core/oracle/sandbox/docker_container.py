@@ -1,13 +1,16 @@
-"""What a container may do: everything that hardens it, in one place."""
+"""Containers: what one may do, everything that hardens it in one place; and those whose maker was killed."""
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from docker import APIClient
+from docker.errors import APIError
 from docker.types import LogConfig, Mount, Ulimit
 
 from core.oracle.sandbox.docker_engine import Engine
@@ -21,7 +24,7 @@ LABEL = "rtc-inspector"
 
 
 def create_container(
-    client: APIClient, engine: Engine, image: str, launch: Launch, shown: Sequence[Path], user: User, owner: str
+    client: APIClient, engine: Engine, image: str, launch: Launch, shown: Sequence[Path], user: User
 ) -> str:
     """Make a container that is not started yet, and return its id. Raises what docker-py raises."""
     host_config = client.create_host_config(
@@ -50,7 +53,7 @@ def create_container(
         stdin_open=True,
         environment=dict(launch.environment),
         working_dir=launch.cwd,
-        labels={LABEL: owner},
+        labels={LABEL: owner_mark()},
         entrypoint=[],
         # An image's own check would run beside the program. Podman would ask systemd to remove its timer.
         healthcheck=None if engine.podman else {"test": ["NONE"]},
@@ -128,3 +131,39 @@ def _with_submounts(shown: Sequence[Path]) -> Iterator[Path]:
     for path in shown:
         yield path
         yield from sorted({point for point in points if point != path and point.is_relative_to(path)})
+
+
+# ------------------------------------------------------------------ whose a container is
+
+
+def owner_mark() -> str:
+    """Says which process made a container: machine start, pid namespace, pid and its start."""
+    pid = str(os.getpid())
+    return "/".join((*_here(), pid, _start_time(pid)))
+
+
+def remove_leftovers(client: APIClient) -> None:
+    """Remove our containers whose maker was killed; those of makers we cannot see are left alone."""
+    for container in client.containers(all=True, filters={"label": LABEL}):
+        if _abandoned(container.get("Labels", {}).get(LABEL, "")):
+            with suppress(APIError):
+                client.remove_container(container["Id"], force=True, v=True)
+
+
+def _abandoned(mark: str) -> bool:
+    """Whether the maker lived here and does no more."""
+    *where, pid, started = mark.split("/") if mark.count("/") == 3 else ("", "")
+    return where == _here() and _start_time(pid) != started
+
+
+def _here() -> list[str]:
+    """Since when this machine runs, and which processes we can see."""
+    return [Path("/proc/sys/kernel/random/boot_id").read_text().strip(), Path("/proc/self/ns/pid").readlink().name]
+
+
+def _start_time(pid: str) -> str:
+    """In clock ticks since the machine started; empty for no such process."""
+    try:
+        return Path("/proc", pid, "stat").read_text(errors="replace").rpartition(")")[2].split()[19]
+    except OSError:
+        return ""

@@ -13,9 +13,8 @@ from docker import APIClient
 from docker.errors import ImageNotFound
 
 from core.errors import SandboxError
-from core.oracle.sandbox.accounts import account_files
 from core.oracle.sandbox.docker_engine import FAILURES
-from core.oracle.sandbox.host_system import SCRATCH, HostSystem
+from core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files
 from core.oracle.sandbox.inside_user import User
 
 _FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var", "var/tmp")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import os
 import socket
+from collections.abc import Iterator
 from contextlib import suppress
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import BinaryIO, cast
 
 from docker import APIClient
 from docker.errors import APIError
+from docker.utils.socket import STDOUT, frames_iter_no_tty
 
 from core.oracle.sandbox.docker_engine import FAILURES, Engine
-from core.oracle.sandbox.docker_stream import STDOUT, Demultiplexer, StdinSocket
-from core.oracle.sandbox.tail import Tail
+from core.oracle.sandbox.watched import WatchedProcess
 
 GRACE = 5.0
 """Seconds a killed container may take to go."""
@@ -23,17 +24,42 @@ ENGINE_LOST = 255
 """Exit status when the engine went away, or could not say how the container ended."""
 
 
-class ContainerProcess:
-    """Implements `Process` over a created container, which it starts, kills and sees removed."""
+class StdinSocket(io.RawIOBase):
+    """The writing half of an attached socket."""
 
-    stdin: BinaryIO
-    stdout: BinaryIO
+    def __init__(self, connection: socket.socket) -> None:
+        """Borrow `connection`; closing this ends only its writing half."""
+        self._connection = connection
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def fileno(self) -> int:
+        """Of the socket."""
+        return self._connection.fileno()
+
+    def write(self, data: object) -> int:
+        """Send all of `data`. Raises BrokenPipeError when the container or its engine is gone."""
+        view = memoryview(data).cast("B")  # type: ignore[arg-type]
+        self._connection.sendall(view)
+        return len(view)
+
+    def close(self) -> None:
+        """The program inside sees the end of its input."""
+        if not self.closed:
+            with suppress(OSError):
+                self._connection.shutdown(socket.SHUT_WR)
+        super().close()
+
+
+class ContainerProcess(WatchedProcess):
+    """Implements `Process` over a created container, which it starts, kills and sees removed."""
 
     def __init__(self, engine: Engine, client: APIClient, container: str) -> None:
         """Attach first, so that no output is missed, then start. Owns `client`. Raises one of `FAILURES`."""
+        super().__init__(status=ENGINE_LOST)
         self._client, self._container = client, container
-        self._tail, self._ended, self._status = Tail(), Event(), ENGINE_LOST
-        self._closing, self._closed = Lock(), False
         self._attached = client.attach_socket(
             container, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1, "logs": 0}
         )
@@ -59,11 +85,10 @@ class ContainerProcess:
 
     def _copy(self) -> None:
         """From the socket to the pipe of `stdout` and to the tail of standard error, until either end closes."""
-        streams = Demultiplexer()
+        frames = cast(Iterator[tuple[int, bytes]], frames_iter_no_tty(self._connection))
         with suppress(OSError):
-            while data := self._connection.recv(1 << 16):
-                for kind, piece in streams.feed(data):
-                    self._deliver(kind, piece)
+            for kind, piece in frames:
+                self._deliver(kind, piece)
         # The engine may keep its end open and read no more: writing must fail then, not wait.
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
@@ -94,14 +119,6 @@ class ContainerProcess:
             self._tail.add(f"\nThe Docker engine lost the container: {error}\n".encode())
         self._ended.set()
 
-    def poll(self) -> int | None:
-        """The exit status, 128 + n for signal n; None while it runs; `ENGINE_LOST` when nobody can tell."""
-        return self._status if self._ended.is_set() else None
-
-    def wait(self, timeout: float) -> int | None:
-        """The exit status, or None when `timeout` seconds passed first."""
-        return self._status if self._ended.wait(timeout) else None
-
     def kill(self) -> None:
         """End everything inside; returns once the container is gone."""
         if self._ended.is_set():
@@ -114,17 +131,8 @@ class ContainerProcess:
                 self._client.remove_container(self._container, force=True)
         self._ended.wait(GRACE)
 
-    def stderr_tail(self) -> str:
-        """The last few KiB of standard error."""
-        return self._tail.text()
-
-    def close(self) -> None:
-        """Kill, then free the connection and the pipe; idempotent."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-        self.kill()
+    def _release(self) -> None:
+        """Free the connection and the pipe."""
         self.stdin.close()
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)

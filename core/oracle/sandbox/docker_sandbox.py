@@ -13,10 +13,9 @@ from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import ALL, Claim
 from core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
-from core.oracle.sandbox.docker_container import create_container
+from core.oracle.sandbox.docker_container import create_container, remove_leftovers
 from core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine, other_engines
 from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
-from core.oracle.sandbox.docker_leftovers import owner_mark, remove_leftovers
 from core.oracle.sandbox.docker_process import ContainerProcess
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
@@ -110,10 +109,10 @@ class DockerSandbox:
     def _created(self, client: APIClient, launch: Launch, shown: Sequence[Path], user: User) -> str:
         """A container; of an image made anew when an engine has lost it meanwhile. Raises one of `FAILURES`."""
         try:
-            return create_container(client, self._engine, self._image.name, launch, shown, user, owner_mark())
+            return create_container(client, self._engine, self._image.name, launch, shown, user)
         except ImageNotFound:
             self._image = self._provide(self._given)
-            return create_container(client, self._engine, self._image.name, launch, shown, user, owner_mark())
+            return create_container(client, self._engine, self._image.name, launch, shown, user)
 
     def _attached(self, container: str) -> ContainerProcess:
         """Start the container; remove it when that fails. Raises one of `FAILURES`."""

@@ -81,21 +81,16 @@ def _end_all() -> None:
     """Stop every descendant, then kill them; again until there is none, for one may have forked meanwhile."""
     while True:
         found = _descendants()
-        for process in found:
-            _signal(process, signal.SIGSTOP)
-        for process in found:
-            _signal(process, signal.SIGKILL)
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in found:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, number)
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         if not found:
             return
         time.sleep(0.001)
-
-
-def _signal(process: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(process, number)
 
 
 def _descendants() -> list[int]:
@@ -107,13 +102,10 @@ def _descendants() -> list[int]:
                 # The name in brackets may hold anything, brackets included.
                 fields = Path(entry.path, "stat").read_text(errors="replace").rpartition(")")[2].split()
                 parents[int(entry.name)] = int(fields[1])
-    found, edge = [], [os.getpid()]
-    while edge:
-        parent = edge.pop()
-        below = [process for process, above in parents.items() if above == parent]
-        found += below
-        edge += below
-    return found
+    found = [os.getpid()]
+    for above in found:  # grows while it is gone through
+        found += [process for process, parent in parents.items() if parent == above]
+    return found[1:]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Which of the host's folders an interpreter needs to run inside, and nothing more."""
+"""What of the host's system an interpreter needs to run inside, and nothing more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +83,19 @@ def visible(readonly: Iterable[Path], system: Iterable[Path] = ()) -> tuple[Path
         if not any(path.is_relative_to(parent) for parent in (*system, *shown)):
             shown.append(path)
     return tuple(shown)
+
+
+def account_files(uid: int, gid: int, home: str) -> Mapping[str, str]:
+    """The few files below /etc that a sandbox writes itself, path -> text.
+
+    They say: one account called `sandbox`, loopback, and names looked up in files only.
+    """
+    return {
+        "/etc/passwd": f"root:x:0:0:root:/:/usr/sbin/nologin\nsandbox:x:{uid}:{gid}:sandbox:{home}:/bin/sh\n",
+        "/etc/group": f"root:x:0:\nsandbox:x:{gid}:\n",
+        "/etc/hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    }
 
 
 def shared_memory_mib(scratch_mib: int) -> int:

@@ -8,25 +8,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
-from threading import Event, Lock, Thread
+from threading import Thread
 from typing import BinaryIO, cast
 
 from core.errors import SandboxError
-from core.oracle.sandbox.tail import Tail
+from core.oracle.sandbox.watched import WatchedProcess
 
 # How long a process may take to go once told to, before it is killed by force.
 GRACE = 2.0
 
 
-class LocalProcess:
+class LocalProcess(WatchedProcess):
     """Implements `Process` over `subprocess`.
 
     The thread that starts the process stays until it ended: a parent-death signal, as bubblewrap sets one, follows
     the thread that forked, and a worker thread that returns would take the sandbox with it.
     """
-
-    stdin: BinaryIO
-    stdout: BinaryIO
 
     def __init__(
         self,
@@ -35,16 +32,17 @@ class LocalProcess:
         descriptors: Iterable[int] = (),
         *,
         cwd: str = "/",
-        end: Callable[[], None] | None = None,
-        free: Callable[[], None] | None = None,
+        end: Callable[[], None],
+        after: Callable[[], None],
     ) -> None:
         """Start `command` with `environment` as its whole environment and `descriptors` inherited.
 
         `end`: asks the process to end everything inside; by force when it has not ended `GRACE` seconds later.
-        `free`: called once, by another thread, as soon as it ended. Raises SandboxError when the command cannot be run.
+        `after`: called once, by another thread, as soon as it ended. Raises SandboxError when the command cannot be
+        run; then nothing is called.
         """
-        self._end, self._free = end, free
-        self._tail, self._ended, self._closing, self._closed = Tail(), Event(), Lock(), False
+        super().__init__(status=0)
+        self._end, self._after = end, after
         started: Future[subprocess.Popen[bytes]] = Future()
         start = partial(
             subprocess.Popen,
@@ -78,50 +76,22 @@ class LocalProcess:
         with cast(BinaryIO, popen.stderr) as stderr:
             while data := os.read(stderr.fileno(), 65536):
                 self._tail.add(data)
-        popen.wait()
+        code = popen.wait()
+        self._status = 128 - code if code < 0 else code
         self._ended.set()
-        if self._free is not None:
-            self._free()
-
-    @property
-    def pid(self) -> int:
-        """Of the outermost process, as the host sees it."""
-        return self._popen.pid
-
-    def poll(self) -> int | None:
-        """The exit status, 128 + n for signal n; None while it runs."""
-        return self._status() if self._ended.is_set() else None
-
-    def wait(self, timeout: float) -> int | None:
-        """The exit status, or None when `timeout` seconds passed first."""
-        return self._status() if self._ended.wait(timeout) else None
-
-    def _status(self) -> int:
-        code = self._popen.returncode
-        return 128 - code if code < 0 else code
+        self._after()
 
     def kill(self) -> None:
         """End everything inside; returns once it is gone."""
         if self._ended.is_set():
             return
-        if self._end is not None:
-            self._end()
-            self._ended.wait(GRACE)
-        if not self._ended.is_set():
+        self._end()
+        if not self._ended.wait(GRACE):
             self._popen.kill()
             self._ended.wait(GRACE)
 
-    def stderr_tail(self) -> str:
-        """The last few KiB of standard error."""
-        return self._tail.text()
-
-    def close(self) -> None:
-        """Kill, reap and close the pipes; returns once what was made for it is freed; idempotent."""
-        with self._closing:
-            if self._closed:
-                return
-            self._closed = True
-        self.kill()
+    def _release(self) -> None:
+        """Close the pipes; returns once what was made for the process is freed."""
         for stream in (self.stdin, self.stdout):
             with suppress(OSError):
                 stream.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -9,7 +10,6 @@ import sys
 import tempfile
 from functools import partial
 from pathlib import Path
-from threading import Lock
 
 from core.errors import SandboxError
 from core.oracle.sandbox import guardian
@@ -19,22 +19,6 @@ from core.oracle.sandbox.local_process import LocalProcess
 from core.oracle.sandbox.protocol import Launch, Process
 
 _PREFIX = "rtc-inspector-none-"
-
-
-class _Once:
-    """A call that is made at most once, whoever asks."""
-
-    def __init__(self, call: partial[None]) -> None:
-        """Keep the call."""
-        self._call, self._lock, self._made = call, Lock(), False
-
-    def __call__(self) -> None:
-        """Make the call unless it was made."""
-        with self._lock:
-            if self._made:
-                return
-            self._made = True
-        self._call()
 
 
 class Unconfined:
@@ -53,7 +37,6 @@ class Unconfined:
         """Name the scratch folder; it is made when a process starts, and removed when that is closed."""
         _sweep()
         self.scratch = str(Path(tempfile.gettempdir(), f"{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"))
-        self._lock = Lock()
 
     @property
     def detail(self) -> str:
@@ -62,15 +45,15 @@ class Unconfined:
 
     def start(self, launch: Launch) -> Process:
         """Start the program under a guardian. Raises SandboxError."""
-        with self._lock:
-            try:
-                Path(self.scratch).mkdir(mode=0o700)
-            except OSError as error:
-                raise SandboxError(
-                    f"The temporary folder {self.scratch} cannot be made: {error.strerror}.",
-                    "Close the process that uses it, or free some space.",
-                ) from error
-        life, end = os.pipe()
+        try:
+            Path(self.scratch).mkdir(mode=0o700)
+        except OSError as error:
+            raise SandboxError(
+                f"The temporary folder {self.scratch} cannot be made: {error.strerror}.",
+                "Close the process that uses it, or free some space.",
+            ) from error
+        life, writing = os.pipe()
+        end = io.FileIO(writing, "wb")  # whose `close` may be called again, by any thread
         plan = Plan(
             life=life,
             memory=launch.limits.memory_mib << 20,
@@ -79,25 +62,24 @@ class Unconfined:
             environment=dict(launch.environment),
             program=list(launch.argv),
         )
-        ended = _Once(partial(os.close, end))
         try:
             return LocalProcess(
                 [sys.executable, "-I", "-S", guardian.__file__, json.dumps(plan)],
                 {},
                 (life,),
                 cwd=launch.cwd,
-                end=ended,
-                free=partial(self._free, ended),
+                end=end.close,
+                after=partial(self._free, end),
             )
         except SandboxError:
-            self._free(ended)
+            self._free(end)
             raise
         finally:
             os.close(life)
 
-    def _free(self, ended: _Once) -> None:
+    def _free(self, end: io.FileIO) -> None:
         """Let the guardian go and remove what the program left."""
-        ended()
+        end.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
