@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from stored_run import StoredRun, shown, stored_run
 
 from ui.panels import RunPanel
-from ui.panels.provenance import provenance
+from ui.provenance import provenance
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,14 +14,15 @@ from markupsafe import Markup
 from core.analyses.registry import analyse
 from core.errors import UserError
 from core.figures import Figure
-from core.kinds import IMPORTED, TASKS, Measure, few, task
+from core.kinds import Measure, few, task
 from core.metrics.statistics import interval
 from core.store.opening import refuse_database
 from core.store.reader import Reader
-from core.store.rows import GROWING, ItemRow, RunRow
+from core.store.rows import GROWING, ItemRow
 from core.types import Score
 from resources import text as resource
 from ui.presenters import presenter
+from ui.provenance import provenance
 from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips
 
@@ -170,32 +170,6 @@ def _unfold(groups: Sequence[Group]) -> None:
         if group.shown:
             group.shown[0] = replace(group.shown[0], open=True)
             return
-
-
-def provenance(run: RunRow) -> list[tuple[str, str]]:
-    """What a run was made with, by name."""
-    models = json.loads(run.model_json)
-    entries = [
-        ("project", run.project_root),
-        ("revision", f"{run.revision or 'not under version control'}{' (modified)' if run.dirty else ''}"),
-        ("files", run.fingerprint),
-        ("sandbox", f"{run.sandbox} {run.image_digest}".strip()),
-        ("seed", str(run.seed)),
-        ("started", run.started_at),
-        ("ended", run.ended_at or "-"),
-    ]
-    if run.available is not None:
-        entries.append((f"{task(run.task).nouns} to draw from", f"{run.available:,}"))
-    for role in ("forward", "backward"):
-        for name, value in models[role].items():
-            entries.append((f"{role} {name.replace('_', ' ')}", str(value)))
-    kind = task(run.task)
-    unused = {each.draws_from for each in (*TASKS.values(), IMPORTED)} - {kind.draws_from}
-    for name, value in json.loads(run.config_json).items():
-        if name not in unused:
-            said = kind.nouns if name == "regions" else name.replace("_", " ")
-            entries.append((said, json.dumps(value)))
-    return entries
 
 
 def fraction(value: float | None) -> str:
