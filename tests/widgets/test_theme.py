@@ -23,9 +23,8 @@ from stored_run import shown
 from themes import contrast
 
 from ui.panels.code_peek import CodePeek
-from ui.style.appearance import Appearance
+from ui.style.appearance import Appearance, stylesheet
 from ui.style.icons import icon
-from ui.style.stylesheet import stylesheet
 from ui.style.theme import DARK, LIGHT, Theme, current_theme, mix
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

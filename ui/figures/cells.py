@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from core.figures import Cell as GridCell
 from core.figures import Estimate, Grid, Table
 from core.figures.reading import Mark, heat, in_words, marks, number, row_words
-from ui.figures.plot import colour_of
 from ui.style.controls import bind, column, label
-from ui.style.tables import BarDelegate, Cell, CellModel, Head, table
+from ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, table
 from ui.style.theme import SPACE, current_theme, mix
 
 HIGHEST = 8_000
@@ -33,11 +32,7 @@ class Cells(QWidget):
         self._figure: Table | Grid | None = None
         self._heads: list[Head] = []
         self.model = CellModel([])
-        self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self.model)
-        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
-        self.table = table("")
-        self.table.setModel(self._sorted)
+        self.table, self._sorted = sorted_table("", self.model)
         self._bars = BarDelegate(self.table)
         self.table.setItemDelegate(self._bars)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
@@ -180,8 +175,9 @@ def _grid_rows(figure: Grid) -> list[list[Cell]]:
 
 
 def _ground(figure: Grid, cell: GridCell) -> str:
-    colour = colour_of(cell.tone, 0) if cell.tone else heat_colour(figure, cell.value.value or 0.0)
-    return mix(colour, current_theme().surface, 0.14 if cell.faded else 0.42)
+    theme = current_theme()
+    colour = theme.role(cell.tone) if cell.tone else heat_colour(figure, cell.value.value or 0.0)
+    return mix(colour, theme.surface, 0.14 if cell.faded else 0.42)
 
 
 def heat_colour(figure: Grid, value: float) -> str:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QPixmap
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from ui.file_names import ask_where
-from ui.style.controls import to_clipboard
+from ui.style.controls import MenuButton, to_clipboard
 
 SCALE = 2
 """Pixels of a picture for each on screen."""
@@ -35,30 +35,18 @@ def write_picture(shown: QWidget, path: Path) -> None:
         raise OSError(f"{path} could not be written")
 
 
-class ExportButton(QToolButton):
+class ExportButton(MenuButton):
     """A menu: picture, table, copy the table. `failed(problem)` when a file cannot be written."""
 
     failed = Signal(str)
 
     def __init__(self, name: str, shown: Callable[[], QWidget], csv: Callable[[], str]) -> None:
         """`name`: what is exported, also the file's name; `shown` and `csv` are asked when they are needed."""
-        super().__init__()
+        super().__init__("Export", f"Export this {name} as a picture or a table")
         self._name, self._shown, self._csv = name, shown, csv
-        tip = f"Export this {name} as a picture or a table"
-        self.setText("Export")
-        self.setToolTip(tip)
-        self.setAccessibleName(tip)
-        self.setProperty("role", "flat")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self)
-        menu.addAction("Picture (PNG)…").triggered.connect(lambda: self._ask("PNG", "png"))
-        menu.addAction("Table (CSV)…").triggered.connect(lambda: self._ask("CSV", "csv"))
-        menu.addAction("Copy table").triggered.connect(lambda: to_clipboard(self._csv()))
-        self.setMenu(menu)
-
-    def offer(self, words: str, act: Callable[[], object]) -> None:
-        """One more way to export, at the end of the menu."""
-        self.menu().addAction(words).triggered.connect(lambda: act())
+        self.offer("Picture (PNG)…", lambda: self._ask("PNG", "png"))
+        self.offer("Table (CSV)…", lambda: self._ask("CSV", "csv"))
+        self.offer("Copy table", lambda: to_clipboard(self._csv()))
 
     def export(self, path: Path) -> None:
         """Write a table for `.csv`, else a picture. Raises OSError."""

@@ -12,17 +12,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPen
 from PySide6.QtWidgets import QWidget
 
-from core.figures import Bars, Estimate, Guide, Histogram, Lines, Scatter, Tone
-from core.figures.reading import (
-    Mark,
-    bar_width,
-    bins,
-    groups_of,
-    marks,
-    spans,
-    tick_words,
-    ticks,
-)
+from core.figures import Bars, Estimate, Guide, Histogram, Lines, Scatter
+from core.figures.reading import Mark, bar_width, bins, groups_of, marks, spans, tick_words, ticks
 from ui.style.controls import FOCUS_RING, column
 from ui.style.theme import current_theme
 
@@ -42,12 +33,8 @@ ARROWS = {"up": " ↑", "down": " ↓", "": ""}
 """Where better values are."""
 FILLING, BAND = 0.45, 0.16
 """Opacity of spots and of the bands of lines."""
-
-
-def colour_of(tone: Tone, place: int) -> str:
-    """The colour of a tone, or the next one of the palette."""
-    theme = current_theme()
-    return theme.role(tone) if tone else theme.palette[place % len(theme.palette)]
+FAR = 1e9
+"""Where a column ends that has no end, in the values of the axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +230,13 @@ class Plot(QWidget):
     def _lines(self, figure: Lines) -> list[Place]:
         """Bands, then lines; a dash pattern tells them apart without colour."""
         for place, series in enumerate(figure.series):
-            colour = colour_of(series.tone, place)
+            colour = current_theme().series(series.tone, place)
             points = [p for p in series.points if p.x.value is not None and p.y.value is not None]
             # A single point has no interval: the band leaves it out, the line does not.
             bounded = [p for p in points if p.y.low is not None and p.y.high is not None]
             x = [p.x.value for p in bounded]
-            low, high = (pg.PlotCurveItem(x, side, pen=None) for side in (
-                [p.y.low for p in bounded], [p.y.high for p in bounded],
-            ))  # fmt: skip
+            low = pg.PlotCurveItem(x, [p.y.low for p in bounded], pen=None)
+            high = pg.PlotCurveItem(x, [p.y.high for p in bounded], pen=None)
             thin = QColor(colour)
             thin.setAlphaF(BAND)
             band = pg.FillBetweenItem(low, high, brush=thin)
@@ -276,7 +262,7 @@ class Plot(QWidget):
         counted = any(p.count > 1 for p in points)
         # The area, not the width, stands for the count: hence the root.
         sizes = [max(SMALLEST, LARGEST * math.sqrt(p.count / most)) if counted else SMALLEST for p in points]
-        colours = [colour_of(p.tone, 0) for p in points]
+        colours = [theme.series(p.tone, 0) for p in points]
         places = [Place(mark, None, size) for mark, size in zip(marks(figure), sizes, strict=True)]
         for point, place, colour in zip(points, places, colours, strict=True):
             self._error_bar(place.mark.x, point.y, colour)
@@ -312,7 +298,7 @@ class Plot(QWidget):
             for each, mark in zip(found, marks(figure), strict=True):
                 rectangles.append(_upright(mark.x, 0.0, mark.y, width))
                 tone = figure.groups.get(each.group, "")
-                plain = colour_of(tone, groups.index(each.group))
+                plain = theme.series(tone, groups.index(each.group))
                 colours.append(theme.heat(each.middle) if figure.x.better and len(groups) == 1 else plain)
         else:
             bars = [bar for bar in figure.bars if bar.value.value is not None]
@@ -323,7 +309,7 @@ class Plot(QWidget):
                 middle = mark.x if stacked else mark.x - 0.4 + width * (place + 0.5)
                 below = mark.y - value / 2 if stacked else 0.0
                 rectangles.append(_upright(middle, below, below + value, width * 0.94))
-                colours.append(colour_of(bar.tone, place))
+                colours.append(theme.series(bar.tone, place))
         if rectangles:
             self.canvas.addItem(
                 pg.BarGraphItem(
@@ -346,9 +332,6 @@ class Plot(QWidget):
     def _error_bar(self, x: float, value: Estimate, colour: str) -> None:
         if value.low is not None and value.high is not None:
             self.canvas.addItem(pg.PlotCurveItem([x, x], [value.low, value.high], pen=colour))
-
-
-FAR = 1e9
 
 
 def _upright(middle: float, below: float, above: float, width: float) -> QRectF:

@@ -6,23 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import (
-    QButtonGroup,
-    QComboBox,
-    QLabel,
-    QStackedWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QLabel, QStackedWidget, QWidget
 
-from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines, Link, Sentence, Table
+from core.figures import Bars, Choice, Estimate, Figure, Grid, Histogram, Lines, Link, Sentence, Series, Table
 from core.figures.export import csv
 from core.figures.reading import Mark, groups_of, in_words, marks, number
 from ui.figures.cells import Cells
 from ui.figures.exporting import ExportButton
-from ui.figures.plot import Plot, colour_of
+from ui.figures.plot import Plot
 from ui.style.controls import ElidedLabel, column, label, row, switch
 from ui.style.flow import Flow
-from ui.style.theme import SPACE
+from ui.style.theme import SPACE, current_theme
 
 MOST_NAMED, MOST_VALUED = 8, 3
 """Lines or groups that are named above a drawing; lines up to which each one's value stands there too."""
@@ -169,16 +163,13 @@ class FigureView(QWidget):
     def _name(self) -> None:
         """The names of lines and groups in their colours."""
         figure = self.figure
+        colour = current_theme().series
         named: list[tuple[str, str]] = []
         if isinstance(figure, Lines):
-            strokes = ["╍╍" if series.dashed else "━━" for series in figure.series]
-            named = [
-                (colour_of(series.tone, at), f"{strokes[at]} {series.name}") for at, series in enumerate(figure.series)
-            ]
+            named = [(colour(series.tone, at), _stroke(series)) for at, series in enumerate(figure.series)]
         elif isinstance(figure, (Bars, Histogram)) and len(groups_of(figure)) > 1:
             tones = {bar.group: bar.tone for bar in figure.bars} if isinstance(figure, Bars) else figure.groups
-            names = enumerate(groups_of(figure))
-            named = [(colour_of(tones.get(name, ""), at), f"■ {name}") for at, name in names]
+            named = [(colour(tones.get(name, ""), at), f"■ {name}") for at, name in enumerate(groups_of(figure))]
         named = named[:MOST_NAMED]
         while len(self._names) < len(named):
             self._names.append(label())
@@ -188,9 +179,9 @@ class FigureView(QWidget):
             self._flow.removeWidget(gone)
             gone.setParent(None)
             gone.deleteLater()
-        for made, (colour, words) in zip(self._names, named, strict=True):
+        for made, (shade, words) in zip(self._names, named, strict=True):
             made.setText(words)
-            made.setStyleSheet(f"color: {colour}; font-weight: 600;")
+            made.setStyleSheet(f"color: {shade}; font-weight: 600;")
             made.show()
         self._legend.setVisible(bool(named))
 
@@ -206,8 +197,7 @@ class FigureView(QWidget):
         for made, series in zip(self._names, figure.series, strict=False):
             points = [p for p in series.points if p.x.value is not None and (last is None or p.x.value == last)]
             value = points[-1].y if points else Estimate()
-            stroke = "╍╍" if series.dashed else "━━"
-            made.setText(f"{stroke} {series.name} {in_words(value, series.form or figure.y.form)}")
+            made.setText(f"{_stroke(series)} {in_words(value, series.form or figure.y.form)}")
             if last is None and points:
                 made.setToolTip(figure.note)
         ends = [p.x.value for series in figure.series for p in series.points if p.x.value is not None]
@@ -220,6 +210,11 @@ class FigureView(QWidget):
         self._turn = links, turn + 1 if links == before else 0
         if links:
             self.opened.emit(links, self._turn[1])
+
+
+def _stroke(series: Series) -> str:
+    """The name of a line after how it is drawn."""
+    return f"{'╍╍' if series.dashed else '━━'} {series.name}"
 
 
 class FiguresView(QWidget):

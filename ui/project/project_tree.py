@@ -12,7 +12,7 @@ from core.store.rows import FileRow
 from ui.project.project_model import NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile
 from ui.style.tables import HeatDelegate
-from ui.style.text_size import TextSize, grown
+from ui.style.text_size import TextSize, grown, room_beside
 
 WIDTHS = {SCORE: 62, REGIONS: 72}
 NARROWEST_NAME = 96
@@ -63,12 +63,8 @@ class ProjectTree(QTreeView):
 
     def _fit(self) -> None:
         """A name stays readable; figures that do not fit beside it are scrolled to."""
-        room, least, header = self.viewport().width(), grown(self, NARROWEST_NAME), self.header()
-        for column in WIDTHS:
-            if room - header.sectionSize(column) < least:
-                break
-            room -= header.sectionSize(column)
-        header.resizeSection(NAME, max(room, least))
+        header, widths = self.header(), map(self.header().sectionSize, WIDTHS)
+        header.resizeSection(NAME, room_beside(self.viewport().width(), widths, grown(self, NARROWEST_NAME)))
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
         """Qt: draw everything anew, as `RowTable` does and why it does."""

@@ -19,32 +19,61 @@ from ui.style.tables import FRACTION, RIGHT, Index, ListedRows
 from ui.style.theme import current_theme
 
 STATE, FILE, LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS = range(8)
-HEADINGS = ("", "File", "Line", "", "", "", "Recites", "Tests")
-TIPS = (
-    "State",
-    "File",
-    "First line",
-    "",
-    "",
-    "How many of its judged samples did well",
-    "Largest share of the code that a description repeats verbatim",
-    "Covering tests",
-)
 _LOW = float("-inf")
 
 _PLACE = attrgetter("path", "start")
 _RANK = {state: rank for rank, state in enumerate(ORDER)}
-_KEYS: tuple[Callable[[ItemRow], Any], ...] = (
-    lambda item: _RANK[region_state(item)],
-    _PLACE,
-    attrgetter("start_line"),
-    lambda item: _LOW if item.headline is None else item.headline,
-    lambda item: _LOW if item.secondary is None else item.secondary,
-    lambda item: [item.measures.get(name, 0.0) for name in task(item.task).tally or ()],
-    lambda item: _LOW if item.recitation is None else item.recitation,
-    lambda item: len(item.tests),
-)
-"""What each column sorts by; where that is the same, the place decides."""
+
+
+def _known(value: float | None) -> float:
+    """What is not defined sorts below all values."""
+    return _LOW if value is None else value
+
+
+def _said(value: float | None, *, sign: bool = False) -> str:
+    """A measure, nothing where it is not defined."""
+    return "" if value is None else number(value, sign)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column.
+
+    Attributes:
+        head, tip: heading and what it means; empty where the method has its own name for it.
+        width: pixels for text of the usual size; 0 takes what room is left.
+        key: what it sorts by; where that is the same, the place decides.
+        text: what its cells show.
+    """
+
+    head: str
+    tip: str
+    width: int
+    key: Callable[[ItemRow], Any]
+    text: Callable[[ItemRow], str]
+
+
+COLUMNS = (
+    Column("", "State", 28, lambda item: _RANK[region_state(item)], lambda item: ""),
+    Column("File", "File", 0, _PLACE, lambda item: item.file),
+    Column(
+        "Line", "First line", 50,
+        attrgetter("start_line"), lambda item: str(item.start_line) if item.has_file else "",
+    ),
+    Column("", "", 62, lambda item: _known(item.headline), lambda item: _said(item.headline)),
+    Column("", "", 56, lambda item: _known(item.secondary), lambda item: _said(item.secondary, sign=True)),
+    Column(
+        "", "How many of its judged samples did well", 64,
+        lambda item: [item.measures.get(name, 0.0) for name in task(item.task).tally or ()], lambda item: item.tally,
+    ),
+    Column(
+        "Recites", "Largest share of the code that a description repeats verbatim", 68,
+        lambda item: _known(item.recitation),
+        lambda item: "" if item.recitation is None else f"{item.recitation:.0%}",
+    ),
+    Column("Tests", "Covering tests", 54, lambda item: len(item.tests), lambda item: str(len(item.tests))),
+)  # fmt: skip
+"""By the numbers above; the method names the headline and the difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +132,8 @@ class _Texts(dict[int, str]):
 class RegionModel(ListedRows):
     """The regions that pass the filter, in the chosen order."""
 
-    heads: Sequence[str] = HEADINGS
-    tips: Sequence[str] = TIPS
+    heads: Sequence[str] = [column.head for column in COLUMNS]
+    tips: Sequence[str] = [column.tip for column in COLUMNS]
     figures = LINE
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -131,7 +160,7 @@ class RegionModel(ListedRows):
     def set_kind(self, kind: Kind) -> None:
         """Call the measures as the method calls them."""
         named = {SCORE: kind.measure(kind.headline), DIFFERENCE: kind.difference}
-        heads, tips = list(HEADINGS), list(TIPS)
+        heads, tips = [column.head for column in COLUMNS], [column.tip for column in COLUMNS]
         for column, measure in named.items():
             heads[column] = measure.title[:1].upper() + measure.title[1:] if measure is not None else ""
             tips[column] = measure.tip if measure is not None else ""
@@ -143,8 +172,9 @@ class RegionModel(ListedRows):
     def _name_places(self) -> None:
         """Items stand in files and lines of the user's, or are known by themselves."""
         filed = not self._items or any(item.has_file for item in self._items)
-        place = (HEADINGS[FILE], HEADINGS[LINE]) if filed else (self._noun.capitalize(), "")
-        tips = (TIPS[FILE], TIPS[LINE]) if filed else place
+        file, line = COLUMNS[FILE], COLUMNS[LINE]
+        place = (file.head, line.head) if filed else (self._noun.capitalize(), "")
+        tips = (file.tip, line.tip) if filed else place
         self.heads = (*self.heads[:FILE], *place, *self.heads[LINE + 1 :])
         self.tips = (*self.tips[:FILE], *tips, *self.tips[LINE + 1 :])
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
@@ -184,7 +214,7 @@ class RegionModel(ListedRows):
         # By place it is sorted already; another order keeps this one where its own values are equal.
         self._sorted = self._by_place[::-1] if self._descending else self._by_place
         if self._column != FILE:
-            self._sorted = sorted(self._sorted, key=_KEYS[self._column], reverse=self._descending)
+            self._sorted = sorted(self._sorted, key=COLUMNS[self._column].key, reverse=self._descending)
         self._arrange()
 
     def _arrange(self) -> None:
@@ -203,7 +233,7 @@ class RegionModel(ListedRows):
         """Qt: one cell."""
         item, column = self.shown[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return _text(item, column)
+            return COLUMNS[column].text(item)
         if role == FRACTION and column == SCORE:
             return goodness(item)
         if role == Qt.ItemDataRole.DecorationRole and column == STATE:
@@ -213,28 +243,9 @@ class RegionModel(ListedRows):
             odd = f"\nodd, but no proof of anything: {', '.join(flags)}" if (flags := self._flags.get(item.id)) else ""
             return f"{presenter(item).heading(item)}\n{state_words(item)}{tried}{odd}"
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return state_words(item) if column == STATE else _text(item, column)
+            return state_words(item) if column == STATE else COLUMNS[column].text(item)
         if role == Qt.ItemDataRole.TextAlignmentRole and column > FILE:
             return RIGHT
         if role == Qt.ItemDataRole.ForegroundRole and (column in (LINE, TESTS) or not item.admitted):
             return QColor(current_theme().muted)
         return None
-
-
-def _text(item: ItemRow, column: int) -> str:
-    match column:
-        case 1:
-            return item.file
-        case 2:
-            return str(item.start_line) if item.has_file else ""
-        case 3:
-            return "" if item.headline is None else number(item.headline)
-        case 4:
-            return "" if item.secondary is None else number(item.secondary, sign=True)
-        case 5:
-            return item.tally
-        case 6:
-            return "" if item.recitation is None else f"{item.recitation:.0%}"
-        case 7:
-            return str(len(item.tests))
-    return ""

@@ -6,33 +6,15 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QComboBox,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QLabel, QLineEdit, QWidget
 
 from core.kinds import FIRST_KIND, Kind
 from core.store.rows import ItemRow
-from ui.project.region_model import (
-    DIFFERENCE,
-    FILE,
-    LINE,
-    PASSES,
-    RECITATION,
-    SCORE,
-    STATE,
-    TESTS,
-    RegionFilter,
-    RegionModel,
-)
+from ui.project.region_model import COLUMNS, FILE, SCORE, RegionFilter, RegionModel
 from ui.style.controls import column, row
 from ui.style.region_state import RegionState
 from ui.style.tables import HeatDelegate, RowTable
-from ui.style.text_size import TextSize, grown, growth
+from ui.style.text_size import TextSize, grown, room_beside
 from ui.style.theme import SPACE
 
 S = RegionState
@@ -46,7 +28,6 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("By hand", frozenset(S)),
     ("Flagged", frozenset(S)),
 )
-WIDTHS = {STATE: 28, LINE: 50, SCORE: 62, DIFFERENCE: 56, PASSES: 64, RECITATION: 68, TESTS: 54}
 ROW, NARROWEST_FILE = 26, 124
 BAR, NO_BAR = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
 TYPING_PAUSE = 120
@@ -91,8 +72,10 @@ class RegionTable(QWidget):
         self.table.horizontalScrollBar().setValue(0)
 
     def _fit(self) -> None:
-        room = self.width() - self.table.verticalScrollBar().sizeHint().width()
-        self.table.horizontalHeader().resizeSection(FILE, _room_for_file(room, growth(self.table)))
+        state, *others = (grown(self.table, each.width) for each in COLUMNS if each.width)
+        room = self.width() - self.table.verticalScrollBar().sizeHint().width() - state
+        least = grown(self.table, NARROWEST_FILE)
+        self.table.horizontalHeader().resizeSection(FILE, room_beside(room, others, least))
 
     def set_kind(self, kind: Kind) -> None:
         """Call what is listed, and its measures, by their names."""
@@ -166,8 +149,8 @@ class RegionTable(QWidget):
         header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setMinimumSectionSize(28)
-        for section, width in WIDTHS.items():
-            header.resizeSection(section, grown(self.table, width))
+        for section, each in enumerate(COLUMNS):
+            header.resizeSection(section, grown(self.table, each.width))
         header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(False)
 
@@ -205,13 +188,3 @@ class RegionTable(QWidget):
         if current.isValid() and not self._quiet:
             self._current = self.regions.shown[current.row()].id
             self.item_chosen.emit(self._current)
-
-
-def _room_for_file(width: int, growth: float) -> int:
-    """What the whole columns that fit beside it leave: none is cut, and the others are scrolled to."""
-    room, least = width - round(WIDTHS[STATE] * growth), round(NARROWEST_FILE * growth)
-    for each in (LINE, SCORE, DIFFERENCE, PASSES, RECITATION, TESTS):
-        if room - round(WIDTHS[each] * growth) < least:
-            break
-        room -= round(WIDTHS[each] * growth)
-    return max(room, least)

@@ -194,19 +194,30 @@ def bind(owner: QWidget, keys: str, run: Callable[[], object], name: str, id: st
     return action
 
 
-def copy_menu(tip: str, choices: Sequence[tuple[str, Callable[[], str]]]) -> QToolButton:
+class MenuButton(QToolButton):
+    """A button that opens a menu."""
+
+    def __init__(self, text: str, tip: str) -> None:
+        """`tip` is also what screen readers say; the menu is empty until `offer`."""
+        super().__init__()
+        self.setText(text)
+        self.setToolTip(tip)
+        self.setAccessibleName(tip)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setProperty("role", "flat")
+        self.setMenu(QMenu(self))
+
+    def offer(self, words: str, act: Callable[[], object]) -> None:
+        """One more entry, at the end of the menu."""
+        self.menu().addAction(words).triggered.connect(lambda: act())
+
+
+def copy_menu(tip: str, choices: Sequence[tuple[str, Callable[[], str]]]) -> MenuButton:
     """A button that offers texts to put on the clipboard."""
-    made = QToolButton()
-    made.setText("Copy")
-    made.setToolTip(tip)
-    made.setAccessibleName(tip)
-    made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-    made.setProperty("role", "flat")
-    menu = QMenu(made)
+    made = MenuButton("Copy", tip)
     for name, text in choices:
-        # The default value keeps this turn's text; `_` takes what the signal says.
-        menu.addAction(name).triggered.connect(lambda _=False, text=text: to_clipboard(text()))
-    made.setMenu(menu)
+        # The default value keeps this turn's text.
+        made.offer(name, lambda text=text: to_clipboard(text()))  # type: ignore[misc]
     return made
 
 

@@ -74,6 +74,12 @@ def verdict_text(verdict: VerdictRow | None, covering: int = 0, *, going: bool =
     return f"{text} {verdict.tests_failed} of {verdict.tests_run}"
 
 
+def verdict_badge(verdict: VerdictRow | None, covering: int, *, going: bool) -> tuple[str, str, str]:
+    """Text, colour role and tip of the badge on a sample's card."""
+    tip = verdict_detail(verdict, covering) if verdict else "Not judged yet."
+    return verdict_text(verdict, covering, going=going), verdict_role(verdict), tip
+
+
 def verdict_detail(verdict: VerdictRow, covering: int = 0) -> str:
     """What it means, in a sentence without its full stop; of a failure also that no test was run after it."""
     said = (verdict.detail or EXPLAINED.get(verdict.outcome, "")).rstrip(".")

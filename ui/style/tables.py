@@ -6,7 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QItemSelection, QModelIndex, QPersistentModelIndex, QRectF, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelection,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRectF,
+    QSortFilterProxyModel,
+    Qt,
+)
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -209,6 +217,18 @@ def table(name: str, row: int = ROW) -> QTableView:
     view.horizontalHeader().setHighlightSections(False)
     view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     return view
+
+
+def sorted_table(name: str, model: QAbstractTableModel, row: int = ROW) -> tuple[QTableView, QSortFilterProxyModel]:
+    """A table whose rows stand as the model has them, until somebody clicks on a heading; and what sorts them."""
+    view = table(name, row)
+    ordered = QSortFilterProxyModel(view)
+    ordered.setSourceModel(model)
+    ordered.setSortRole(Qt.ItemDataRole.UserRole)
+    view.setModel(ordered)
+    view.setSortingEnabled(True)
+    view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+    return view, ordered
 
 
 class EndShown(QStyledItemDelegate):

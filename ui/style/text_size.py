@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QHeaderView, QTableView, QTreeView, QWidget
@@ -25,6 +27,15 @@ def open_at(window: QWidget, width: int, height: int) -> None:
     """A size that is so many pixels for text of the usual size, as far as the screen has them."""
     wanted = QSize(grown(window, width), grown(window, height))
     window.resize(wanted.boundedTo(window.screen().availableSize()))
+
+
+def room_beside(room: int, widths: Iterable[int], least: int) -> int:
+    """What the whole columns that fit beside a name leave it: none is cut, and the others are scrolled to."""
+    for width in widths:
+        if room - width < least:
+            break
+        room -= width
+    return max(room, least)
 
 
 class TextSize(QObject):

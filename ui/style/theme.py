@@ -104,6 +104,10 @@ class Theme:
         found: str = getattr(self, name or "text")
         return found
 
+    def series(self, tone: str, place: int) -> str:
+        """The colour of the line or bar at a place: that of its tone, or the next one of the palette."""
+        return self.role(tone) if tone else self.palette[place % len(self.palette)]
+
     def token(self, kind: _TokenType) -> str:
         """The colour of a pygments token type."""
         # `Name.Function.Magic` has no colour of its own: then that of `Name.Function`, and so on up to `Token`.
@@ -115,115 +119,74 @@ class Theme:
         return self.text
 
 
-LIGHT = Theme(
-    name="light",
-    background="#f3f4f7",
-    surface="#ffffff",
-    raised="#eaecf1",
-    border="#d3d7df",
-    text="#1d2129",
-    muted="#59616e",
-    accent="#3556c8",
-    accent_text="#ffffff",
-    selection="#d8e1fb",
-    focus="#3556c8",
-    good="#15703a",
-    bad="#b3261e",
-    warn="#855300",
-    neutral="#59616e",
-    inserted="#e4f5e8",
-    inserted_strong="#c3e9cc",
-    deleted="#fdebea",
-    deleted_strong="#fad2cf",
-    changed="#fff4d6",
-    gutter="#f8f9fb",
-    current_line="#f2f5fc",
-    region_waiting="#6f7888",
-    region_running="#3556c8",
-    region_pass="#1f8a48",
-    region_partial="#a66e00",
-    region_fail="#d0443c",
-    region_dropped="#747d8d",
-    palette=("#3556c8", "#b35900", "#0f7a8a", "#8a3fa8", "#a32a5c", "#59616e"),
-    tokens={
-        Token: "#1d2129",
-        Comment: "#505a66",
-        Keyword: "#7a2f9e",
-        Keyword.Constant: "#0b5f9e",
-        Name.Builtin: "#0b5f9e",
-        Name.Builtin.Pseudo: "#7a2f9e",
-        Name.Function: "#1a4fb4",
-        Name.Class: "#1a4fb4",
-        Name.Decorator: "#7a5200",
-        Name.Exception: "#a3342c",
-        Name.Namespace: "#1d2129",
-        Operator: "#3f4754",
-        Operator.Word: "#7a2f9e",
-        Punctuation: "#3f4754",
-        Literal: "#0b5f9e",
-        Number: "#0b5f9e",
-        String: "#1b6b38",
-        String.Doc: "#43604c",
-        String.Escape: "#7a5200",
-        String.Interpol: "#7a5200",
-        Error: "#b3261e",
-    },
+_ROLES = {
+    # role: light, dark
+    "background": ("#f3f4f7", "#14161b"),
+    "surface": ("#ffffff", "#1a1d24"),
+    "raised": ("#eaecf1", "#252933"),
+    "border": ("#d3d7df", "#353b48"),
+    "text": ("#1d2129", "#e3e6ec"),
+    "muted": ("#59616e", "#9fa8b7"),
+    "accent": ("#3556c8", "#86a5ff"),
+    "accent_text": ("#ffffff", "#10131b"),
+    "selection": ("#d8e1fb", "#2d3a61"),
+    "focus": ("#3556c8", "#86a5ff"),
+    "good": ("#15703a", "#63cf8b"),
+    "bad": ("#b3261e", "#ff8a84"),
+    "warn": ("#855300", "#e8b659"),
+    "neutral": ("#59616e", "#9fa8b7"),
+    "inserted": ("#e4f5e8", "#1a2f24"),
+    "inserted_strong": ("#c3e9cc", "#1e4330"),
+    "deleted": ("#fdebea", "#371f23"),
+    "deleted_strong": ("#fad2cf", "#582529"),
+    "changed": ("#fff4d6", "#332b19"),
+    "gutter": ("#f8f9fb", "#171a20"),
+    "current_line": ("#f2f5fc", "#20242e"),
+    "region_waiting": ("#6f7888", "#86909f"),
+    "region_running": ("#3556c8", "#86a5ff"),
+    "region_pass": ("#1f8a48", "#4fb877"),
+    "region_partial": ("#a66e00", "#d9a441"),
+    "region_fail": ("#d0443c", "#ea6a64"),
+    "region_dropped": ("#747d8d", "#7d8797"),
+}
+_TOKENS: Mapping[_TokenType, tuple[str, str]] = {
+    # token: light, dark
+    Token: ("#1d2129", "#e3e6ec"),
+    Comment: ("#505a66", "#a6afbd"),
+    Keyword: ("#7a2f9e", "#cfa0ee"),
+    Keyword.Constant: ("#0b5f9e", "#7fc4f2"),
+    Name.Builtin: ("#0b5f9e", "#7fc4f2"),
+    Name.Builtin.Pseudo: ("#7a2f9e", "#cfa0ee"),
+    Name.Function: ("#1a4fb4", "#93b4ff"),
+    Name.Class: ("#1a4fb4", "#93b4ff"),
+    Name.Decorator: ("#7a5200", "#e3c07a"),
+    Name.Exception: ("#a3342c", "#ff9d96"),
+    Name.Namespace: ("#1d2129", "#e3e6ec"),
+    Operator: ("#3f4754", "#c2c9d4"),
+    Operator.Word: ("#7a2f9e", "#cfa0ee"),
+    Punctuation: ("#3f4754", "#c2c9d4"),
+    Literal: ("#0b5f9e", "#7fc4f2"),
+    Number: ("#0b5f9e", "#7fc4f2"),
+    String: ("#1b6b38", "#93d3a2"),
+    String.Doc: ("#43604c", "#a3bfa9"),
+    String.Escape: ("#7a5200", "#e3c07a"),
+    String.Interpol: ("#7a5200", "#e3c07a"),
+    Error: ("#b3261e", "#ff8a84"),
+}
+_PALETTES = (
+    ("#3556c8", "#b35900", "#0f7a8a", "#8a3fa8", "#a32a5c", "#59616e"),
+    ("#86a5ff", "#f0a35e", "#5fc9d8", "#d09cf0", "#ff8fb8", "#9fa8b7"),
 )
 
-DARK = Theme(
-    name="dark",
-    background="#14161b",
-    surface="#1a1d24",
-    raised="#252933",
-    border="#353b48",
-    text="#e3e6ec",
-    muted="#9fa8b7",
-    accent="#86a5ff",
-    accent_text="#10131b",
-    selection="#2d3a61",
-    focus="#86a5ff",
-    good="#63cf8b",
-    bad="#ff8a84",
-    warn="#e8b659",
-    neutral="#9fa8b7",
-    inserted="#1a2f24",
-    inserted_strong="#1e4330",
-    deleted="#371f23",
-    deleted_strong="#582529",
-    changed="#332b19",
-    gutter="#171a20",
-    current_line="#20242e",
-    region_waiting="#86909f",
-    region_running="#86a5ff",
-    region_pass="#4fb877",
-    region_partial="#d9a441",
-    region_fail="#ea6a64",
-    region_dropped="#7d8797",
-    palette=("#86a5ff", "#f0a35e", "#5fc9d8", "#d09cf0", "#ff8fb8", "#9fa8b7"),
-    tokens={
-        Token: "#e3e6ec",
-        Comment: "#a6afbd",
-        Keyword: "#cfa0ee",
-        Keyword.Constant: "#7fc4f2",
-        Name.Builtin: "#7fc4f2",
-        Name.Builtin.Pseudo: "#cfa0ee",
-        Name.Function: "#93b4ff",
-        Name.Class: "#93b4ff",
-        Name.Decorator: "#e3c07a",
-        Name.Exception: "#ff9d96",
-        Name.Namespace: "#e3e6ec",
-        Operator: "#c2c9d4",
-        Operator.Word: "#cfa0ee",
-        Punctuation: "#c2c9d4",
-        Literal: "#7fc4f2",
-        Number: "#7fc4f2",
-        String: "#93d3a2",
-        String.Doc: "#a3bfa9",
-        String.Escape: "#e3c07a",
-        String.Interpol: "#e3c07a",
-        Error: "#ff8a84",
-    },
-)
+
+def _theme(name: str, column: int) -> Theme:
+    """The theme whose colours stand in a column of the tables above."""
+    tokens = {kind: colours[column] for kind, colours in _TOKENS.items()}
+    roles = {role: colours[column] for role, colours in _ROLES.items()}
+    return Theme(name=name, tokens=tokens, palette=_PALETTES[column], **roles)
+
+
+LIGHT, DARK = _theme("light", 0), _theme("dark", 1)
 
 
 def current_theme() -> Theme:
