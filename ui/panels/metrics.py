@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.kinds import FIRST_KIND, Kind
@@ -16,7 +16,7 @@ from ui.panels.empty import EmptyState
 from ui.presenters import judged_by_tests, sample_name
 from ui.style.controls import BAR, column, copy_menu, label, row
 from ui.style.outcomes import verdict_role, verdict_text
-from ui.style.tables import BarDelegate, Cell, CellModel, Head, table, widths
+from ui.style.tables import BarDelegate, Cell, CellModel, Head, sorted_table, widths
 
 FIRST = 2
 """Columns before the metrics."""
@@ -31,25 +31,18 @@ class MetricsPanel(QWidget):
         """Empty until `set_samples`."""
         super().__init__()
         self.setAccessibleName("Metrics")
-        self._shown: tuple[ItemRow | None, Sequence[SampleRow]] = None, ()
+        self._item: ItemRow | None = None
         self._empty = EmptyState("", "")
         self._columns: list[Metric] = list(METRICS.values())
         self._metrics: list[Metric] = []
         self.set_kind(FIRST_KIND)
         self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
-        self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self.model)
-        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
-        self.table = table("Scores of each reconstruction", row=30)
+        self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
         self._bars = BarDelegate(self.table)
         self._lay_out()
         self.set_samples(None, [])
 
     def _lay_out(self) -> None:
-        self.table.setModel(self._sorted)
-        self.table.setSortingEnabled(True)
-        # As the samples were made, until somebody clicks on a heading.
-        self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         self.table.setItemDelegate(self._bars)
         widths(self.table, 300, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
@@ -62,7 +55,7 @@ class MetricsPanel(QWidget):
 
     def set_samples(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
         """Show the scores of an item's code samples; the current row stays."""
-        self._shown = item, samples
+        self._item = item
         codes = [sample for sample in samples if _compared(sample)]
         usual = {each.name for each in self._columns if each.usual}
         self._choose_columns({name for sample in codes for name in _scores(sample)} or usual)
@@ -95,7 +88,7 @@ class MetricsPanel(QWidget):
         return "\n".join("\t".join(line) for line in [heads, *cells])
 
     def _cells(self, sample: SampleRow, name: str) -> list[Cell]:
-        item = self._shown[0]
+        item = self._item
         going = item is None or item.state == "running"
         judged = item is None or judged_by_tests(item.task, sample)
         said = verdict_text(sample.verdict, len(item.tests) if item else 0, going=going) if judged else "–"

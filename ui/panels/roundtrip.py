@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
@@ -15,10 +14,9 @@ from core.kinds import FIRST_KIND, Kind, article, known
 from core.store.rows import ItemRow, SampleRow
 from core.types import Form
 from ui.panels.card import CardScroll
-from ui.panels.describe_card import DescribeCard
 from ui.panels.empty import EmptyState
 from ui.panels.roundtrip_header import RoundTripHeader
-from ui.panels.sample_cards import SampleCard, WritingCard
+from ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
 from ui.panels.streams import Place, Streams
 from ui.presenters import Node, rebuilt, role_name, trace
 from ui.style.controls import button, column, label
@@ -70,8 +68,7 @@ class RoundTripPanel(QWidget):
         self.set_kind(FIRST_KIND)
         self._state = label(role="muted", wrap=True)
         self._lay_out()
-        self._blinking = QTimer(self)
-        self._blinking.setInterval(BLINK)
+        self._blinking = QTimer(self, interval=BLINK)
         self._blinking.timeout.connect(self._blink)
         self.set_trace(None, [])
 
@@ -88,6 +85,10 @@ class RoundTripPanel(QWidget):
     def selected(self) -> int | None:
         """Id of the current sample."""
         return self._selected
+
+    @property
+    def _chosen(self) -> SampleCard | None:
+        return None if self._selected is None else self._cards.get(self._selected)
 
     @property
     def cards(self) -> tuple[SampleCard, ...]:
@@ -157,9 +158,8 @@ class RoundTripPanel(QWidget):
             self._scroll.ensureWidgetVisible(list(self._writing.values())[-1], 0, SPACE)
 
     def _reveal(self) -> None:
-        card = self._cards.get(self._selected) if self._selected is not None else None
-        if card is not None:
-            self._scroll.ensureWidgetVisible(card, 0, SPACE)
+        if self._chosen is not None:
+            self._scroll.ensureWidgetVisible(self._chosen, 0, SPACE)
 
     def write_description(self) -> None:
         """Let the user write a description, beginning from the one that is chosen."""
@@ -184,7 +184,7 @@ class RoundTripPanel(QWidget):
 
     def _chosen_words(self) -> str:
         """The chosen description, or the one the chosen reconstruction was made from."""
-        card = self._cards.get(self._selected) if self._selected is not None else None
+        card = self._chosen
         if card is not None and not card.describes and card.sample.parent_id is not None:
             # Code is chosen: who describes it anew begins from the words it was made from.
             card = self._cards.get(card.sample.parent_id)
@@ -196,8 +196,7 @@ class RoundTripPanel(QWidget):
 
     def _back_to_cards(self) -> None:
         """Focus goes where it came from."""
-        card = self._cards.get(self._selected) if self._selected is not None else None
-        (card or self.describe).setFocus(Qt.FocusReason.OtherFocusReason)
+        (self._chosen or self.describe).setFocus(Qt.FocusReason.OtherFocusReason)
 
     # ---- cards
 
@@ -246,16 +245,13 @@ class RoundTripPanel(QWidget):
         card = next((each for each in self._spare if each.fits(node)), None)
         if card is None:
             card = SampleCard(node, item)
-            card.chosen.connect(partial(self._choose_card, card))
+            card.chosen.connect(lambda: self.select(card.sample.id))
         else:
             self._spare.remove(card)
             card.show_node(node, item)
         self._layout.insertWidget(place, card)
         card.show()  # at once, so that it can take the focus
         return card
-
-    def _choose_card(self, card: SampleCard) -> None:
-        self.select(card.sample.id)
 
     def _put_away(self, card: SampleCard) -> None:
         self._layout.removeWidget(card)
@@ -286,13 +282,8 @@ class RoundTripPanel(QWidget):
         code = Role(place.role).form != Form.TEXT
         number = place.index if not self._kind.chained or above is None else above.sample.step + (not code)
         name = role_name(task, place.role, number)
-        return WritingCard(name, self._inset_below(above), code=code)
-
-    def _inset_below(self, above: SampleCard | None) -> int:
-        """Of what is made from a sample."""
-        if above is None:
-            return 0
-        return above.node.inset + (not self._kind.chained)
+        inset = 0 if above is None else above.node.inset + (not self._kind.chained)
+        return WritingCard(name, inset, code=code)
 
     def _blink(self) -> None:
         self._lit = not self._lit
@@ -301,12 +292,12 @@ class RoundTripPanel(QWidget):
 
     def set_kind(self, kind: Kind) -> None:
         """Call what is picked by its name."""
-        self._kind, self._noun = kind, kind.noun
+        self._kind = kind
         self.expect(self._any)
 
     def expect(self, any_items: bool) -> None:
         """Whether there is anything to pick."""
-        self._any, noun = any_items, self._noun
+        self._any, noun = any_items, self._kind.noun
         if any_items:
             self._empty.say(f"No {noun} selected", f"Pick {article(noun)} in the code or in the list of {noun}s.")
         else:

@@ -37,12 +37,9 @@ class RoundTripHeader(QWidget):
 
     def show_item(self, item: ItemRow) -> None:
         """Show one item as it stands."""
-        self._place.setText(presenter(item).heading(item))
-        self._peek.show_code(item.text, item.path)
-        self._show_scores(item)
-
-    def _show_scores(self, item: ItemRow) -> None:
         shown = presenter(item)
+        self._place.setText(shown.heading(item))
+        self._peek.show_code(item.text, item.path)
         text, tip = shown.headline(item)
         role = {None: "neutral", 0.0: "bad", 1.0: "good"}.get(goodness(item), "warn")
         self._headline.show_text(text, role, tip)

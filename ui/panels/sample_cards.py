@@ -1,22 +1,24 @@
-"""Cards of the round-trip panel: a description, a reconstruction, a text still being written."""
+"""Cards of the round-trip panel: a stored sample, a text still being written, a description by hand."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton
 
 from core.store.rows import ItemRow, SampleRow
 from ui.panels.badge import Badge
 from ui.panels.card import Card
 from ui.panels.code_peek import CodePeek, first_difference
 from ui.presenters import Node, describes, judged_by_tests, recites
-from ui.style.controls import ElidedLabel, Margins, breakable, column, label, row
+from ui.style.controls import ElidedLabel, Margins, bind, breakable, column, label, row
 from ui.style.flow import Flow
 from ui.style.fonts import write_fixed
-from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
+from ui.style.outcomes import verdict_badge
 from ui.style.theme import SPACE
 
 CARET = "▍"
+WORDS = 5
+"""Lines that the field of a person's description is high."""
 INDENT = 20
 """Pixels by which a sample stands right of the one it was made from."""
 DEEPEST = 4
@@ -113,13 +115,11 @@ class SampleCard(Card):
         if self.describes:
             self._main.show_text(*_recitation(sample))
             return
-        verdict = sample.verdict
-        covering, going = len(self._item.tests), self._item.state == "running"
-        tip = verdict_detail(verdict, covering) if verdict else "Not judged yet."
         if sample.error or not judged_by_tests(self._item.task, sample):
             self._main.show_text("")
         else:
-            self._main.show_text(verdict_text(verdict, covering, going=going), verdict_role(verdict), tip)
+            going = self._item.state == "running"
+            self._main.show_text(*verdict_badge(sample.verdict, len(self._item.tests), going=going))
 
 
 class WritingCard(Card):
@@ -152,6 +152,70 @@ class WritingCard(Card):
     def blink(self, lit: bool) -> None:
         """Show the caret or not; the space it takes stays."""
         self._text.setText(self._so_far + (CARET if lit else " "))
+
+
+class DescribeCard(QFrame):
+    """A person's own description of a region, to be written again by the model; hidden until `start`.
+
+    `written(text)` asks for the backward pass; `left` when it was put away."""
+
+    written = Signal(str)
+    left = Signal()
+
+    def __init__(self) -> None:
+        """Nothing written yet."""
+        super().__init__()
+        self.setProperty("role", "card")
+        self.text = QPlainTextEdit()
+        self.text.setPlaceholderText(
+            "Say what the code does: it is written again from your words and the code around it."
+        )
+        self.text.setAccessibleName("Your description")
+        self.text.setTabChangesFocus(True)
+        self.text.setProperty("role", "field")
+        self.text.setFixedHeight(self.text.fontMetrics().lineSpacing() * WORDS + 2 * SPACE)
+        self.text.textChanged.connect(self._offer)
+        self.go, self.cancel = QPushButton("Write the code from it"), QPushButton("Cancel")
+        self.go.setProperty("role", "primary")
+        self.go.setToolTip("Run the backward pass on these words and test what comes of it (Ctrl+Return)")
+        self.cancel.setToolTip("Put this away (Escape)")
+        self.go.clicked.connect(self._ask)
+        self.cancel.clicked.connect(self.leave)
+        for key in ("Ctrl+Return", "Ctrl+Enter"):
+            bind(self, key, self._ask, "Write the code from it")
+        bind(self, "Escape", self.leave, "Cancel")
+        self._lay_out()
+        self.hide()
+
+    def _lay_out(self) -> None:
+        foot = row(None, self.cancel, self.go, spacing=SPACE)
+        head = row(label("In your words", "heading"), None, label("Not counted in the scores", "caption"))
+        made = column(head, self.text, margins=(0, 0, 0, SPACE), spacing=SPACE // 2 + 2, owner=self)
+        made.addLayout(foot)
+
+    def start(self, text: str) -> None:
+        """Show it with a text to begin from, selected whole; words that were not sent yet stay."""
+        # The key was pressed again: what is being written stays.
+        if self.isHidden() or not self.text.toPlainText().strip():
+            self.text.setPlainText(text)
+            self.text.selectAll()
+        self._offer()
+        self.show()
+        self.text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def leave(self) -> None:
+        """Put it away, words and all."""
+        self.hide()
+        self.text.clear()
+        self.left.emit()
+
+    def _offer(self) -> None:
+        self.go.setEnabled(bool(self.text.toPlainText().strip()))
+
+    def _ask(self) -> None:
+        words = self.text.toPlainText().strip()
+        if words:
+            self.written.emit(words)
 
 
 def inset_of(depth: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
 
 from core.metrics.output_match import parted
@@ -13,9 +13,9 @@ from core.store.rows import TestRow, VerdictRow
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
-from ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, row, switch
+from ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, row, splitter, switch
 from ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
-from ui.style.tables import Cell, CellModel, EndShown, Head, table, widths
+from ui.style.tables import Cell, CellModel, EndShown, Head, sorted_table, widths
 
 MESSAGE, BEFORE, GAVE = 3, 4, 5
 """Columns."""
@@ -66,15 +66,8 @@ class TestsPanel(QWidget):
         self.parting.toggled.connect(lambda: self._fill())
         heads = ("Outcome", "Test", "Seconds", "Message", "Gave before", "Gives")
         self.model = CellModel([Head(name) for name in heads])
-        self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self.model)
-        self._sorted.setSortRole(Qt.ItemDataRole.UserRole)
-        self.table = table("Tests of this verdict")
-        self.table.setModel(self._sorted)
+        self.table, self._sorted = sorted_table("Tests of this verdict", self.model)
         self.table.setItemDelegateForColumn(1, EndShown(self.table))
-        self.table.setSortingEnabled(True)
-        # In the order that `_shown` gives, until somebody clicks on a heading.
-        self.table.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
         widths(self.table, 110, 0, 80, 0, 0, 0)
         self.table.selectionModel().currentRowChanged.connect(self._show_current)
         self.message, self.output = TextBox("Message"), TextBox("Captured output")
@@ -82,8 +75,6 @@ class TestsPanel(QWidget):
         self.copy = copy_menu("Copy test results", [("Failing tests", self._failing), ("This message", self._message)])
 
     def _lay_out(self) -> None:
-        self._body = QSplitter(Qt.Orientation.Horizontal)
-        self._body.setChildrenCollapsible(False)
         texts = QSplitter(Qt.Orientation.Vertical)
         texts.addWidget(self.message)
         texts.addWidget(self.output)
@@ -91,9 +82,7 @@ class TestsPanel(QWidget):
         tables = QWidget()
         tables.setProperty("role", "surface")
         column(self._nothing, self.table, owner=tables)
-        self._body.addWidget(tables)
-        self._body.addWidget(texts)
-        self._body.setSizes([600, 400])
+        self._body = splitter(tables, texts, sizes=(600, 400))
         self._head = QWidget()
         parts = (self.badge, self.detail, self.jump, self.search, self.parting, self.failing, self.copy)
         row(*parts, margins=BAR, owner=self._head, grows=self.detail)

@@ -16,7 +16,7 @@ from ui.panels.code_peek import CodePeek
 from ui.panels.empty import EmptyState
 from ui.presenters import Node, describes, judged_by_tests, trace
 from ui.style.controls import breakable, column, label
-from ui.style.outcomes import verdict_detail, verdict_role, verdict_text
+from ui.style.outcomes import verdict_badge
 from ui.style.theme import SPACE
 
 WIDTH = 250
@@ -33,40 +33,20 @@ class Tile(Card):
         super().__init__()
         self.node, sample = node, node.sample
         self.setFixedWidth(WIDTH)
-        self._badge, self._code = Badge(), CodePeek(LINES)
-        text = label(wrap=True)
+        badge, code, text = Badge(), CodePeek(LINES), label(wrap=True)
+        if judged_by_tests(item.task, sample):
+            badge.show_text(*verdict_badge(sample.verdict, len(item.tests), going=item.state == "running"))
         words = describes(sample) or bool(sample.error)
         text.setText(breakable(sample.error or sample.text or "(empty)"))
         text.setVisible(words)
-        self._code.setVisible(not words)
-        self._code.show_code(sample.text, item.path)
+        code.setVisible(not words)
+        code.show_code(sample.text, item.path)
         remark = label(node.remark, "warn", wrap=True)
         remark.setVisible(bool(node.remark))
-        self._verdict, self._covering = sample.verdict, len(item.tests)
-        self._going = item.state == "running"
-        self._judged = judged_by_tests(item.task, sample)
-        column(
-            label(node.name, "heading", wrap=True),
-            self._badge,
-            remark,
-            text,
-            self._code,
-            margins=(SPACE, SPACE, SPACE, SPACE),
-            spacing=SPACE // 2,
-            owner=self,
-        ).addStretch(1)
-        self._show_badge()
-        self.setAccessibleName(
-            ", ".join(part for part in (node.name, self._badge.text, *node.against, node.remark) if part)
-        )
-
-    def _show_badge(self) -> None:
-        if not self._judged:
-            self._badge.show_text("")
-            return
-        tip = verdict_detail(self._verdict, self._covering) if self._verdict else "Not judged yet."
-        said = verdict_text(self._verdict, self._covering, going=self._going)
-        self._badge.show_text(said, verdict_role(self._verdict), tip)
+        parts = label(node.name, "heading", wrap=True), badge, remark, text, code
+        margins = SPACE, SPACE, SPACE, SPACE
+        column(*parts, margins=margins, spacing=SPACE // 2, owner=self).addStretch(1)
+        self.setAccessibleName(", ".join(filter(None, (node.name, badge.text, *node.against, node.remark))))
 
 
 class WidePanel(QWidget):
