@@ -70,6 +70,12 @@ def placed(taxonomy: Taxonomy) -> dict[int, ErrorMode]:
     return found | dict(enumerate(without, start=KEYS.stop))
 
 
+def name_keys(part: QWidget, action: QAction) -> None:
+    """Say the keys of an action in the tooltip of its button, instead of those that it had."""
+    tip, keys = part.toolTip().partition(" (")[0], keys_of(action)
+    part.setToolTip(f"{tip} ({keys})" if keys else tip)
+
+
 def keys_of(action: QAction, between: str = " or ") -> str:
     """The keys of an action, as this platform writes them."""
     native = QKeySequence.SequenceFormat.NativeText

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import SampleRow
-from ui.labels.label_actions import LabelActions, keys_of
+from ui.labels.label_actions import LabelActions, keys_of, name_keys
 from ui.panels.badge import Badge
 from ui.presenters import describes
 from ui.style.controls import BAR, ElidedLabel, button, embolden, row
@@ -44,7 +44,6 @@ class LabelBar(QWidget):
     def refresh_keys(self, actions: LabelActions) -> None:
         """Name the keys as they are now."""
         for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo")):
-            keys, tip = keys_of(actions.steps[step]), part.toolTip().partition(" (")[0]
-            first = keys.partition(" or ")[0]
-            part.setToolTip(f"{tip} ({keys})" if keys else tip)
+            name_keys(part, actions.steps[step])
+            first = keys_of(actions.steps[step]).partition(" or ")[0]
             part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QSpinBox, QWidget
 
 from ui.shell.fields import indent
-from ui.style.controls import BAR, ElidedLabel, button, label, row
+from ui.style.controls import BAR, ElidedLabel, MenuButton, button, label, row
 from ui.style.flow import Flow
 from ui.style.theme import SPACE
 
@@ -83,19 +84,13 @@ class LabelQueueBar(QWidget):
             self.kind.addItems([kind for kind in self._kinds if not (blind and kind in telling)])
             self.kind.setCurrentText(chosen)
 
-    def _files(self) -> QToolButton:
-        made = button("Files", "Export labels, or import them", lambda: None)
-        made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(made)
+    def _files(self) -> MenuButton:
+        made = MenuButton("Files", "Export labels, or import them")
         for words, ending in FORMATS:
-            menu.addAction(f"Export {words}").triggered.connect(lambda _=False, ending=ending: self._ask(ending))
-        menu.addSeparator()
-        menu.addAction("Import…").triggered.connect(lambda: self.import_asked.emit())
-        made.setMenu(menu)
+            made.offer(f"Export {words}", partial(self.export_asked.emit, ending))
+        made.menu().addSeparator()
+        made.offer("Import…", self.import_asked.emit)
         return made
-
-    def _ask(self, ending: str) -> None:
-        self.export_asked.emit(ending)
 
 
 def _together(*parts: QWidget) -> QWidget:

@@ -6,21 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
-from ui.labels.label_actions import LabelActions, keys_of
+from ui.labels.label_actions import LabelActions, keys_of, name_keys
 from ui.labels.label_bar import LabelBar
-from ui.labels.label_history import decision, held_labels, opinions, own_label, told
 from ui.labels.label_side import LabelSide
 from ui.labels.label_subject import LabelSubject
-from ui.labels.opinions import Opinions
+from ui.labels.opinions import Opinions, decision, held_labels, opinions, own_label, told
 from ui.labels.session import LabelSession
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
-from ui.style.controls import bind, column
+from ui.style.controls import bind, column, splitter
 
 TOLD = 6
 """Entries of the history that are shown."""
@@ -95,12 +94,8 @@ class LabelsPanel(QWidget):
         self.subject = LabelSubject()
 
     def _lay_out(self) -> None:
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setChildrenCollapsible(False)
-        self._split.addWidget(self.subject)
         self._scroll = CardScroll(self.side)
-        self._split.addWidget(self._scroll)
-        self._split.setSizes([560, 390])
+        self._split = splitter(self.subject, self._scroll, sizes=(560, 390))
         for place, share in enumerate((3, 1)):
             self._split.setStretchFactor(place, share)
         self._body = QWidget()
@@ -154,8 +149,7 @@ class LabelsPanel(QWidget):
         self.side.refresh_keys()
         self.bar.refresh_keys(self.key_actions)
         for name, part in (("blind", self.blind), ("large", self.large), ("others", self.others)):
-            tip, keys = part.toolTip().partition(" (")[0], keys_of(self.key_actions.steps[name])
-            part.setToolTip(f"{tip} ({keys})" if keys else tip)
+            name_keys(part, self.key_actions.steps[name])
         self._show_opinions()
 
     # ---- what is on show
