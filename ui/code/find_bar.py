@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from ui.style.controls import BAR, button, label, row
+from ui.style.controls import BAR, button, field, label, row
 from ui.style.theme import SPACE
 
 
@@ -21,8 +21,7 @@ class FindBar(QWidget):
         self._editor = editor
         self.setProperty("role", "status")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.words = QLineEdit(placeholderText="Find in file")
-        self.words.setAccessibleName("Find in file")
+        self.words = field("Find in file", "Find in file")
         self.found = label(role="caption")
         previous = button("", "Previous match (Shift-Enter)", lambda: self.seek(back=True), icon="previous")
         onward = button("", "Next match (Enter)", self.seek, icon="next")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QCompleter, QGridLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QCompleter, QGridLayout, QSizePolicy, QWidget
 
 from core.taxonomy import ErrorMode
 from ui.labels.label_actions import LabelActions, keys_of
-from ui.style.controls import column, embolden, label, row, switch
+from ui.style.controls import column, embolden, field, label, row, switch
 from ui.style.fonts import bold
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, current_theme
@@ -159,10 +159,8 @@ class LabelSide(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._actions, self._choose = actions, choose
         self.buttons: list[ModeButton] = []
-        self.annotator, self.note = QLineEdit(), QLineEdit()
-        self.annotator.setPlaceholderText("Annotator")
-        self.annotator.setAccessibleName("Annotator's name, stored with each label")
-        self.note.setAccessibleName("Note, stored with the label")
+        self.annotator = field("Annotator's name, stored with each label", "Annotator")
+        self.note = field("Note, stored with the label")
         self.advance = switch("Go on", "Show the next sample after each label", True)
         self.blind = switch("Blind", "Hide verdict, run, author and the others' labels")
         self.large = switch("Large", "Give the labels the whole window")

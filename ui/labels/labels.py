@@ -19,7 +19,7 @@ from ui.labels.session import LabelSession
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
-from ui.style.controls import bind, column, splitter
+from ui.style.controls import bind, column, split
 
 TOLD = 6
 """Entries of the history that are shown."""
@@ -95,9 +95,7 @@ class LabelsPanel(QWidget):
 
     def _lay_out(self) -> None:
         self._scroll = CardScroll(self.side)
-        self._split = splitter(self.subject, self._scroll, sizes=(560, 390))
-        for place, share in enumerate((3, 1)):
-            self._split.setStretchFactor(place, share)
+        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(560, 390), stretch=(3, 1))
         self._body = QWidget()
         column(self.bar, self.opinions, self._split, owner=self._body)
         column(self._empty, self._body, owner=self)

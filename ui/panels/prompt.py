@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import SampleRow
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
-from ui.style.controls import BAR, ElidedLabel, column, copy_menu, embolden, label, row, splitter
+from ui.style.controls import BAR, ElidedLabel, column, copy_menu, embolden, label, row, split
 
 
 class PromptPanel(QWidget):
@@ -30,7 +31,7 @@ class PromptPanel(QWidget):
         self.set_sample(None, "", "")
 
     def _lay_out(self) -> None:
-        self._body = splitter(self.prompt, self.raw, self.extracted, sizes=(460, 300, 300))
+        self._body = split(Qt.Orientation.Horizontal, self.prompt, self.raw, self.extracted, sizes=(460, 300, 300))
         embolden(self.name)
         self._head = QWidget()
         row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR, owner=self._head)

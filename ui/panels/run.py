@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QSplitter, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from core.figures import Figure, Sentence, Table
 from core.store.rows import RunRow
 from ui.panels.empty import EmptyState
 from ui.provenance import Groups, as_text, provenance
-from ui.style.controls import bind, button, column, label, row, to_clipboard
+from ui.style.controls import bind, button, column, label, row, split, to_clipboard
 from ui.style.fonts import bold
 from ui.style.text_size import TextSize, grown
 from ui.style.theme import SPACE
@@ -122,9 +122,7 @@ class RunPanel(QWidget):
         self.set_run(None)
 
     def _lay_out(self) -> None:
-        self._body = QSplitter(Qt.Orientation.Horizontal)
-        self._body.setChildrenCollapsible(False)
-        self._body.addWidget(self.provenance)
+        self._body = split(Qt.Orientation.Horizontal, self.provenance)
         column(self._empty, self._body, owner=self)
 
     def make_view(self) -> None:

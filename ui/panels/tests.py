@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSplitter, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from core.metrics.output_match import parted
 from core.store.rows import TestRow, VerdictRow
 from ui.panels.badge import Badge
 from ui.panels.empty import EmptyState
 from ui.panels.text_box import TextBox
-from ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, row, splitter, switch
+from ui.style.controls import BAR, ElidedLabel, button, column, copy_menu, field, row, split, switch
 from ui.style.outcomes import outcome_role, sign, verdict_detail, verdict_role, verdict_text
 from ui.style.tables import Cell, CellModel, EndShown, Head, sorted_table, widths
 
@@ -51,14 +51,12 @@ class TestsPanel(QWidget):
         self.badge, self.detail = Badge(), ElidedLabel()
         self.failing = switch("Failing only", "Show only tests that did not pass")
         self.parting = switch("Parted only", "Show only tests that gave something else before")
-        self.search = QLineEdit()
+        self.search = field("Filter tests by name or message", "Filter tests")
         self._make_parts()
         self._lay_out()
         self.set_verdict(None, [])
 
     def _make_parts(self) -> None:
-        self.search.setPlaceholderText("Filter tests")
-        self.search.setAccessibleName("Filter tests by name or message")
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(220)
         self.search.textChanged.connect(lambda: self._fill())
@@ -82,7 +80,7 @@ class TestsPanel(QWidget):
         tables = QWidget()
         tables.setProperty("role", "surface")
         column(self._nothing, self.table, owner=tables)
-        self._body = splitter(tables, texts, sizes=(600, 400))
+        self._body = split(Qt.Orientation.Horizontal, tables, texts, sizes=(600, 400))
         self._head = QWidget()
         parts = (self.badge, self.detail, self.jump, self.search, self.parting, self.failing, self.copy)
         row(*parts, margins=BAR, owner=self._head, grows=self.detail)

@@ -67,7 +67,7 @@ class ProjectTree(QTreeView):
         header.resizeSection(NAME, room_beside(self.viewport().width(), widths, grown(self, NARROWEST_NAME)))
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
-        """Qt: draw everything anew, as `RowTable` does and why it does."""
+        """Qt: draw everything anew, as `RowTable` does, and for the same reason."""
         super().selectionChanged(selected, deselected)
         self.viewport().update()
 

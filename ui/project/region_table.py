@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QWidget
 
 from core.kinds import FIRST_KIND, Kind
 from core.store.rows import ItemRow
 from ui.project.region_model import COLUMNS, FILE, SCORE, RegionFilter, RegionModel
-from ui.style.controls import column, row
+from ui.style.controls import FilterField, column, row
 from ui.style.region_state import RegionState
 from ui.style.tables import HeatDelegate, RowTable
-from ui.style.text_size import TextSize, grown, room_beside
+from ui.style.text_size import grown, room_beside
 from ui.style.theme import SPACE
 
 S = RegionState
@@ -28,10 +28,9 @@ STATES: tuple[tuple[str, frozenset[RegionState]], ...] = (
     ("By hand", frozenset(S)),
     ("Flagged", frozenset(S)),
 )
-ROW, NARROWEST_FILE = 26, 124
+NARROWEST_FILE = 124
+"""Pixels that a file's name has at least."""
 BAR, NO_BAR = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-TYPING_PAUSE = 120
-"""Milliseconds without a key before the filter is applied."""
 
 
 class RegionTable(QWidget):
@@ -47,7 +46,7 @@ class RegionTable(QWidget):
         """Start empty."""
         super().__init__(parent)
         self.regions = RegionModel(self)
-        self.words = QLineEdit(placeholderText="Filter by file or code")
+        self.words = FilterField("Filter by file or code")
         self.states = QComboBox()
         self.table = RowTable()
         self.count = QLabel()
@@ -55,7 +54,6 @@ class RegionTable(QWidget):
         self._current: int | None = None
         self._quiet = False
         self._heat = HeatDelegate(self)
-        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE)
         self._build_filter()
         self._build_table()
         self.set_kind(FIRST_KIND)
@@ -111,12 +109,8 @@ class RegionTable(QWidget):
             side.setValue(place)
 
     def _build_filter(self) -> None:
-        self.words.setClearButtonEnabled(True)
-        # `start` would take the text for milliseconds.
-        self.words.textChanged.connect(lambda: self._pause.start())
-        self._pause.timeout.connect(self._apply_filter)
-        for name, _ in STATES:
-            self.states.addItem(name)
+        self.words.settled.connect(lambda _: self._apply_filter())
+        self.states.addItems([name for name, _ in STATES])
         self.states.currentIndexChanged.connect(self._apply_filter)
         self.count.setProperty("role", "caption")
         self._hint.setProperty("role", "muted")
@@ -128,12 +122,7 @@ class RegionTable(QWidget):
         table = self.table
         table.setModel(self.regions)
         table.setItemDelegateForColumn(SCORE, self._heat)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         table.setTextElideMode(Qt.TextElideMode.ElideLeft)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
         table.setSortingEnabled(True)
         table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
         self._shape_columns()
@@ -142,12 +131,9 @@ class RegionTable(QWidget):
         self.regions.modelReset.connect(self._count)
 
     def _shape_columns(self) -> None:
-        vertical, header = self.table.verticalHeader(), self.table.horizontalHeader()
-        vertical.hide()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        TextSize(self.table, ROW).changed.connect(self._take_size)
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.table.text_size.changed.connect(self._take_size)
+        header = self.table.horizontalHeader()
         header.setMinimumSectionSize(28)
         for section, each in enumerate(COLUMNS):
             header.resizeSection(section, grown(self.table, each.width))

@@ -188,11 +188,26 @@ class CellModel(ListedRows):
 
 
 class RowTable(QTableView):
-    """Draws everything anew when another row is selected.
+    """A table of whole rows, one of which is selected.
 
-    Qt redraws the two rows alone, and where a pixel of the screen is no whole one (125 %, 150 %) leaves a part of the
-    line around the row before.
+    `text_size` keeps rows and columns in step with the text. Everything is drawn anew when another row is selected: Qt
+    redraws the two rows alone, and where a pixel of the screen is no whole one (125 %, 150 %) leaves a part of the line
+    around the row before.
     """
+
+    def __init__(self, row: int = ROW) -> None:
+        """`row`: pixels that a row is high where text has its usual size."""
+        super().__init__()
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setDefaultAlignment(LEFT)
+        self.text_size = TextSize(self, row)
 
     def selectionChanged(self, selected: QItemSelection, deselected: QItemSelection) -> None:  # noqa: N802
         """Another row is selected (called by Qt)."""
@@ -201,21 +216,11 @@ class RowTable(QTableView):
 
 
 def table(name: str, row: int = ROW) -> QTableView:
-    """A table view of whole rows, in our manner; `row` pixels high where text has its usual size."""
-    view = RowTable()
+    """A table of whole rows that scrolls pixel by pixel; `row` as in RowTable."""
+    view = RowTable(row)
     view.setAccessibleName(name)
-    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setStyleSheet("QTableView::item { padding-left: 5px; padding-right: 5px; }")  # in line with the headings
-    view.setShowGrid(False)
-    view.setWordWrap(False)
-    view.setTabKeyNavigation(False)
     view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    view.verticalHeader().hide()
-    TextSize(view, row)
-    view.horizontalHeader().setHighlightSections(False)
-    view.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     return view
 
 
