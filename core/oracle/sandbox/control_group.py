@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from core.oracle.sandbox.protocol import Limits
 
@@ -22,70 +21,48 @@ _numbers = itertools.count()
 _OURS = 2
 
 
-class ControlGroup(Protocol):
-    """One group for one sandbox."""
+@dataclass(frozen=True, slots=True)
+class ControlGroup:
+    """One group for one sandbox.
 
-    @property
-    def command(self) -> tuple[str, ...]:
-        """Put in front of a command, it runs that command inside the group."""
+    Attributes:
+        command: put in front of a command, it runs that command inside the group.
+        folders: of the group, below /sys/fs/cgroup; none where the service manager removes it when it is empty.
+    """
 
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """What `remove` removes."""
+    command: tuple[str, ...]
+    folders: tuple[Path, ...] = ()
 
     def remove(self) -> None:
-        """Remove the empty group."""
-
-
-class GroupMaker(Protocol):
-    """A way to make groups that works here."""
-
-    def make(self, limits: Limits) -> ControlGroup:
-        """A new group. Raises OSError."""
+        """Remove the folders; the kernel may need a moment after the last process ended."""
+        for folder in self.folders:
+            for _ in range(50):
+                with suppress(OSError):
+                    if folder.exists():
+                        folder.rmdir()
+                    break
+                time.sleep(0.01)
 
 
 # ------------------------------------------------------------------ by the files of the control group file system
 
 
 @dataclass(frozen=True, slots=True)
-class FileGroup:
-    """Folders below /sys/fs/cgroup: one for version 2, one a controller for version 1."""
-
-    folders: tuple[Path, ...]
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        """A shell that joins and then becomes the command."""
-        joins = "".join(f"echo $$ > '{folder}/cgroup.procs' && " for folder in self.folders)
-        return ("/bin/sh", "-c", f'{joins}exec "$@"', "sh")
-
-    def remove(self) -> None:
-        """Remove the folders; the kernel may need a moment after the last process ended."""
-        for folder in self.folders:
-            for _ in range(50):
-                with suppress(FileNotFoundError):
-                    try:
-                        folder.rmdir()
-                    except OSError:
-                        time.sleep(0.01)
-                        continue
-                break
-
-
-@dataclass(frozen=True, slots=True)
 class FileGroups:
-    """Makes folders in `parents`: one that has both controllers, or one for each."""
+    """Makes folders in `parents`: one that has both controllers (version 2), or one for each (version 1)."""
 
     parents: tuple[Path, ...]
 
-    def make(self, limits: Limits) -> FileGroup:
+    def make(self, limits: Limits) -> ControlGroup:
         """New folders with the limits written. Raises OSError."""
         name = f"{_PREFIX}{os.getpid()}-{next(_numbers)}"
-        group = FileGroup(tuple(parent / name for parent in self.parents))
+        folders = tuple(parent / name for parent in self.parents)
+        joins = "".join(f"echo $$ > '{folder}/cgroup.procs' && " for folder in folders)
+        group = ControlGroup(("/bin/sh", "-c", f'{joins}exec "$@"', "sh"), folders)
         try:
-            for folder in group.folders:
+            for folder in folders:
                 folder.mkdir()
-            _write_limits(group.folders, limits)
+            _write_limits(folders, limits)
         except OSError:
             group.remove()
             raise
@@ -152,23 +129,12 @@ def _parents() -> Iterator[tuple[Path, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class ScopeGroup:
-    """A transient scope; the service manager removes it when it is empty."""
-
-    command: tuple[str, ...]
-    folders: tuple[Path, ...] = ()
-
-    def remove(self) -> None:
-        """Nothing to do."""
-
-
-@dataclass(frozen=True, slots=True)
 class Scopes:
     """Asks systemd for a scope: the one way an ordinary user gets a group of their own after logging in remotely."""
 
     environment: tuple[tuple[str, str], ...]
 
-    def make(self, limits: Limits) -> ScopeGroup:
+    def make(self, limits: Limits) -> ControlGroup:
         """A command that opens a scope and runs in it, with the environment emptied again."""
         variables = [f"{name}={value}" for name, value in self.environment]
         run = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
@@ -178,7 +144,11 @@ class Scopes:
             f"TasksMax={limits.processes + _OURS}",
         ):
             run += ["-p", setting]
-        return ScopeGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
+        return ControlGroup(("env", "-i", f"PATH={os.defpath}", *variables, *run, "--", "env", "-i"))
+
+
+GroupMaker = FileGroups | Scopes
+"""A way to make groups: `make(limits)` gives a new one, or raises OSError."""
 
 
 def group_maker() -> GroupMaker | None:
