@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Lock
+from typing import IO
 
 from core.errors import SandboxError
 from core.oracle.sandbox.bubblewrap_arguments import (
@@ -139,21 +140,22 @@ class BubblewrapSandbox:
             hold.enter(MappedNamespace(user, INSIDE))
             identity, become = mapped_user(), become_inside()
         with ExitStack() as stack:
-            files = [(stack.enter_context(_memory_file(text)), name) for name, text in _accounts(launch).items()]
+            accounts = account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
+            files = {stack.enter_context(_memory_file(text)).fileno(): name for name, text in accounts.items()}
             words = arguments(launch, self._system, shown, files, identity)
             program = [*become, *self._limits(launch.limits), *launch.argv]
-            return self._spawn(hold, [*words, "--", *program], [number for number, _ in files])
+            return self._spawn(hold, [*words, "--", *program], files)
 
     def _spawn(self, hold: Hold, words: Iterable[str], descriptors: Iterable[int]) -> Process:
         """Start bwrap and learn from it which process is PID 1 inside. Raises SandboxError."""
         reading, writing = os.pipe()
-        with _closing(reading):
-            with _closing(writing):
+        with os.fdopen(reading, "rb") as told:
+            with os.fdopen(writing, "wb"):
                 command = [*hold.command, self._program, "--info-fd", str(writing), *words]
                 process = LocalProcess(command, {}, (writing, *descriptors), end=hold.end, after=hold.free)
             try:
-                hold.take(_inside(reading))
-            except (ValueError, KeyError) as error:
+                hold.take(int(json.load(told)["child-pid"]))
+            except (ValueError, KeyError) as error:  # bwrap gave up
                 process.close()
                 raise _refused(process.stderr_tail()) from error
         return process
@@ -169,34 +171,12 @@ class BubblewrapSandbox:
         return [self._prlimit, *words, "--"]
 
 
-def _accounts(launch: Launch) -> Mapping[str, str]:
-    return account_files(INSIDE.uid, INSIDE.gid, launch.environment.get("HOME", SCRATCH))
-
-
-@contextmanager
-def _memory_file(text: str) -> Iterator[int]:
-    """A descriptor that reads `text`."""
-    descriptor = os.memfd_create("rtc-inspector")
-    with _closing(descriptor):
-        os.write(descriptor, text.encode())
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        yield descriptor
-
-
-@contextmanager
-def _closing(descriptor: int) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _inside(reading: int) -> int:
-    """The number of PID 1 of the sandbox, told by bwrap. Raises ValueError or KeyError when bwrap gave up."""
-    data = b""
-    while chunk := os.read(reading, 4096):
-        data += chunk
-    return int(json.loads(data)["child-pid"])
+def _memory_file(text: str) -> IO[bytes]:
+    """An open file that reads `text`."""
+    file = os.fdopen(os.memfd_create("rtc-inspector"), "wb+", buffering=0)
+    file.write(text.encode())
+    file.seek(0)
+    return file
 
 
 def _refused(message: str) -> SandboxError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from core.oracle.sandbox.host_system import SCRATCH, SHARED_MEMORY, HostSystem, shared_memory_mib
@@ -54,17 +54,17 @@ def arguments(
     launch: Launch,
     system: HostSystem,
     shown: Sequence[Path],
-    accounts: Iterable[tuple[int, str]],
+    accounts: Mapping[int, str],
     identity: Iterable[str],
 ) -> list[str]:
     """Everything between `bwrap` and the program.
 
-    `shown`: the paths to show, parents first. `accounts`: an open descriptor each, and the path where its content
+    `shown`: the paths to show, parents first. `accounts`: open descriptors, and the path where the content of each
     shall stand. `identity`: `own_user` or `mapped_user`.
     """
     words = [*identity, *_NAMESPACES, "--as-pid-1", "--die-with-parent", "--new-session", "--hostname", "sandbox"]
     words += _special(launch.limits.scratch_mib)
-    words += _folders([*system.mounts, *(Path(name) for _, name in accounts)])
+    words += _folders([*system.mounts, *map(Path, accounts.values())])
     words += _system(system, accounts)
     words += _readonly(shown)
     words += _writable(launch)
@@ -74,13 +74,13 @@ def arguments(
     return [*words, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", launch.cwd]
 
 
-def _system(system: HostSystem, accounts: Iterable[tuple[int, str]]) -> Iterator[str]:
+def _system(system: HostSystem, accounts: Mapping[int, str]) -> Iterator[str]:
     """System folders, and the files below /etc written for this sandbox."""
     for path in system.mounts:
         yield from ("--ro-bind", str(path), str(path))
     for name, target in system.links:
         yield from ("--symlink", target, name)
-    for descriptor, name in accounts:
+    for descriptor, name in accounts.items():
         yield from ("--perms", "0444", "--file", str(descriptor), name)
 
 
