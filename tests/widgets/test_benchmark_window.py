@@ -12,11 +12,14 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
 
+from core.figures import Scatter
 from core.run.results import open_store
 from core.settings import BenchmarkSettings, RunSettings
+from core.store.writer import Store
 from core.trips.benchmark import written_benchmark
 from core.types import Item, Span
 from resources import path as resource
+from ui.figures.view import FiguresView
 from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.style.appearance import Appearance
@@ -101,6 +104,51 @@ def test_runs_of_the_file_are_found_wherever_its_project_was_generated(
     wait_until(lambda: window.inspection.run is not None and window.project.codebase is not None)
     assert window.project.root == before and window.windowTitle().startswith("pocket")
     wait_until(lambda: window.parts.tree.files.rowCount() == 16)
+
+
+def begin(store: Store, root: Path, model: str) -> int:
+    info = model_info(model)
+    project = store.add_project(root, "pocket", None, dirty=False)
+    settings = RunSettings(task="benchmark", benchmark=BenchmarkSettings(str(root / "pocket.jsonl")))
+    return store.start_run(
+        project, settings, info, info, sandbox="s", image_digest="", app_version="1", fingerprint="f", suite=suite()
+    )
+
+
+def finish_item(store: Store, run: int, number: int, solved: float, rtc: float) -> None:
+    item = Item(f"Pocket/{number}", "problem", f"problems/p_{number:04}.py", Span(18, 30), 2, 2, "return a + b")
+    counts = {"judged": 3, "passes": round(3 * rtc), "baseline": 0.0}
+    store.set_measures(store.add_item(run, item), {**counts, "pass@1": solved, "rtc": rtc, "lift": rtc}, True)
+
+
+def places(figures: FiguresView) -> list[tuple[float | None, float | None]]:
+    figure = figures.view.figure
+    return [(p.x.value, p.y.value) for p in figure.points] if isinstance(figure, Scatter) else []
+
+
+def test_figures_follow_runs_that_somebody_else_carries_out(window: MainWindow, tmp_path: Path) -> None:
+    """On the tab of the run and on the page of several, without a click; this window runs nothing."""
+    with open_store(tmp_path / "runs.sqlite") as store:
+        first, second = (begin(store, tmp_path, model) for model in ("small", "large"))
+        finish_item(store, first, 1, 1.0, 1.0)
+        window.open_database(tmp_path / "runs.sqlite")
+        wait_until(lambda: window.inspection.run is not None)
+        window.parts.tabs.setCurrentWidget(window.parts.run)
+        tab = window.parts.run.drawings
+        finish_item(store, second, 1, 0.0, 1.0)
+        wait_until(lambda: "ranking" in [each.name for each in tab.figures if isinstance(each, Scatter)])
+        tab.show_named("ranking")
+        assert places(tab) == [(0.0, 1.0)], "of the newest run"
+        finish_item(store, second, 2, 1.0, 0.0)
+        wait_until(lambda: places(tab) == [(0.5, 0.5)])
+        window.comparing.compare((first, second))
+        window.comparing.page.show_figures()
+        page = window.comparing.page.figures
+        wait_until(lambda: places(page) == [(1.0, 1.0), (0.5, 0.5)])
+        finish_item(store, first, 2, 0.0, 0.0)
+        wait_until(lambda: places(page) == [(0.5, 0.5), (0.5, 0.5)])
+        finish_item(store, second, 3, 1.0, 1.0)
+        wait_until(lambda: places(page)[1] == (pytest.approx(2 / 3), pytest.approx(2 / 3)))
 
 
 def test_the_page_of_a_comparison_makes_room_for_a_file_that_is_opened(
