@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 from core.errors import ModelError
-from core.types import Form
+from core.types import Form, Report
 
 if TYPE_CHECKING:
     from numpy import float32
@@ -113,6 +113,10 @@ class Request:
     seed: int
     max_tokens: int = 512
 
+    def failed(self, error: str, reason: str = "failed", seconds: float = 0.0) -> Generation:
+        """What stands for the sample where it could not be made."""
+        return Generation(self.id, "", "", 0, 0, seconds, reason, error)
+
 
 @dataclass(frozen=True, slots=True)
 class Generation:
@@ -171,6 +175,10 @@ class ModelInfo:
     top_p: float = 1.0
 
 
+OnText = Callable[[str, str], None]
+"""Hears of new text of a sample that is being written: its request's id, and the text."""
+
+
 class Model(Protocol):
     """Draws samples. One caller thread at a time, but `cancel` may come from any."""
 
@@ -180,14 +188,11 @@ class Model(Protocol):
         """Tokens of the prompt after its template."""
 
     def generate(
-        self,
-        requests: Sequence[Request],
-        on_text: Callable[[str, str], None] | None = None,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
         """Yield each sample as it finishes, in any order.
 
-        `on_text(request id, new text)` streams; `on_progress(request id, done, total)` counts prompt tokens.
+        `on_text` hears of new text; `on_progress(request id, done, total)` counts prompt tokens.
         A worker that dies is started again and its samples retried once, then yielded as `failed`.
         Raises Cancelled after `cancel`, ModelError when the model cannot be loaded at all.
         """

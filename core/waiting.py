@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from queue import Empty, Queue
 from typing import TypeVar
 
 Beat = Callable[[], None]
@@ -31,3 +33,33 @@ def result_of(future: Future[T], beat: Beat) -> T:
     """What a future gives or raises."""
     wait_for(lambda step: wait((future,), step).done or None, beat)
     return future.result()
+
+
+def next_of(queue: Queue[T], beat: Beat) -> T:
+    """What comes into a queue next."""
+
+    def taken(step: float) -> T | None:
+        try:
+            return queue.get(timeout=step)
+        except Empty:
+            return None
+
+    return wait_for(taken, beat)
+
+
+def patiently(work: Callable[[], T], beat: Beat) -> T:
+    """What `work` returns or raises; it runs in another thread while `beat` is called, at least once.
+
+    What `beat` raises is raised at once, and `work` is left behind: a daemon, so that it keeps no program from ending.
+    """
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(work())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="patiently", daemon=True).start()
+    beat()
+    return result_of(answer, beat)

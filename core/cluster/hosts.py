@@ -90,7 +90,7 @@ class ModelHost:
         """All of them; after a restart on a host that lacks the model, the reason why not."""
         if self._model is None:
             why = self._ready.problem or f"{self._ready.host} does not have the model's file"
-            return [Generation(each.id, "", "", 0, 0, 0.0, "failed", why) for each in requests]
+            return [each.failed(why) for each in requests]
         return list(self._model.generate(requests))
 
 

@@ -24,7 +24,7 @@ from core import __version__
 from core.cluster.hosts import JudgeHost, Learned, ModelHost, Ready, learn_suite, packed
 from core.cluster.session import SANDBOX, read_address, say_shipping, travels
 from core.errors import Cancelled, InspectorError, ModelError, SandboxError
-from core.generation import Generation, ModelInfo, Prompt, Request
+from core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, read_header
 from core.models.memory import memory_needed, window_of
@@ -198,10 +198,7 @@ class ClusterModel:
         return int(_answered(_wait, self._actors[0].count_tokens.remote(prompt), self._heed))
 
     def generate(
-        self,
-        requests: Sequence[Request],
-        on_text: Callable[[str, str], None] | None = None,
-        on_progress: Report | None = None,
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
         """Requests on one item go to one host together, since they share most of their prompts. Nothing is streamed."""
         self._cancelled.clear()

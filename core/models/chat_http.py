@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import math
-import urllib.error
-import urllib.request
+import socket
+import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from core.models.deadline import Deadline
+if TYPE_CHECKING:
+    import ssl
+
+    from httpx2 import Response
 
 MOST_BYTES = 16 << 20
 """An answer longer than this is refused, not kept in memory."""
@@ -56,11 +60,41 @@ class HttpFailure(Exception):
         self.sentence, self.passing, self.wait, self.status = sentence, passing, wait, status
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A key must not follow a redirect to another server, so none is followed."""
+class _Deadline:
+    """Shuts the connections of one exchange when its time is over; who reads from them then sees their end.
 
-    def redirect_request(self, *arguments: Any) -> None:
-        """Refuse; the redirect comes back as an error with its status."""
+    The client itself bounds each silence, which an answer, or its head, that trickles in never reaches.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        """The time runs from `with` on."""
+        self.over = False
+        self._sockets: list[socket.socket] = []
+        self._timer = threading.Timer(seconds, self._end)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Self:
+        """Start the clock."""
+        self._timer.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop the clock."""
+        self._timer.cancel()
+
+    def watch(self, event: str, about: Mapping[str, Any]) -> None:
+        """Take note of a connection; the client tells its `trace` of each."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._sockets.append(about["return_value"].get_extra_info("socket"))
+            if self.over:  # the time ended while the connection was being made
+                self._end()
+
+    def _end(self) -> None:
+        self.over = True
+        for connection in self._sockets:
+            with suppress(OSError):
+                # Not an encrypted connection's own way, which another thread may not take while one reads.
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 def ask(url: str, key: str, body: dict[str, object] | None, timeout: float) -> Any:
@@ -68,29 +102,46 @@ def ask(url: str, key: str, body: dict[str, object] | None, timeout: float) -> A
 
     `timeout` bounds the whole exchange, also where the answer only trickles in.
     """
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    data = None if body is None else json.dumps(body).encode()
-    with Deadline(timeout) as deadline:
+    # Not packed, so that the limit on what is read is one on what comes out.
+    headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+    headers |= {"Authorization": f"Bearer {key}"} if key else {}
+    with _Deadline(timeout) as deadline:
         try:
-            return _exchange(url, data, headers, timeout, deadline)
-        except HttpFailure:
-            if not deadline.over:
-                raise
-    raise HttpFailure(f"The server at {url} took more than {timeout:g} seconds.", passing=True, status=200)
+            return json.loads(_fetch(url, headers, body, timeout, deadline))
+        except HttpFailure as failure:
+            found = failure
+        except (ValueError, RecursionError):
+            # May be a server that is just starting: worth another try.
+            found = HttpFailure("The server's answer is not JSON.", passing=True, status=200)
+    if deadline.over:
+        found = HttpFailure(f"The server at {url} took more than {timeout:g} seconds.", passing=True, status=200)
+    raise found
 
 
-def _exchange(url: str, data: bytes | None, headers: dict[str, str], timeout: float, deadline: Deadline) -> Any:
+def _fetch(
+    url: str, headers: dict[str, str], body: dict[str, object] | None, timeout: float, deadline: _Deadline
+) -> bytes:
+    """One request. No redirect is followed: a key must not follow it to another server. Raises HttpFailure."""
+    import httpx2  # only here: most runs ask no server
+
+    method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
+    data = bytearray()
     try:
-        return json.loads(_fetch(urllib.request.Request(url, data, headers), timeout, deadline))
-    except urllib.error.HTTPError as error:
-        with error:
-            raise _refusal(error) from None
-    except (OSError, http.client.HTTPException) as error:
-        reason = _line(str(getattr(error, "reason", None) or error)) or type(error).__name__
+        with (
+            # A company's proxy does not know this machine's own servers.
+            httpx2.Client(verify=_authorities(), timeout=timeout + GRACE, trust_env=not _is_here(url)) as client,
+            client.stream(method, url, content=sent, headers=headers, extensions={"trace": deadline.watch}) as response,
+        ):
+            if not response.is_success:
+                raise _refusal(response)
+            for piece in response.iter_raw(PIECE):
+                data += piece
+                if len(data) > MOST_BYTES:
+                    raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError) as error:  # ImportError: of a kind of proxy
+        reason = _line(str(error)) or type(error).__name__
         raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
-    except (ValueError, RecursionError):
-        # May be a server that is just starting: worth another try.
-        raise HttpFailure("The server's answer is not JSON.", passing=True, status=200) from None
+    return bytes(data)
 
 
 def post_chat(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
@@ -105,33 +156,27 @@ def post_completion(address: str, key: str, body: dict[str, object], timeout: fl
     return _read(whole, lambda choice: choice["text"])
 
 
-def _fetch(request: urllib.request.Request, timeout: float, deadline: Deadline) -> bytes:
-    handlers = [_NoRedirect(), *deadline.handlers()]
-    if _is_here(request.host):
-        # A company's proxy does not know this machine's own servers.
-        handlers.append(urllib.request.ProxyHandler({}))
-    data = bytearray()
-    with urllib.request.build_opener(*handlers).open(request, timeout=timeout + GRACE) as response:
-        while piece := response.read1(PIECE):
-            data += piece
-            if len(data) > MOST_BYTES:
-                raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
-    return bytes(data)
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Who vouches for servers on this machine; kept, since to read them takes a tenth of a second."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
-def _is_here(host: str) -> bool:
+def _is_here(url: str) -> bool:
     """Whether a server runs on this machine: no proxy leads there."""
-    name = urlsplit(f"//{host}").hostname or ""
+    name = urlsplit(url).hostname or ""
     try:
         return name == "localhost" or ip_address(name).is_loopback
     except ValueError:
         return False
 
 
-def _refusal(error: urllib.error.HTTPError) -> HttpFailure:
-    reason = f" {_line(error.reason)}".rstrip()
-    sentence = f"The server answered with status {error.code}{reason}{_said(error)}."
-    return HttpFailure(sentence, error.code in PASSING, _wait(error.headers.get("Retry-After") or ""), error.code)
+def _refusal(response: Response) -> HttpFailure:
+    status, reason = response.status_code, f" {_line(response.reason_phrase)}".rstrip()
+    sentence = f"The server answered with status {status}{reason}{_said(response)}."
+    return HttpFailure(sentence, status in PASSING, _wait(response.headers.get("Retry-After", "")), status)
 
 
 def _wait(asked: str) -> float:
@@ -146,12 +191,14 @@ def _wait(asked: str) -> float:
     return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_WAIT)
 
 
-def _said(error: urllib.error.HTTPError) -> str:
+def _said(response: Response) -> str:
     """What the server says of it, e.g. that the prompt is too long."""
+    import httpx2
+
     try:
-        said = json.loads(error.read(PIECE))["error"]
+        said = json.loads(next(response.iter_raw(PIECE), b""))["error"]
         words = _line(str(said["message"] if isinstance(said, dict) else said)).rstrip(".")
-    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, RecursionError):
+    except (httpx2.HTTPError, ValueError, LookupError, TypeError, RecursionError):
         return ""
     return f": {words}" if words else ""
 

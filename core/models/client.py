@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
-import queue
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core.errors import Cancelled, ModelError, WorkerDied
-from core.generation import Generation, ModelInfo, Prompt, Request
+from core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
-from core.models.link import SILENCE, WorkerLink
 from core.models.memory import window_of
-from core.models.process import ENDED, WorkerProcess
+from core.models.process import SILENCE, WorkerLink, WorkerProcess
 from core.models.styles import Asked, choose_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
+from core.types import Report
 from core.waiting import Beat, unheard
 
 CANCEL_PATIENCE = 1.0
 MOST_THREADS = 512
 """Of ggml, which would crash with more."""
-
-OnText = Callable[[str, str], None]
-OnProgress = Callable[[str, int, int], None]
 
 
 class LocalModel:
@@ -70,14 +65,14 @@ class LocalModel:
         raise ModelError("The model worker ended twice while counting tokens.", "Look at the model's log, or restart.")
 
     def generate(
-        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: OnProgress | None = None
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
         """Yield each sample as it finishes; see `core.generation.Model.generate`."""
         self._cancel.clear()  # here and not in the generator: a cancel between call and first sample counts
         return self._generate(requests, on_text, on_progress)
 
     def _generate(
-        self, requests: Sequence[Request], on_text: OnText | None, on_progress: OnProgress | None
+        self, requests: Sequence[Request], on_text: OnText | None, on_progress: Report | None
     ) -> Iterator[Generation]:
         open_requests = {r.id: r for r in requests}
         deaths = dict.fromkeys(open_requests, 0)
@@ -99,7 +94,7 @@ class LocalModel:
                 for id_ in (started & open_requests.keys()) or set(open_requests):
                     deaths[id_] += 1
                     if deaths[id_] > 1:
-                        yield _failed(open_requests.pop(id_), death.problem)
+                        yield open_requests.pop(id_).failed(death.problem)
 
     def cancel(self) -> None:
         """Stop the running `generate` within a second; any thread."""
@@ -137,7 +132,7 @@ class LocalModel:
     # ------------------------------------------------------------------ one round of requests
 
     def _round(
-        self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: OnProgress | None
+        self, requests: Sequence[Request], started: set[str], on_text: OnText, on_progress: Report | None
     ) -> Iterator[Generation]:
         """Send all, yield what finishes. Raises WorkerDied, Cancelled, ModelError when no worker can be started."""
         worker = self._link.live()
@@ -154,7 +149,7 @@ class LocalModel:
                     case "progress" if on_progress is not None:
                         on_progress(message["id"], message["done"], message["total"])
                     case "finished":
-                        yield _generation(message)
+                        yield Generation(**{name: value for name, value in message.items() if name != "event"})
                     case "refused":  # short of memory: a fresh worker may have more, and other samples may need less
                         raise WorkerDied(message["problem"], message["remedy"])
             done = True
@@ -168,17 +163,19 @@ class LocalModel:
 
     def _stop_run(self, worker: WorkerProcess, run: int) -> None:
         """Have the worker leave generation `run`; kill it when it does not in time."""
-        with contextlib.suppress(WorkerDied, queue.Empty):
+        end = time.monotonic() + CANCEL_PATIENCE
+
+        def hurry() -> None:
+            if time.monotonic() > end:
+                raise WorkerDied("The model worker does not stop.", "It is started again.")
+
+        try:
             worker.send("cancel", run=run)
-            end = time.monotonic() + CANCEL_PATIENCE
-            while True:
-                message = worker.inbox.get(timeout=max(0.0, end - time.monotonic()))
-                if message["event"] == ENDED:
-                    break
-                # An earlier generation's `idle` may still lie in the inbox.
-                if message["event"] == "idle" and message["run"] == run:
-                    return
-        self._link.drop(worker)
+            # An earlier generation's `idle` may still lie in the inbox.
+            while (message := self._link.next(worker, worker.inbox, hurry))["event"] != "idle" or message["run"] != run:
+                pass
+        except WorkerDied:
+            self._link.drop(worker)
 
     # ------------------------------------------------------------------ what is recorded
 
@@ -225,24 +222,6 @@ def _options(header: GgufHeader, settings: ModelSettings, asked: Asked) -> Wire:
         "kv_bytes": header.kv_bytes,
         "fixed_context": header.fixed_context,
     }
-
-
-def _generation(message: Wire) -> Generation:
-    fields = {k: v for k, v in message.items() if k != "event"}
-    return Generation(**fields)
-
-
-def _failed(request: Request, cause: str) -> Generation:
-    return Generation(
-        id=request.id,
-        text="",
-        rendered="",
-        prompt_tokens=0,
-        completion_tokens=0,
-        seconds=0.0,
-        finish_reason="failed",
-        error=cause,
-    )
 
 
 def _resuming(on_text: OnText | None, sent: dict[str, int]) -> OnText:

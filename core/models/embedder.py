@@ -14,7 +14,7 @@ from core.generation import ModelInfo, SentenceVector, TokenVectors
 from core.models.client import default_threads
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_embedding, read_header
-from core.models.link import SILENCE, WorkerLink
+from core.models.process import SILENCE, WorkerLink
 from core.models.wire import Wire
 from core.settings import ModelSettings
 from core.waiting import Beat, unheard

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import queue
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from core.errors import ModelError
 from core.models.chat_http import HttpFailure
-from core.models.remote import Endpoint, RemoteModel
+from core.models.remote import RemoteModel
 from core.models.served import Served, choose, list_served
-from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
-from core.waiting import Beat, unheard
+from core.settings import EndpointSettings, ModelSettings
+from core.waiting import Beat, patiently, unheard
 
-TICK = 0.1
 NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""
 
@@ -31,34 +27,22 @@ def open_endpoint(settings: EndpointSettings, generation: ModelSettings, beat: B
             f"A server cannot be asked in the prompt style {generation.prompt_style}.",
             "Choose `auto`, `chat`, `completion` or `code`.",
         )
+    check_address(settings.address)
     key = key_of(settings, os.environ)
-    served = _described(settings, key, beat)
-    window = generation.context_size or DEFAULT_CONTEXT
-    return RemoteModel(
-        Endpoint(
-            address=settings.address,
-            model=served.name,
-            key=key,
-            context_size=min(window, served.window or window),
-            concurrency=settings.concurrency,
-            attempts=settings.attempts,
-            timeout=settings.timeout,
-            style="chat" if generation.prompt_style == "auto" else generation.prompt_style,
-            layout=generation.prompt_layout,
-            top_k=generation.top_k,
-            top_p=generation.top_p,
-            served=served.said,
-            parameters=served.parameters,
-        )
-    )
+    try:
+        served = choose(_listed(settings, key, beat), settings.model, settings.address)
+    except HttpFailure as failure:
+        if failure.status not in NO_LIST or not settings.model:
+            raise _unusable(settings, failure) from None
+        served = Served(settings.model)  # a server without a list is taken at its word
+    return RemoteModel(settings, generation, served, key)
 
 
 def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:
     """Every model of a server; `beat` is called meanwhile. Raises ModelError, and what `beat` raises."""
     check_address(settings.address)
-    key = key_of(settings, os.environ)
     try:
-        return _in_background(lambda: list_served(settings.address, key), beat)
+        return _listed(settings, key_of(settings, os.environ), beat)
     except HttpFailure as failure:
         raise _unusable(settings, failure) from None
 
@@ -96,16 +80,18 @@ def key_of(settings: EndpointSettings, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _described(settings: EndpointSettings, key: str, beat: Beat) -> Served:
-    """The model that is asked for, as the server describes it; one that has no list is taken at its word."""
-    check_address(settings.address)
-    try:
-        served = _in_background(lambda: list_served(settings.address, key), beat)
-    except HttpFailure as failure:
-        if failure.status in NO_LIST and settings.model:
-            return Served(settings.model)
-        raise _unusable(settings, failure) from None
-    return choose(served, settings.model, settings.address)
+def _listed(settings: EndpointSettings, key: str, beat: Beat) -> list[Served]:
+    """What the server serves. Raises HttpFailure, and what `beat` raises."""
+
+    def ask() -> list[Served]:
+        try:
+            return list_served(settings.address, key)
+        except HttpFailure:
+            raise
+        except Exception as error:
+            raise HttpFailure(f"The server's answer makes no sense: {error}.", passing=False) from error
+
+    return patiently(ask, beat)
 
 
 def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
@@ -116,26 +102,3 @@ def _unusable(settings: EndpointSettings, failure: HttpFailure) -> ModelError:
             "Name the environment variable that holds the right key.",
         )
     return ModelError(failure.sentence, "Start the server, or check the address: it usually ends in /v1.")
-
-
-def _in_background(work: Callable[[], list[Served]], beat: Beat) -> list[Served]:
-    """Wait for `work` without being deaf to a stop. Raises HttpFailure, and what `beat` raises."""
-    answer: queue.SimpleQueue[list[Served] | HttpFailure] = queue.SimpleQueue()
-
-    def run() -> None:
-        try:
-            answer.put(work())
-        except HttpFailure as failure:
-            answer.put(failure)
-        except Exception as error:
-            answer.put(HttpFailure(f"The server's answer makes no sense: {error}.", passing=False))
-
-    # A daemon: a thread that waits for a slow server must not keep the program from ending.
-    threading.Thread(target=run, name="endpoint", daemon=True).start()
-    while True:
-        beat()
-        with suppress(queue.Empty):
-            found = answer.get(timeout=TICK)
-            if isinstance(found, HttpFailure):
-                raise found
-            return found

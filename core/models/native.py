@@ -9,13 +9,15 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import llama_cpp.llama_cpp as lib
 from llama_cpp import __version__ as binding_version
 
+from core.errors import ModelError
 from core.models.jobs import Aborted, Row
 
 BATCH = 512
@@ -53,6 +55,20 @@ class LogTail:
         """What went wrong: the line that says why rather than that; empty when nothing was logged."""
         telling = [line for line in self.lines if "error loading model" in line]
         return (telling or [*self.lines] or [""])[-1].rsplit("error loading model: ", 1)[-1].strip()
+
+
+@contextmanager
+def loading(path: Path) -> Iterator[None]:
+    """While the model at `path` is loaded. Raises ModelError where llama.cpp refuses, with what it says of it."""
+    log = process_log()
+    log.lines.clear()
+    try:
+        yield
+    except RuntimeError as error:
+        raise ModelError(
+            f"{path.name} cannot be loaded: {log.reason() or error}.",
+            "Check that the file is whole and that this llama.cpp knows its architecture.",
+        ) from None
 
 
 class NativeModel:
@@ -115,10 +131,12 @@ class NativeModel:
         """Tokens of rendered text; special tokens are recognised, a missing start token is added once."""
         data = text.encode("utf-8", errors="replace")
         start = self.piece(lib.llama_vocab_bos(self.vocab), special=True)
-        add = not (start and data.startswith(start))
-        size = len(data) + 8
-        buffer = (lib.llama_token * size)()
-        count = lib.llama_tokenize(self.vocab, data, len(data), buffer, size, add, True)
+        return self.tokens(data, marks=not (start and data.startswith(start)), special=True)
+
+    def tokens(self, data: bytes, marks: bool, special: bool) -> list[int]:
+        """Tokens of UTF-8 text. `marks`: with the model's own at its ends; `special`: those in the text are heeded."""
+        buffer = (lib.llama_token * (len(data) + 8))()
+        count = lib.llama_tokenize(self.vocab, data, len(data), buffer, len(buffer), marks, special)
         if count < 0:
             raise RuntimeError("the tokenizer failed")
         return list(buffer[:count])

@@ -1,4 +1,4 @@
-"""The worker process seen from its parent: start, write, listen, end, and say why it died."""
+"""The worker process of a model seen from its parent: started, loaded, listened to, and replaced when it died."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ import sys
 import threading
 import time
 from collections import deque
+from pathlib import Path
 from typing import IO
 
+from core.errors import ModelError, WorkerDied
 from core.models.wire import Wire, decode, encode
+from core.waiting import Beat, next_of, unheard
 
 ENDED = "ended"
 """Event put into the inbox when the process closed its pipe."""
 START_GRACE = 60.0
 """Seconds more that the first sign of life may take: libraries are loaded before it."""
+SILENCE = 120.0
+"""Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
 
 
 class WorkerProcess:
@@ -118,3 +123,74 @@ class WorkerProcess:
     def _collect(self, pipe: IO[bytes]) -> None:
         for line in pipe:
             self.errors.append(line.decode("utf-8", errors="replace").rstrip())
+
+
+class WorkerLink:
+    """One worker at a time, always loaded with the same model; `worker` is the one there is just now."""
+
+    def __init__(self, path: Path, options: Wire, silence: float, beat: Beat) -> None:
+        """Nothing runs yet. `options`: the `load` message; `beat` is called while loading, raising from it gives up."""
+        self._path = path
+        self._options = options
+        self._silence = silence
+        self._beat = beat
+        self.worker: WorkerProcess | None = None
+        self._closed = False
+
+    def start(self) -> Wire:
+        """Start a worker and load; its `loaded` message. Raises ModelError."""
+        worker = self.worker = WorkerProcess()
+        try:
+            worker.send("load", **self._options)
+            message = self.next(worker, worker.inbox, self._beat)
+            if message["event"] == "refused":
+                raise ModelError(message["problem"], message["remedy"])
+            return message
+        except WorkerDied as death:
+            self.drop(worker)
+            raise ModelError(
+                f"{self._path.name} cannot be loaded: {death.problem}",
+                "Try a smaller model or a smaller context size, and close other programs.",
+            ) from None
+        except BaseException:
+            self.drop(worker)
+            raise
+
+    def live(self) -> WorkerProcess:
+        """A loaded worker, started if need be. Raises ModelError."""
+        if self._closed:
+            raise ModelError("This model was closed.", "Open it again.")
+        if self.worker is None:
+            self.start()
+        assert self.worker is not None
+        return self.worker
+
+    def drop(self, worker: WorkerProcess) -> None:
+        """End a worker by force; another may be there already."""
+        # Two threads may give up the same worker; the second must not drop the one that replaced it.
+        if self.worker is worker:
+            self.worker = None
+        worker.end()
+
+    def next(self, worker: WorkerProcess, inbox: queue.Queue[Wire], beat: Beat = unheard) -> Wire:
+        """The next message. Raises WorkerDied when the worker ended or is silent, and what `beat` raises."""
+
+        def heed() -> None:
+            beat()
+            if time.monotonic() - worker.last_sign > self._silence:
+                raise WorkerDied(
+                    f"The model worker gave no sign of life for {self._silence:.0f} seconds.", "It is started again."
+                )
+
+        beat()  # also where messages come so fast that none is ever waited for
+        message = next_of(inbox, heed)
+        if message["event"] == ENDED:
+            raise WorkerDied(f"The model worker {worker.cause()}.", "It is started again.")
+        return message
+
+    def close(self) -> None:
+        """End the worker; idempotent."""
+        self._closed = True
+        if self.worker is not None:
+            worker, self.worker = self.worker, None
+            worker.end(patience=1.0)

@@ -6,88 +6,75 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
-from core.generation import Generation, ModelInfo, Prompt, Request
+from core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, post_chat, post_completion
 from core.models.gguf import file_label
+from core.models.served import Served
 from core.models.template import COMPLETION_STOP, completion, is_plain
 from core.models.textstream import Ending, TextStream
+from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
+from core.types import Report
+from core.waiting import next_of
 
 CHARACTERS_PER_TOKEN = 2.5
 """For source code, on the safe side: the endpoint does not count for us."""
-TICK = 0.1
 TOO_MANY = 429
 REFUSING = (401, 402, 403, 404)
 """What a server answers that will not serve this key or this model: it would say the same of every other sample."""
 BEYOND_OPENAI = ("top_k", "min_p")
 """Fields that a server which speaks strictly as OpenAI's does refuses, naming them."""
+FIRST_WAIT = 1.0
 MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
 """An answer of more characters, whatever its tokens, is none: to read and to compare it would take minutes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where to ask.
-
-    Attributes:
-        address: up to and including `/v1`.
-        model: the name the server knows.
-        key: from the user's environment; never stored.
-        concurrency: requests in flight.
-        attempts: tries of a request that fails in passing (429, 5xx, no connection).
-        first_wait: seconds before the second try; doubled each time, or what the server asks for.
-        style: `chat`, or `completion` or `code` for a base model.
-        layout, top_k, top_p: as in ModelSettings.
-        served: what the server says of the model.
-    """
-
-    address: str
-    model: str
-    key: str = ""
-    context_size: int = 4096
-    concurrency: int = 4
-    attempts: int = 5
-    timeout: float = 300.0
-    first_wait: float = 1.0
-    style: str = "chat"
-    layout: str = "shared"
-    top_k: int = 0
-    top_p: float = 1.0
-    served: str = ""
-    parameters: int = 0
 
 
 class RemoteModel:
     """Implements `core.generation.Model` over HTTP."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Nothing is sent yet."""
-        self._endpoint = endpoint
+    def __init__(
+        self,
+        server: EndpointSettings,
+        generation: ModelSettings,
+        served: Served,
+        key: str = "",
+        first_wait: float = FIRST_WAIT,
+    ) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            served: the model, as the server describes it.
+            key: from the user's environment; never stored.
+            first_wait: seconds before the second try; doubled each time, or what the server asks for.
+        """
+        self._server, self._generation, self._name = server, generation, served.name
+        self._key, self._first_wait = key, first_wait
+        self._style = "chat" if generation.prompt_style == "auto" else generation.prompt_style
         self._stop = threading.Event()
         self._gone = False
         self._plain_sampling = False
         self._answers_as = ""
+        window = generation.context_size or DEFAULT_CONTEXT
         self.info = ModelInfo(
-            name=_label(endpoint.model),
-            path=endpoint.address,
+            name=_label(served.name),
+            path=server.address,
             sha256="",
             template_sha256="",
             architecture="unknown",
             quantization="unknown",
-            parameters=endpoint.parameters,
-            context_size=endpoint.context_size,
+            parameters=served.parameters,
+            context_size=min(window, served.window or window),
             threads=0,
-            prompt_style=endpoint.style,
+            prompt_style=self._style,
             build="OpenAI-compatible endpoint; repeatable only as far as the server honours seeds",
-            served=endpoint.served,
-            backward_style=endpoint.style,
-            prompt_layout=endpoint.layout,
-            top_k=endpoint.top_k,
-            top_p=endpoint.top_p,
+            served=served.said,
+            backward_style=self._style,
+            prompt_layout=generation.prompt_layout,
+            top_k=generation.top_k,
+            top_p=generation.top_p,
         )
 
     def count_tokens(self, prompt: Prompt) -> int:
@@ -95,10 +82,7 @@ class RemoteModel:
         return int(sum(len(m.content) for m in prompt.messages) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
 
     def generate(
-        self,
-        requests: Sequence[Request],
-        on_text: Callable[[str, str], None] | None = None,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
         """Yield each sample as it comes; one that fails for good is `failed`.
 
@@ -108,28 +92,31 @@ class RemoteModel:
         return self._generate(requests, on_text, self._stop)
 
     def _generate(
-        self, requests: Sequence[Request], on_text: Callable[[str, str], None] | None, stop: threading.Event
+        self, requests: Sequence[Request], on_text: OnText | None, stop: threading.Event
     ) -> Iterator[Generation]:
         waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
         done: queue.Queue[Generation | ModelError] = queue.Queue()
         for request in requests:
             waiting.put(request)
-        for _ in range(min(self._endpoint.concurrency, len(requests))):
+        for _ in range(min(self._server.concurrency, len(requests))):
             # Daemons: a thread that waits for a slow server must not keep the program from ending.
             threading.Thread(target=self._work, args=(waiting, done, stop), name="endpoint", daemon=True).start()
         left = len(requests)
+
+        def heed() -> None:
+            if stop.is_set():
+                raise Cancelled
+
         try:
             while left:
-                if stop.is_set():
-                    raise Cancelled
-                with contextlib.suppress(queue.Empty):
-                    generation = done.get(timeout=TICK)
-                    if isinstance(generation, ModelError):
-                        raise generation
-                    left -= 1
-                    if on_text is not None and generation.text:
-                        on_text(generation.id, generation.text)
-                    yield generation
+                heed()
+                generation = next_of(done, heed)
+                if isinstance(generation, ModelError):
+                    raise generation
+                left -= 1
+                if on_text is not None and generation.text:
+                    on_text(generation.id, generation.text)
+                yield generation
         finally:
             if left:
                 stop.set()
@@ -158,11 +145,19 @@ class RemoteModel:
         except HttpFailure as failure:
             if failure.status in REFUSING:
                 return ModelError(failure.sentence, "Check the key and the name of the model, then resume.")
-            return _generation(request, "", Answer("", 0, 0, "failed"), time.monotonic() - start, failure.sentence)
+            return request.failed(failure.sentence, seconds=time.monotonic() - start)
         except Exception as error:
             said = f"The server's answer makes no sense: {type(error).__name__}: {error}"
-            return _generation(request, "", Answer("", 0, 0, "failed"), time.monotonic() - start, said)
-        return _generation(request, self._sent(request.prompt), answer, time.monotonic() - start)
+            return request.failed(said, seconds=time.monotonic() - start)
+        return Generation(
+            id=request.id,
+            text=_ended(_after_prefill(answer.text, request.prompt), request.prompt),
+            rendered=self._sent(request.prompt),
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
+            seconds=time.monotonic() - start,
+            finish_reason=answer.finish_reason,
+        )
 
     def _answer(self, request: Request, stop: threading.Event) -> Answer:
         """Ask until an answer comes. Raises HttpFailure.
@@ -170,14 +165,14 @@ class RemoteModel:
         Once a server gave nothing whatever was tried, the samples after it are tried once each, until one comes out:
         a run against a dead server ends soon.
         """
-        wait, attempt = self._endpoint.first_wait, 0
+        wait, attempt = self._first_wait, 0
         while True:
             attempt += 1
             try:
                 answer = self._post(request)
             except HttpFailure as failure:
                 dead = failure.passing and failure.status != TOO_MANY
-                if not failure.passing or attempt >= self._endpoint.attempts or (self._gone and dead):
+                if not failure.passing or attempt >= self._server.attempts or (self._gone and dead):
                     self._gone = self._gone or dead
                     raise
                 if stop.wait(failure.wait or min(LONGEST_WAIT, wait)):
@@ -189,17 +184,17 @@ class RemoteModel:
 
     def _post(self, request: Request) -> Answer:
         """Ask once. Raises HttpFailure, also when another model answers than before."""
-        plain = self._endpoint.style == "completion" or is_plain(request.prompt.messages)
+        plain = self._style == "completion" or is_plain(request.prompt.messages)
         post = post_completion if plain else post_chat
         try:
-            answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
+            answer = post(self._server.address, self._key, self._body(request), self._server.timeout)
         except HttpFailure as failure:
             # Ollama and llama-server draw from the likeliest tokens only unless told otherwise, so top_k and min_p are
             # sent; a server that knows OpenAI's own fields alone refuses them by name.
             if self._plain_sampling or not any(name in failure.sentence for name in BEYOND_OPENAI):
                 raise
             self._plain_sampling = True
-            answer = post(self._endpoint.address, self._endpoint.key, self._body(request), self._endpoint.timeout)
+            answer = post(self._server.address, self._key, self._body(request), self._server.timeout)
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
         if len(answer.text) > most:
             problem = (
@@ -218,7 +213,7 @@ class RemoteModel:
         """What the server is given of a prompt, for the record: its own template is not ours to see."""
         if is_plain(prompt.messages):
             return prompt.messages[0].content + prompt.prefill
-        if self._endpoint.style == "completion":
+        if self._style == "completion":
             return completion(prompt.messages) + prompt.prefill
         return "\n\n".join(f"[{m.role}]\n{m.content}" for m in prompt.messages)
 
@@ -226,7 +221,7 @@ class RemoteModel:
         prompt = request.prompt
         if is_plain(prompt.messages):
             asked: dict[str, object] = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *_outside(prompt)]}
-        elif self._endpoint.style == "completion":
+        elif self._style == "completion":
             asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
         else:
             asked = {"messages": [{"role": m.role, "content": m.content} for m in prompt.messages]}
@@ -235,10 +230,10 @@ class RemoteModel:
             if prompt.stop and not prompt.prefill:
                 asked["stop"] = list(prompt.stop)
         return asked | {
-            "model": self._endpoint.model,
+            "model": self._name,
             "temperature": request.temperature,
-            "top_p": self._endpoint.top_p,
-            **({} if self._plain_sampling else {"top_k": self._endpoint.top_k, "min_p": 0.0}),
+            "top_p": self._generation.top_p,
+            **({} if self._plain_sampling else {"top_k": self._generation.top_k, "min_p": 0.0}),
             # Some servers read it as a signed number of 32 bits, and refuse a larger one.
             "seed": request.seed & 0x7FFFFFFF,
             "max_tokens": request.max_tokens,
@@ -248,19 +243,6 @@ class RemoteModel:
 def _label(name: str) -> str:
     """What people call a model; llama-server calls it by the path of its file."""
     return file_label(PurePath(name).name) if name.endswith(".gguf") else name
-
-
-def _generation(request: Request, sent: str, answer: Answer, seconds: float, error: str = "") -> Generation:
-    return Generation(
-        id=request.id,
-        text=_ended(_after_prefill(answer.text, request.prompt), request.prompt),
-        rendered=sent,
-        prompt_tokens=answer.prompt_tokens,
-        completion_tokens=answer.completion_tokens,
-        seconds=seconds,
-        finish_reason=answer.finish_reason,
-        error=error,
-    )
 
 
 def _after_prefill(text: str, prompt: Prompt) -> str:

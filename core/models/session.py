@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from core.errors import ModelError
 from core.models.engine import Engine
-from core.models.jobs import Aborted, Counters, Job, Listener, Shape, twinned
+from core.models.jobs import Aborted, Counters, Job, Listener, twinned
 from core.models.memory import available_memory
-from core.models.native import NativeModel, process_log
+from core.models.native import NativeModel, loading
 from core.models.probe import find_shape
 from core.models.template import COMPLETION_STOP, Renderer, begins_thoughts, is_plain
 from core.models.textstream import THOUGHTS, Ending
@@ -39,41 +39,28 @@ class Send(Protocol):
 class Session:
     """A model, its renderer, and the engine that fits the requests at hand."""
 
-    def __init__(self, native: NativeModel, renderer: Renderer, options: Wire, shape: Shape | None) -> None:
-        """Wrap a loaded model. Use `load`."""
-        self.native, self.renderer, self.shape = native, renderer, shape
+    def __init__(self, options: Wire) -> None:
+        """Load the model a `load` message names. Raises ModelError."""
+        path = Path(options["path"])
+        with loading(path):
+            cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
+            self.native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]), *cut)
+            if not self.native.writes_text:
+                raise ModelError(
+                    f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
+                )
+            bos, eos = self.native.special_text("bos"), self.native.special_text("eos")
+            self.renderer = Renderer(options["template"], options["prompt_style"], bos, eos)
+            self.shape = find_shape(self.native, self.native.vocabulary)
         self.context_size = int(options["context_size"])
         self._kv_bytes = int(options["kv_bytes"])
-        self._fixed = bool(options["fixed_context"]) or shape is None
+        self._fixed = bool(options["fixed_context"]) or self.shape is None
         self._template = str(options["template"] or "")
         self._streams = int(options.get("streams") or STREAMS)
         self._engine: Engine | None = None
         self._counters = Counters()
         self._lock = threading.Lock()
         self._run = self._cancelled_run = 0
-
-    @classmethod
-    def load(cls, options: Wire) -> Session:
-        """Load the model a `load` message names. Raises ModelError."""
-        log = process_log()
-        log.lines.clear()
-        path = Path(options["path"])
-        try:
-            cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
-            native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]), *cut)
-            if not native.writes_text:
-                raise ModelError(
-                    f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
-                )
-            bos, eos = native.special_text("bos"), native.special_text("eos")
-            renderer = Renderer(options["template"], options["prompt_style"], bos, eos)
-            shape = find_shape(native, native.vocabulary)
-        except RuntimeError as error:
-            raise ModelError(
-                f"{path.name} cannot be loaded: {log.reason() or error}.",
-                "Check that the file is whole and that this llama.cpp knows its architecture.",
-            ) from None
-        return cls(native, renderer, options, shape)
 
     def description(self) -> Wire:
         """What the model's record needs from this side."""

@@ -53,10 +53,10 @@ class Worker:
         """Load a model that writes text, or one that gives vectors."""
         try:
             if message.get("kind") == "embedding":
-                self._vectors = VectorSession.load(message)
+                self._vectors = VectorSession(message)
                 description = self._vectors.description()
             else:
-                self._session = Session.load(message)
+                self._session = Session(message)
                 description = self._session.description()
         except ModelError as error:
             self.send("refused", problem=error.problem, remedy=error.remedy)

@@ -20,10 +20,10 @@ from core.run.state import Emit, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
 from core.trips.judged import open_judged
-from core.trips.pool import patiently
 from core.trips.protocol import SelectsCode, TakesDescriptions, Tree
 from core.trips.selected import selected_item
 from core.types import Item, Span
+from core.waiting import patiently
 
 TAKEN = frozenset({"model", "commit", "comment", "rewrite"})
 """Authors that stand for the models, for words that came with an item, and for transformations."""

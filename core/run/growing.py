@@ -240,7 +240,7 @@ class Growing:
             run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
 
         # A prompt that cannot fit fails like any other sample, so that it is stored, told and tried again on resume.
-        unasked = [_unasked(each) for each in asked if each.problem]
+        unasked = [each.request.failed(each.problem, reason="context") for each in asked if each.problem]
         requests = [each.request for each in asked if not each.problem]
         for generation in chain(unasked, model.generate(requests, stream, read) if requests else ()):
             each = by_id[generation.id]
@@ -340,11 +340,6 @@ class Growing:
             run.store.add_scores(sample_id, scores, reference)
             run.emit(ScoresReady(run.id, work.item_id, sample_id, scores, reference))
         return bool(found)
-
-
-def _unasked(asked: _Asked) -> Generation:
-    """What stands for a sample that could not even be asked for."""
-    return Generation(asked.request.id, "", "", 0, 0, 0.0, "context", asked.problem)
 
 
 def stored_samples(rows: Iterable[SampleRow], *, given: bool = False) -> int:

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from core.analyses.ranking import runs_of
 from core.errors import Cancelled, ModelError
-from core.generation import Extraction, Generation, Model, ModelInfo, Prompt, Request, Role, Sample
+from core.generation import Extraction, Generation, Model, ModelInfo, OnText, Prompt, Request, Role, Sample
 from core.models.gguf import check_generative, read_header
 from core.models.opening import local_files
 from core.models.styles import told_as_before
@@ -34,7 +34,7 @@ from core.store.rows import RunRow, SampleRow
 from core.store.writer import Store
 from core.trips.opening import Opened
 from core.trips.protocol import Ask, Step
-from core.types import Item
+from core.types import Item, Report
 
 
 @dataclass
@@ -346,10 +346,7 @@ class _WhenNeeded:
         return self._loaded().count_tokens(prompt)
 
     def generate(
-        self,
-        requests: Sequence[Request],
-        on_text: Callable[[str, str], None] | None = None,
-        on_progress: Callable[[str, int, int], None] | None = None,
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
         return self._loaded().generate(requests, on_text, on_progress)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from core import __version__
 from core.errors import Bug, ProjectError
-from core.generation import Generation, Model, ModelInfo, Prompt, Request
+from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from core.kinds import task
 from core.models.discovery import bundled_model
 from core.models.opening import check_machine, open_model
@@ -42,10 +42,7 @@ class Nobody:
         raise Bug("A run without models was asked for a prompt.")
 
     def generate(
-        self,
-        requests: Sequence[Request],
-        on_text: Callable[[str, str], None] | None = None,
-        on_progress: Report | None = None,
+        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
         """Raises Bug."""
         raise Bug("A run without models was asked for a sample.")

@@ -15,8 +15,8 @@ from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.settings.cores import usable_cores, with_workers
 from core.trips.judged import learn, open_named
 from core.trips.opening import Notify, opener
-from core.trips.pool import patiently
 from core.types import Candidate, Codebase, Item, Region, Report, SourceFile, Span, Verdict
+from core.waiting import patiently
 
 
 def sample_items(project: Path, settings: RunSettings, notify: Notify, report: Report) -> Iterator[Item]:

@@ -37,15 +37,6 @@ def in_order(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def patiently(work: Callable[[], Made], beat: Beat) -> Made:
-    """What `work` returns or raises; it runs in another thread while `beat` is called.
-
-    What `beat` raises is raised at once, and `work` is left behind: closing the oracle it uses ends it.
-    """
-    with closing(in_order(lambda _: work(), (None,), 1, beat)) as results:
-        return next(results)
-
-
 def draw_items(
     keys: Iterable[Given],
     item_of: Callable[[Given], Item],

@@ -18,7 +18,8 @@ from core.errors import Cancelled, ModelError
 from core.generation import Message, Prompt, Request
 from core.models.chat_http import HttpFailure, post_chat
 from core.models.endpoint import check_address, key_of, open_endpoint
-from core.models.remote import Endpoint, RemoteModel
+from core.models.remote import RemoteModel
+from core.models.served import Served
 from core.settings import EndpointSettings, ModelSettings
 
 
@@ -33,13 +34,14 @@ def requests(count: int) -> list[Request]:
     return [Request(str(i), Prompt((Message("user", f"n{i}"),)), 0.5, i, 9) for i in range(count)]
 
 
-def endpoint(address: str, attempts: int = 5) -> Endpoint:
-    return Endpoint(address, "m", key="k", attempts=attempts, first_wait=0.01, timeout=5.0)
+def remote(address: str, attempts: int = 5, timeout: float = 5.0, concurrency: int = 4) -> RemoteModel:
+    settings = EndpointSettings(address, "m", attempts=attempts, timeout=timeout, concurrency=concurrency)
+    return RemoteModel(settings, ModelSettings(), Served("m"), key="k", first_wait=0.01)
 
 
 def test_answers_come_back_with_their_figures() -> None:
     with server(lambda n, body: (200, completion(str(body["messages"])), {})) as (address, asked):
-        found = {g.id: g for g in RemoteModel(endpoint(address)).generate(requests(6))}
+        found = {g.id: g for g in remote(address).generate(requests(6))}
     assert all(f"n{i}" in found[str(i)].text for i in range(6))
     assert {(g.prompt_tokens, g.completion_tokens, g.finish_reason) for g in found.values()} == {(7, 3, "stop")}
     assert {(a["seed"], a["temperature"], a["max_tokens"]) for a in asked} == {(i, 0.5, 9) for i in range(6)}
@@ -52,14 +54,14 @@ def test_passing_trouble_is_tried_again() -> None:
         return bad.get(number, (200, completion("fine"), {}))
 
     with server(script) as (address, asked):
-        found = list(RemoteModel(endpoint(address)).generate(requests(4)))
+        found = list(remote(address).generate(requests(4)))
     assert [g.text for g in found] == ["fine"] * 4 and len(asked) == 7
 
 
 @pytest.mark.parametrize(("status", "times"), [(400, 1), (503, 3)])
 def test_what_stays_bad_is_failed_with_a_reason(status: int, times: int) -> None:
     with server(lambda n, body: (status, b"", {})) as (address, asked):
-        found = list(RemoteModel(endpoint(address, attempts=3)).generate(requests(1)))
+        found = list(remote(address, attempts=3).generate(requests(1)))
     assert found[0].finish_reason == "failed" and str(status) in found[0].error
     assert len(asked) == times
 
@@ -69,7 +71,7 @@ def test_a_server_that_refuses_is_not_asked_for_every_sample(status: int) -> Non
     """A key that was withdrawn during a run: each of its 160 samples would be refused alike."""
     refusal = b'{"error": {"message": "no such key"}}'
     with server(lambda n, body: (200, completion("x"), {}) if n <= 2 else (status, refusal, {})) as (address, asked):
-        found = RemoteModel(endpoint(address)).generate(requests(160))
+        found = remote(address).generate(requests(160))
         with pytest.raises(ModelError, match=f"status {status} .*: no such key") as error:
             list(found)
     assert "resume" in error.value.remedy
@@ -79,7 +81,7 @@ def test_a_server_that_refuses_is_not_asked_for_every_sample(status: int) -> Non
 def test_a_server_that_is_gone_is_said() -> None:
     with server(lambda n, body: (200, b"", {})) as (address, _):
         pass
-    found = list(RemoteModel(endpoint(address, attempts=2)).generate(requests(3)))
+    found = list(remote(address, attempts=2).generate(requests(3)))
     assert len(found) == 3 and all("cannot be reached" in g.error for g in found)
 
 
@@ -91,7 +93,7 @@ def test_a_slow_server_can_be_left() -> None:
         return 200, completion("late"), {}
 
     with server(script) as (address, _):
-        model = RemoteModel(endpoint(address))
+        model = remote(address)
         threading.Timer(0.2, model.cancel).start()
         start = time.monotonic()
         with pytest.raises(Cancelled):
@@ -102,7 +104,7 @@ def test_a_slow_server_can_be_left() -> None:
 
 def test_a_cancel_before_the_first_answer_counts() -> None:
     with server(lambda n, body: (200, completion("x"), {})) as (address, _):
-        model = RemoteModel(endpoint(address))
+        model = remote(address)
         samples = model.generate(requests(3))
         model.cancel()
         with pytest.raises(Cancelled):
@@ -113,7 +115,7 @@ def test_a_cancel_before_the_first_answer_counts() -> None:
 def test_an_answer_starts_after_its_prefill() -> None:
     fenced = Prompt((Message("user", "code"),), prefill="```python\n", stop=("\n```",))
     with server(lambda n, body: (200, completion("Sure:\n```python\nx = 1\n```\nDone."), {})) as (address, asked):
-        found = list(RemoteModel(endpoint(address)).generate([Request("a", fenced, 0.0, 0, 9)]))
+        found = list(remote(address).generate([Request("a", fenced, 0.0, 0, 9)]))
     assert found[0].text == "x = 1" and "stop" not in asked[0]
 
 
@@ -141,7 +143,7 @@ WRONG = {
 @pytest.mark.parametrize("data", WRONG.values(), ids=WRONG)
 def test_wrong_answers_are_failed_with_a_sentence(data: bytes) -> None:
     with server(lambda n, body: (200, data, {})) as (address, asked):
-        found = list(RemoteModel(endpoint(address, attempts=2)).generate(requests(1)))
+        found = list(remote(address, attempts=2).generate(requests(1)))
     assert [g.finish_reason for g in found] == ["failed"] and found[0].error.endswith(".")
     assert "Traceback" not in found[0].error and len(asked) == 2
 
@@ -150,14 +152,14 @@ def test_wrong_answers_are_failed_with_a_sentence(data: bytes) -> None:
 def test_odd_figures_cost_no_text(usage: object) -> None:
     data = completion("fine \ud800", usage=usage)
     with server(lambda n, body: (200, data, {})) as (address, _):
-        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+        (found,) = remote(address).generate(requests(1))
     assert (found.text, found.prompt_tokens, found.completion_tokens) == ("fine ?", 0, 0)
 
 
 def test_what_the_server_says_of_a_refusal_is_said() -> None:
     data = json.dumps({"error": {"message": "the request exceeds\nthe context size"}}).encode()
     with server(lambda n, body: (400, data, {})) as (address, asked):
-        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+        (found,) = remote(address).generate(requests(1))
     assert found.error == "The server answered with status 400 Bad Request: the request exceeds the context size."
     assert len(asked) == 1
 
@@ -166,7 +168,7 @@ def test_a_key_does_not_follow_a_redirect() -> None:
     with server(lambda n, body: (200, completion("stolen"), {})) as (other, stolen):
         moved = {"Location": f"{other}/chat/completions"}
         with server(lambda n, body: (307, b"", moved)) as (address, _):
-            (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+            (found,) = remote(address).generate(requests(1))
     assert found.finish_reason == "failed" and "307" in found.error and stolen == []
 
 
@@ -176,8 +178,7 @@ def test_an_answer_that_trickles_in_is_left_in_time() -> None:
         return 200, completion("late"), {}
 
     with server(script) as (address, _):
-        slow = Endpoint(address, "m", attempts=2, first_wait=0.01, timeout=0.1)
-        (found,) = RemoteModel(slow).generate(requests(1))
+        (found,) = remote(address, attempts=2, timeout=0.1).generate(requests(1))
     assert found.finish_reason == "failed" and "took more than 0.1 seconds" in found.error
 
 
@@ -210,14 +211,14 @@ HEADS = {"head": b"HTTP/1.0", "body": b"HTTP/1.0 200 OK\r\n\r\n", "error": b"HTT
 @pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
 def test_no_part_of_an_answer_may_trickle_in_for_ever(head: bytes) -> None:
     with trickling(head) as address:
-        (found,) = RemoteModel(Endpoint(address, "m", attempts=1, timeout=0.2)).generate(requests(1))
+        (found,) = remote(address, attempts=1, timeout=0.2).generate(requests(1))
     assert found.finish_reason == "failed" and "took more than 0.2 seconds" in found.error
     assert found.seconds < 2
 
 
 def test_far_more_than_was_asked_for_is_no_answer() -> None:
     with server(lambda n, body: (200, completion("x = 1\n" * 20_000), {})) as (address, asked):
-        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+        (found,) = remote(address).generate(requests(1))
     assert (found.text, len(asked)) == ("", 1)
     assert found.error == "The server's answer has 120,000 characters, for 9 tokens at most."
 
@@ -240,20 +241,20 @@ def test_how_long_a_server_asks_to_be_left_alone(asked: str, low: float, high: f
 def test_a_servers_own_words_are_one_line_for_any_terminal() -> None:
     data = json.dumps({"error": {"message": "\x1b[31mbad \ud800\r\nthing"}}).encode()
     with server(lambda n, body: (400, data, {})) as (address, _):
-        (found,) = RemoteModel(endpoint(address)).generate(requests(1))
+        (found,) = remote(address).generate(requests(1))
     assert found.error == "The server answered with status 400 Bad Request: [31mbad thing."
 
 
 def test_a_dead_server_does_not_keep_every_sample_waiting() -> None:
     with server(lambda n, body: (500, b"", {})) as (address, asked):
-        model = RemoteModel(Endpoint(address, "m", concurrency=1, attempts=4, first_wait=0.01))
+        model = remote(address, concurrency=1, attempts=4)
         assert all(g.finish_reason == "failed" for g in model.generate(requests(10)))
         assert len(asked) == 4 + 9
 
 
 def test_another_model_in_mid_run_is_refused() -> None:
     with server(lambda n, body: (200, completion("x", model="a" if n < 3 else "b"), {})) as (address, _):
-        model = RemoteModel(Endpoint(address, "m", concurrency=1))
+        model = remote(address, concurrency=1)
         found = list(model.generate(requests(3)))
     assert [g.finish_reason for g in found] == ["stop", "stop", "failed"]
     assert "model b, where a had answered" in found[2].error

@@ -128,7 +128,7 @@ def disturb(*_, **__):
 path, style = Path(sys.argv[1]), sys.argv[2]
 header = read_header(path)
 options = _options(header, ModelSettings(threads=1, context_size=4096), choose_style(header, style, ""))
-session = Session.load(options)
+session = Session(options)
 disturb()
 gap = Prompt((), infill=Infill("def f(x):\\n    ", "\\n    return y\\n"))
 said = Prompt((Message("user", "word " * 10),))
@@ -136,7 +136,7 @@ asked = [Request(str(n), gap if style == "fim" and n else said, 0.8, n, 4) for n
 session.generate(1, [pack_request(request) for request in asked], disturb)
 session._open_engine(2048)  # opening a context logs
 try:
-    VectorSession.load(options | {"path": "/nowhere.gguf"})
+    VectorSession(options | {"path": "/nowhere.gguf"})
 except Exception as error:
     assert "nowhere.gguf" in str(error)
 disturb()
