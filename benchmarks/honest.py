@@ -24,7 +24,7 @@ from pathlib import Path
 
 from core.oracle.factory import open_oracle
 from core.oracle.inside.screening import LINE, screen
-from core.regions.finding import find_regions
+from core.regions.candidates import find_regions
 from core.regions.sampling import draw
 from core.settings import OracleSettings, RegionSettings
 from core.source.codebase import open_codebase

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from core.regions.admission import deletion
-from core.regions.finding import find_regions
+from core.regions.candidates import find_regions
 from core.regions.sampling import draw
 from core.settings import RegionSettings
 from core.types import Candidate, Codebase, Region, SourceFile, Suite

@@ -10,7 +10,7 @@ from pathlib import Path
 from core.oracle.interpreter import describe
 from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.protocol import Launch, Limits
-from core.regions.finding import find_regions
+from core.regions.candidates import find_regions
 from core.regions.sampling import draw
 from core.settings import OracleSettings, RegionSettings
 from core.types import Candidate, Codebase, Oracle, Outcome, Region, Suite

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from core.generation import Extraction
 from core.models.extraction import without_thoughts
 from core.models.special_tokens import without_joiners
+from core.syntax import indent_of
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*[\w+#.-]*[ \t]*")
 _LABEL = re.compile(r"[ \t]*\[?new(?: code)?\]?:?[ \t]*", re.IGNORECASE)
@@ -76,21 +77,17 @@ def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> l
     missing = _common_indent(old).removesuffix(_common_indent(lines))
     places: dict[str, set[str]] = {}
     for line in old:
-        places.setdefault(line.strip(), set()).add(_indent(line))
+        places.setdefault(line.strip(), set()).add(indent_of(line))
     kept = [line for line in lines if line.strip() and line.strip() in places]
-    if not missing or not kept or any(missing + _indent(line) not in places[line.strip()] for line in kept):
+    if not missing or not kept or any(missing + indent_of(line) not in places[line.strip()] for line in kept):
         return list(lines)
     steps.append("reindented")
     return [missing + line if line.strip() else line for line in lines]
 
 
 def _common_indent(lines: Sequence[str]) -> str:
-    indents = [_indent(line) for line in lines if line.strip()]
+    indents = [indent_of(line) for line in lines if line.strip()]
     common = min(indents, key=len, default="")
     while not all(indent.startswith(common) for indent in indents):
         common = common[:-1]
     return common
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]

@@ -7,13 +7,12 @@ region's home, the function or class around it. So regions of one home are shown
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from core.syntax import NEWLINE, blocks_of, first_line_of, indent_of, parsed
 from core.types import Span
 
-NEWLINE = re.compile(r"\r\n|\r|\n")
 CUT = "# ..."
 LARGE = 24
 """Lines from which on a compound statement is cut inside rather than dropped whole."""
@@ -77,12 +76,9 @@ class Outline:
         start = len(NEWLINE.findall(text, 0, span.start))
         region = Lines(start, start + len(NEWLINE.findall(text, span.start, span.end)) + 1)
         outline = cls(lines, region, region)
-        try:
-            tree = ast.parse(text)
-        # ValueError: a null byte in the file.
-        except (SyntaxError, ValueError, RecursionError):
-            blocks: list[Unit] = [outline._unit(Lines(i, i + 1), 2, ()) for i in range(len(lines))]
-            outline.units = blocks
+        tree = parsed(text)
+        if tree is None:
+            outline.units = [outline._unit(Lines(i, i + 1), 2, ()) for i in range(len(lines))]
         else:
             outline.home = _home(tree.body, region)
             outline.units = list(outline._block(tree.body, Lines(0, len(lines)), ()))
@@ -131,13 +127,13 @@ class Outline:
         for n in numbers:
             if wanted[n]:
                 if gap:
-                    shown.append(_indentation(self.lines[n]) + CUT)
+                    shown.append(indent_of(self.lines[n]) + CUT)
                 shown.append(self.lines[n])
                 gap = False
             elif self.lines[n].strip():
                 gap = True
         if gap:
-            shown.append(_indentation(self.lines[self.region.start] if numbers.stop <= self.region.start else "") + CUT)
+            shown.append(indent_of(self.lines[self.region.start] if numbers.stop <= self.region.start else "") + CUT)
         return tuple(shown)
 
     # ------------------------------------------------------------------ units
@@ -146,12 +142,14 @@ class Outline:
         """Units of one block; blank lines and comments go with the statement after them."""
         at = limits.start
         for i, statement in enumerate(body):
-            end = limits.end if i + 1 == len(body) else max(at, min(_first(body[i + 1]), statement.end_lineno or 0))
-            yield from self._statement(statement, Lines(at, max(at, end)), needs)
-            at = max(at, end)
+            last = i + 1 == len(body)
+            end = limits.end if last else min(first_line_of(body[i + 1]) - 1, statement.end_lineno or 0)
+            end = max(at, end)
+            yield from self._statement(statement, Lines(at, end), needs)
+            at = end
 
     def _statement(self, statement: ast.stmt, lines: Lines, needs: tuple[Lines, ...]) -> Iterator[Unit]:
-        blocks = list(_blocks(statement))
+        blocks = list(blocks_of(statement))
         encloses = self._encloses(statement)
         if not blocks or not (encloses or lines.end - lines.start > LARGE):
             yield self._unit(lines, 1 if isinstance(statement, ast.Import | ast.ImportFrom) else 2, needs)
@@ -160,7 +158,7 @@ class Outline:
             self.names += (statement.name,)
         at = lines.start
         for i, block in enumerate(blocks):
-            head = Lines(at, max(at, _first(block[0])))
+            head = Lines(at, max(at, first_line_of(block[0]) - 1))
             end = lines.end if i + 1 == len(blocks) else max(head.end, block[-1].end_lineno or 0)
             inner = Lines(head.end, end)
             inside = inner.start < self.region.end and self.region.start < inner.end
@@ -171,7 +169,7 @@ class Outline:
 
     def _encloses(self, statement: ast.stmt) -> bool:
         """Whether the statement holds the region and more."""
-        first, end = _first(statement), statement.end_lineno or 0
+        first, end = first_line_of(statement) - 1, statement.end_lineno or 0
         holds = first <= self.region.start and self.region.end <= end
         return holds and (first, end) != (self.region.start, self.region.end)
 
@@ -202,31 +200,9 @@ def fitting(outline: Outline, fits: Callable[[Excerpt], bool]) -> Excerpt | None
 def _home(body: Sequence[ast.stmt], region: Lines) -> Lines:
     """The outermost statement around the region that is not longer than HOME; the region itself when there is none."""
     for statement in body:
-        lines = Lines(_first(statement), statement.end_lineno or 0)
+        lines = Lines(first_line_of(statement) - 1, statement.end_lineno or 0)
         if lines.start <= region.start and region.end <= lines.end:
             if lines.end - lines.start <= HOME:
                 return lines
-            return next((h for b in _blocks(statement) if (h := _home(b, region)) != region), region)
+            return next((h for b in blocks_of(statement) if (h := _home(b, region)) != region), region)
     return region
-
-
-def _first(statement: ast.stmt) -> int:
-    """0-based line of a statement's first character, decorators included."""
-    decorators = getattr(statement, "decorator_list", [])
-    return int(min([statement.lineno, *(d.lineno for d in decorators)])) - 1
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement, in the order of the text."""
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        part = getattr(statement, name, None)
-        if not isinstance(part, list) or not part:
-            continue
-        if isinstance(part[0], ast.stmt):
-            yield part
-        else:
-            yield from (p.body for p in part)
-
-
-def _indentation(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())]

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.generation import Extraction
-from core.models.indentation import level, parses
+from core.models.indentation import level
 from core.models.indentation import place as place_code
 from core.models.special_tokens import without_joiners
 from core.models.textstream import THOUGHTS
 from core.models.unwrap import unwrap
+from core.syntax import first_line_of, indent_of, parsed
 from core.types import Item
 
 
@@ -40,7 +41,7 @@ def place_of(item: Item, file_text: str) -> Place:
     start = max(file_text.rfind("\n", 0, item.span.start), file_text.rfind("\r", 0, item.span.start)) + 1
     head = file_text[start : item.span.start]
     first = item.text.split("\n", 1)[0].rstrip("\r")
-    return Place(head[: len(head) - len(head.lstrip())], _newline(file_text), first)
+    return Place(indent_of(head), _newline(file_text), first)
 
 
 def _newline(text: str) -> str:
@@ -111,17 +112,15 @@ def _parted(text: str) -> tuple[str, str]:
 def _needed(body: str, answer: str, file_text: str, entry: str) -> str:
     """The imports, definitions and constants of an answer that its body names, or one that is needed itself does."""
     source = level(answer)
-    try:
-        given, file = ast.parse(source), ast.parse(file_text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    given, file = parsed(source), parsed(file_text)
+    if given is None or file is None:
         return ""
     there = {name for node in file.body for name in _bound_by(node)} | {entry}
     lines, kept, wanted = source.split("\n"), list[str](), body
     for node in reversed(given.body):  # what is needed stands above what needs it, most often
         names = _bound_by(node)
         if names and not names & there and any(re.search(rf"\b{re.escape(name)}\b", wanted) for name in names):
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
-            kept.insert(0, "\n".join(lines[first - 1 : node.end_lineno]))
+            kept.insert(0, "\n".join(lines[first_line_of(node) - 1 : node.end_lineno]))
             wanted += kept[0]
     return "\n\n\n".join(kept)
 
@@ -238,12 +237,12 @@ def _fenced(text: str, opened: bool, steps: list[str]) -> str:
 
 def _without_prose(text: str) -> str:
     """Drop prose before and after, when Python can parse the rest only without it."""
-    if parses(text):
+    if parsed(text) is not None:
         return text
     lines = text.split("\n")
     code = [i for i, line in enumerate(lines) if not _is_prose(line)]
     part = level("\n".join(lines[code[0] : code[-1] + 1])) if code else ""
-    return part if part.strip() and parses(part) else text
+    return part if part.strip() and parsed(part) is not None else text
 
 
 def _is_prose(line: str) -> bool:
@@ -252,7 +251,7 @@ def _is_prose(line: str) -> bool:
     if not line.strip():
         return True
     starts_code = bool(words) and (keyword.iskeyword(words[0]) or line[0] in " \t#@")
-    return not starts_code and (len(words) > 2 or line.rstrip().endswith(":")) and not parses(line)
+    return not starts_code and (len(words) > 2 or line.rstrip().endswith(":")) and parsed(line) is None
 
 
 def _without_todo(text: str, place: Place) -> str:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import tokenize
+
+from core.syntax import indent_of, parsed
 
 STRING_TOKENS = {tokenize.STRING} | {
     getattr(tokenize, name) for name in ("FSTRING_MIDDLE", "TSTRING_MIDDLE") if hasattr(tokenize, name)
 }
-
-
-def parses(text: str) -> bool:
-    """Whether Python can parse `text`."""
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def level(text: str, indentation: str = "") -> str:
@@ -30,12 +22,12 @@ def level(text: str, indentation: str = "") -> str:
     if indentation and (copied := _copied(lines, indentation, frozen)):
         return copied
     moved = _dedented(lines, frozen, 0)
-    if len(lines) > 1 and not parses("\n".join(moved)):
+    if len(lines) > 1 and parsed("\n".join(moved)) is None:
         rest = _dedented(lines, frozen, 1)
         deeper = "    " if lines[0].endswith(":") else ""
         for extra in (deeper, ""):
             mended = [lines[0].lstrip(), *(_shift(line, extra, i + 1 in frozen) for i, line in enumerate(rest[1:]))]
-            if parses("\n".join(mended)):
+            if parsed("\n".join(mended)) is not None:
                 return "\n".join(mended)
     return "\n".join(moved)
 
@@ -55,7 +47,7 @@ def _copied(lines: list[str], indentation: str, frozen: set[int]) -> str:
     if not rest[0][len(indentation) :][:1].isspace():
         return ""
     cut = [line if i == 0 or i in frozen else line[len(indentation) :] for i, line in enumerate(lines)]
-    return "\n".join(cut) if parses("\n".join(cut)) else ""
+    return "\n".join(cut) if parsed("\n".join(cut)) is not None else ""
 
 
 def _shift(line: str, indentation: str, frozen: bool) -> str:
@@ -65,7 +57,7 @@ def _shift(line: str, indentation: str, frozen: bool) -> str:
 def _dedented(lines: list[str], frozen: set[int], start: int) -> list[str]:
     """Lines from `start` on without the white space they share."""
     free = [line for i, line in enumerate(lines) if i >= start and i not in frozen and line]
-    margin = _shared([line[: len(line) - len(line.lstrip())] for line in free])
+    margin = _shared(list(map(indent_of, free)))
     return [line[len(margin) :] if i >= start and i not in frozen else line for i, line in enumerate(lines)]
 
 

@@ -21,6 +21,7 @@ from importlib.resources import files
 from core.errors import ModelError
 from core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
 from core.models.excerpt import Excerpt, Outline, fitting
+from core.syntax import indent_of
 from core.types import Span
 
 UNINFORMATIVE = "Implement."
@@ -117,7 +118,7 @@ def backward_prompt(
         return _fitted(outline, partial(_code_backward, outline, head, description), None, fits)
     region = outline.lines[outline.region.start : outline.region.end]
     place = _placeholder_lines(file_text, region_span)
-    todo = todo_comment(indentation(place[0]), description)
+    todo = todo_comment(indent_of(place[0]), description)
     if layout == PAPER:
         head, _ = rest_of_lines(file_text, region_span)
         place = [*_standing_todo(head, description), *place[1:]]
@@ -148,7 +149,7 @@ def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: s
 
 def _code_forward(outline: Outline, region: Sequence[str], excerpt: Excerpt) -> Prompt:
     """The file up to the region, the region, and the beginning of a comment that sums it up."""
-    indent = indentation(region[0])
+    indent = indent_of(region[0])
     lines = [*excerpt.before, *region, indent + wording().summary]
     return Prompt(
         (Message(PLAIN, _code_shots(forward=True) + "\n".join(lines)),),
@@ -166,7 +167,7 @@ def _code_backward(outline: Outline, head: str, description: str, excerpt: Excer
     word that follows, and a prompt that ends in the whole of it is one that the model has never seen.
     """
     region = outline.lines[outline.region.start : outline.region.end]
-    indent = indentation(head)
+    indent = indent_of(head)
     begun = head[:-1] if head == indent else head
     lines = [*excerpt.before, todo_comment(indent, description), ""]
     return Prompt(
@@ -197,7 +198,7 @@ def _code_shots(forward: bool) -> str:
     parts = []
     for shot in wording().shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        indent = indentation(region)
+        indent = indent_of(region)
         summary = f"{indent}{wording().summary} {shot.description}"
         made = [region, summary] if forward else [todo_comment(indent, shot.description), region]
         parts.append("\n".join([before, *made, *([after] if after else [])]))
@@ -210,7 +211,7 @@ def _code_shots(forward: bool) -> str:
 def _infill(rest: tuple[str, str], description: str, excerpt: Excerpt) -> Prompt:
     """What stands before the region, with the description as a TODO comment, and what stands after it."""
     head, tail = rest
-    before = "\n".join([*excerpt.before, todo_comment(indentation(head), description), head])
+    before = "\n".join([*excerpt.before, todo_comment(indent_of(head), description), head])
     infill = Infill(before, "\n".join([tail, *excerpt.after]))
     return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
 
@@ -255,7 +256,7 @@ def _placeholder_lines(text: str, span: Span) -> list[str]:
     """The region's lines with the region replaced by a bare TODO comment; what shares its lines stays."""
     head, rest = rest_of_lines(text, span)
     tail = rest.strip().lstrip(";").strip()
-    return [head + PLACEHOLDER, *([indentation(head) + tail] if tail else [])]
+    return [head + PLACEHOLDER, *([indent_of(head) + tail] if tail else [])]
 
 
 def rest_of_lines(text: str, span: Span) -> tuple[str, str]:
@@ -270,11 +271,6 @@ def todo_comment(before: str, description: str) -> str:
     first, *others = description.strip().splitlines() or [""]
     lines = [f"{PLACEHOLDER}: {first.strip()}", *(f"# {line.strip()}" for line in others)]
     return "\n".join(f"{before}{line}".rstrip() for line in lines)
-
-
-def indentation(line: str) -> str:
-    """The white space that a line begins with."""
-    return line[: len(line) - len(line.lstrip())]
 
 
 def _forward_question(file: str, region: str, lines: tuple[int, int], where: str) -> str:
@@ -293,7 +289,7 @@ def _backward_question(file: str, todo: str, layout: str) -> str:
 
 def _standing_todo(head: str, description: str) -> list[str]:
     """The TODO comment at the region's place, behind what shares the region's first line."""
-    return [head + todo_comment("", description).replace("\n", "\n" + indentation(head))]
+    return [head + todo_comment("", description).replace("\n", "\n" + indent_of(head))]
 
 
 def _forward_shots() -> tuple[Message, ...]:
@@ -311,7 +307,7 @@ def _backward_shots(layout: str) -> tuple[Message, ...]:
     turns = [Message("system", words.system)]
     for shot in words.shots:
         before, region, after = (part.strip("\n") for part in (shot.before, shot.region, shot.after))
-        indent = indentation(region)
+        indent = indent_of(region)
         todo = todo_comment(indent, shot.description)
         place = todo if layout == PAPER else indent + PLACEHOLDER
         question = _backward_question(f"{before}\n{place}\n{after}", todo, layout)

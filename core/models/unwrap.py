@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.syntax import NEWLINE, blocks_of, first_line_of, parsed
 from core.types import Item, Span
 
-LINES = re.compile(r"\r\n|\r|\n")
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -28,12 +27,11 @@ def unwrap(answer: str, item: Item, file_text: str) -> tuple[str, list[str]]:
     An answer that is the region itself is left as it is, whatever stands around it.
     """
     text = textwrap.dedent(answer.strip("\n"))
-    try:
-        given, file = ast.parse(text), ast.parse(file_text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    given, file = parsed(text), parsed(file_text)
+    if given is None or file is None:
         return answer, []
-    first = len(LINES.findall(file_text, 0, item.span.start)) + 1
-    last = first + len(LINES.findall(file_text, item.span.start, item.span.end))
+    first = len(NEWLINE.findall(file_text, 0, item.span.start)) + 1
+    last = first + len(NEWLINE.findall(file_text, item.span.start, item.span.end))
     path, block, at = _locate(file, first, last)
     if not block or _dumps(given.body) == _dumps(block[at.start : at.end]):
         return answer, []
@@ -50,7 +48,7 @@ def _locate(file: ast.Module, first: int, last: int) -> tuple[list[Holder], list
         inside = [s for s in block if s.lineno <= last and (s.end_lineno or 0) >= first]
         if len(inside) != 1 or inside[0].lineno >= first:
             break
-        blocks = list(_blocks(inside[0]))
+        blocks = list(blocks_of(inside[0]))
         way = next((i for i, b in enumerate(blocks) if b[0].lineno <= last and (b[-1].end_lineno or 0) >= first), None)
         if way is None:
             break
@@ -67,7 +65,7 @@ def _descend(body: list[ast.stmt], path: Sequence[Holder], steps: list[str]) -> 
         found = next((s for s in body if _header(s) == _header(holder.statement)), None)
         if found is None:
             continue
-        blocks = list(_blocks(found))
+        blocks = list(blocks_of(found))
         if holder.block >= len(blocks):
             continue
         steps.append(_step_name(body, holder.statement))
@@ -114,16 +112,9 @@ def _source(text: str, body: Sequence[ast.stmt]) -> str:
     """The lines of the statements, with decorators and the comments between them."""
     if not body:
         return ""
-    first = min([body[0].lineno, *(d.lineno for d in getattr(body[0], "decorator_list", []))])
-    lines = LINES.split(text)
+    first = first_line_of(body[0])
+    lines = NEWLINE.split(text)
     start = body[0].col_offset
     if lines[first - 1][:start].strip():
         lines[first - 1] = " " * start + lines[first - 1][start:]
     return "\n".join(lines[first - 1 : body[-1].end_lineno])
-
-
-def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-        part = getattr(statement, name, None)
-        if isinstance(part, list) and part:
-            yield from ([part] if isinstance(part[0], ast.stmt) else (p.body for p in part))

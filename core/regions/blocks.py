@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from functools import lru_cache
 import libcst as cst
 
 from core.errors import ProjectError
-from core.regions.lines import Lines
+from core.syntax import Lines, parse
 from core.types import SourceFile, Span
 
 _SEMICOLON = re.compile(r"(?:[ \t\f]|\\(?:\r\n|\r|\n))*;")
@@ -69,9 +68,7 @@ class _Walk:
         self.blocks: list[Block] = []
         self._text = text
         self._lines = Lines(text)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
+        nodes = [node for node in ast.walk(parse(text)) if isinstance(node, ast.stmt)]
         self._nodes = iter(sorted(nodes, key=lambda node: (node.lineno, node.col_offset)))
 
     def block(self, owner: cst.CSTNode, body: Sequence[cst.BaseStatement]) -> None:
@@ -112,13 +109,9 @@ class _Walk:
         return node
 
     def _span(self, first: ast.stmt, last: ast.stmt) -> Span:
-        start = self._lines.offset(first.lineno, first.col_offset)
         decorators: list[ast.expr] = getattr(first, "decorator_list", [])
-        if decorators:
-            start = self._at_sign(self._lines.offset(decorators[0].lineno, decorators[0].col_offset))
-        if last.end_lineno is None or last.end_col_offset is None:
-            raise _Mismatch
-        end = self._lines.offset(last.end_lineno, last.end_col_offset)
+        start = self._at_sign(self._lines.start(decorators[0])) if decorators else self._lines.start(first)
+        end = self._lines.end(last)
         semicolon = _SEMICOLON.match(self._text, end)
         return Span(start, semicolon.end() if semicolon else end)
 

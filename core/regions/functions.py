@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from core.regions.lines import Lines
+from core.syntax import AnyFunction, Lines, first_line_of, parsed
 from core.types import SourceFile, Span
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +50,7 @@ def documented(file: SourceFile) -> list[Documented]:
 
     Left out are functions inside functions, and those whose body is not written on lines of its own.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(file.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    lines = Lines(file.text)
+    tree, lines = parsed(file.text) or ast.Module([], []), Lines(file.text)
     imports = "\n".join(
         _whole_lines(file.text, lines, node.lineno, node.end_lineno or node.lineno)
         for node in tree.body
@@ -74,27 +65,27 @@ def documented(file: SourceFile) -> list[Documented]:
     return list(found.values())
 
 
-def _functions(body: list[ast.stmt], within: str) -> Iterator[tuple[_Function, str]]:
+def _functions(body: list[ast.stmt], within: str) -> Iterator[tuple[AnyFunction, str]]:
     """Each with the names of the classes that it stands in."""
     for node in body:
         if isinstance(node, ast.ClassDef):
             yield from _functions(node.body, f"{within}{node.name}.")
-        elif isinstance(node, _Function):
+        elif isinstance(node, AnyFunction):
             yield node, within
 
 
-def _documented(file: SourceFile, node: _Function, within: str, lines: Lines) -> Documented | None:
+def _documented(file: SourceFile, node: AnyFunction, within: str, lines: Lines) -> Documented | None:
     words = ast.get_docstring(node)
     if not words or len(node.body) < 2:
         return None
     quoted, following, last = node.body[0], node.body[1], node.body[-1]
-    first, end = _first_line(following), lines.offset(last.end_lineno or 0, last.end_col_offset or 0)
+    first, end = first_line_of(following), lines.end(last)
     line, _ = lines.bounds(first)
     start = line + len(file.text[line:]) - len(file.text[line:].lstrip(" \t\f"))
-    before = file.text[lines.bounds(quoted.lineno)[0] : lines.offset(quoted.lineno, quoted.col_offset)]
+    before = file.text[lines.bounds(quoted.lineno)[0] : lines.start(quoted)]
     if before.strip() or first <= (quoted.end_lineno or 0):
         return None
-    header = _whole_lines(file.text, lines, _first_line(node), quoted.lineno - 1)
+    header = _whole_lines(file.text, lines, first_line_of(node), quoted.lineno - 1)
     arguments = [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
     return Documented(
         path=file.path,
@@ -108,11 +99,6 @@ def _documented(file: SourceFile, node: _Function, within: str, lines: Lines) ->
         body=Span(start, end),
         indent=file.text[line:start],
     )
-
-
-def _first_line(node: ast.stmt) -> int:
-    decorators = node.decorator_list if isinstance(node, ast.ClassDef | _Function) else []
-    return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def _whole_lines(text: str, lines: Lines, first: int, last: int) -> str:

@@ -16,6 +16,7 @@ from core.models.gguf import read_header
 from core.models.prompts import UNINFORMATIVE, backward_prompt, forward_prompt
 from core.models.styles import possible_styles
 from core.settings import ModelSettings, OracleSettings
+from core.syntax import Lines, parse
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Notify
 from core.trips.selected import selected_item
@@ -74,20 +75,11 @@ def _functions(judged: Judged) -> Iterator[_Function]:
     for source in judged.codebase.files:
         if source.is_test:
             continue
-        for node in ast.parse(source.text).body:
+        lines = Lines(source.text)
+        for node in parse(source.text).body:
             if isinstance(node, ast.FunctionDef):
-                item = selected_item(judged, source.path, _body(source.text, node))
-                yield _Function(source, item)
-
-
-def _body(text: str, function: ast.FunctionDef) -> Span:
-    """The characters of a function's statements; the set is plain ASCII."""
-    starts = [0]
-    for line in text.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    first, last = function.body[0], function.body[-1]
-    end = starts[(last.end_lineno or last.lineno) - 1] + (last.end_col_offset or 0)
-    return Span(starts[first.lineno - 1] + first.col_offset, end)
+                body = Span(lines.start(node.body[0]), lines.end(node.body[-1]))
+                yield _Function(source, selected_item(judged, source.path, body))
 
 
 def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged: Judged, report: Report) -> StyleScore:

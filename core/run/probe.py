@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -13,6 +12,7 @@ from core.errors import UserError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.settings.cores import usable_cores, with_workers
+from core.syntax import NEWLINE
 from core.trips.judged import learn, open_named
 from core.trips.opening import Notify, opener
 from core.types import Candidate, Codebase, Item, Region, Report, SourceFile, Span, Verdict
@@ -78,9 +78,5 @@ def _region(source: SourceFile, span: Span) -> Region:
             "Give --start and --end as character offsets, 0 <= start <= end <= length.",
         )
     text = source.text[span.start : span.end]
-    first = 1 + _line_ends(source.text[: span.start])
-    return Region(source.path, span, first, first + _line_ends(text), text)
-
-
-def _line_ends(text: str) -> int:
-    return len(re.findall(r"\r\n|\r|\n", text))
+    first = 1 + len(NEWLINE.findall(source.text[: span.start]))
+    return Region(source.path, span, first, first + len(NEWLINE.findall(text)), text)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from core.errors import ProjectError, UserError
 from core.source.json_lines import BadLine, Row, python_tree, read_each, read_rows, text_of, texts_of
+from core.syntax import AnyFunction, Lines, indent_of
 from core.types import Benchmark, Problem, Span
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
@@ -30,7 +31,6 @@ _NO_PLUS = (
     "Use MBPP, or its sanitized form"
 )
 _NO_UNITTEST = "BigCodeBench is not read: its tests are classes of unittest that need the libraries of its tasks"
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def is_benchmark(path: Path) -> bool:
@@ -89,7 +89,7 @@ def _problem(form: _Form | None, number: int, row: Row) -> Problem:
 def _humaneval(number: int, row: Row) -> Problem:
     prompt, entry, solution = (text_of(row, "prompt"), _name(row, "entry_point"), text_of(row, "canonical_solution"))
     test = text_of(row, "test")
-    if not any(isinstance(node, _Function) and node.name == "check" for node in python_tree("test", test).body):
+    if not any(isinstance(node, AnyFunction) and node.name == "check" for node in python_tree("test", test).body):
         raise BadLine("`test` does not define `check`")
     return replace(_from_prompt(number, _key(row), prompt, solution, entry), test=test)
 
@@ -192,7 +192,7 @@ def _from_prompt(number: int, key: str, prompt: str, solution: str, entry: str) 
     """Of a prompt that ends where the body begins. The body of `solution` is x; helpers in the prompt stay."""
     asked = prompt + solution
     function = _defined(asked, entry, "canonical_solution")
-    place = _Text(asked)
+    place = Lines(asked)
     end = place.end(function.body[-1])
     start = _first_character(asked, max(len(prompt), place.start(function)))
     if start >= end:
@@ -209,13 +209,13 @@ def _from_code(number: int, row: Row, words: str) -> Problem:
         for node in ast.walk(python_tree("test_list", source))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    defined = {node.name for node in python_tree("code", code).body if isinstance(node, _Function)}
+    defined = {node.name for node in python_tree("code", code).body if isinstance(node, AnyFunction)}
     entries = sorted(called & defined)
     if len(entries) != 1:
         which = f"{len(entries)} of its functions ({', '.join(entries)})" if entries else "none of its functions"
         raise BadLine(f"the asserts of `test_list` call {which}, where one is to be tested")
     function = _defined(code, entries[0], "code")
-    place = _Text(code)
+    place = Lines(code)
     documented = _docstring(function)
     # MBPP's programs have no docstring most often; the few that have one say there what `text` says.
     start = place.end(documented) if documented is not None else _header_end(code, place.start(function))
@@ -233,7 +233,7 @@ def _without_docstring(number: int, key: str, entry: str, asked: str, body: Span
     words, program, moved = "", asked, 0
     if documented is not None:
         words = inspect.cleandoc(str(documented.value.value))  # type: ignore[attr-defined]
-        place = _Text(asked)
+        place = Lines(asked)
         start, end = place.start(documented), place.end(documented)
         start, end = _whole_lines(asked, start, end)
         program, moved = asked[:start] + asked[end:], end - start
@@ -272,19 +272,19 @@ def _indentation(lines: str) -> str:
     """That of the first statement: a comment above it may stand anywhere."""
     for line in lines.split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
-            return line[: len(line) - len(line.lstrip())]
+            return indent_of(line)
     return "    "
 
 
-def _defined(source: str, entry: str, name: str) -> _Function:
+def _defined(source: str, entry: str, name: str) -> AnyFunction:
     """The definition that counts: the last one at module level. Raises BadLine."""
-    found = [node for node in python_tree(name, source).body if isinstance(node, _Function) and node.name == entry]
+    found = [node for node in python_tree(name, source).body if isinstance(node, AnyFunction) and node.name == entry]
     if not found:
         raise BadLine(f"defines no function {entry}")
     return found[-1]
 
 
-def _docstring(function: _Function) -> ast.Expr | None:
+def _docstring(function: AnyFunction) -> ast.Expr | None:
     """The first bare text of the function; imports may stand before it (HumanEval/115)."""
     for node in function.body:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -296,12 +296,12 @@ def _docstring(function: _Function) -> ast.Expr | None:
 
 def _header_end(source: str, start: int) -> int:
     """The offset behind the colon of the `def` that begins at `start`."""
-    place, depth = _Text(source[start:]), 0
+    place, depth = Lines(source[start:]), 0
     for token in tokenize.generate_tokens(io.StringIO(source[start:]).readline):
         if token.type == tokenize.OP:
             depth += (token.string in "([{") - (token.string in ")]}")
             if token.string == ":" and not depth:
-                return start + place.offset(*token.end)
+                return start + place.bounds(token.end[0])[0] + token.end[1]
     raise BadLine("has a function without a body")
 
 
@@ -322,26 +322,3 @@ def _whole_lines(source: str, start: int, end: int) -> tuple[int, int]:
         return first, last
     behind = re.compile(r"[ \t]*;?[ \t]*").match(source, end)
     return start, behind.end() if behind else end
-
-
-class _Text:
-    """Character offsets of a source's syntax tree, which counts lines from 1 and columns in UTF-8 bytes."""
-
-    def __init__(self, source: str) -> None:
-        self._lines = source.split("\n")
-        self._starts = [0]
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
-
-    def offset(self, line: int, column: int) -> int:
-        """Of a column in characters."""
-        return self._starts[line - 1] + column
-
-    def start(self, node: ast.stmt) -> int:
-        return self._at(node.lineno, node.col_offset)
-
-    def end(self, node: ast.stmt) -> int:
-        return self._at(node.end_lineno or node.lineno, node.end_col_offset or 0)
-
-    def _at(self, line: int, column: int) -> int:
-        return self.offset(line, len(self._lines[line - 1].encode()[:column].decode()))

@@ -20,6 +20,7 @@ from typing import Any
 from core.errors import ProjectError
 from core.source.benchmark import is_benchmark, read_benchmark, with_docstring
 from core.source.json_lines import BadLine, Row, python_tree, read_bytes, read_each, read_rows, text_of, texts_of
+from core.syntax import AnyFunction, Lines, first_line_of
 from core.types import Problem, Span
 
 FIELD = "directive"
@@ -30,7 +31,6 @@ _EXAMPLES = re.compile(r"(?im)^[ \t]*(?:>>>|(?:for )?examples?\b[^\n]{0,40}:?[ \
 _HOLE = "pass"
 _BEGINNING = 1 << 16
 """Bytes in which a file's first directive stands."""
-_Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def _function(header: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
         body = python_tree("header", f"{header.rstrip()}\n    {_HOLE}\n").body
     except BadLine:
         body = []
-    if len(body) == 1 and isinstance(body[0], _Function) and [type(node) for node in body[0].body] == [ast.Pass]:
+    if len(body) == 1 and isinstance(body[0], AnyFunction) and [type(node) for node in body[0].body] == [ast.Pass]:
         return body[0]
     raise BadLine("`header` is no `def` line, as in `def add(a, b):`, with or without decorators above it")
 
@@ -177,7 +177,7 @@ def _tests(row: Row) -> tuple[str, tuple[str, ...]]:
         raise BadLine("`tests` is neither a text nor a list of texts")
     source = text_of(row, "tests", "").strip("\n")
     tree = python_tree("tests", source)
-    if not tree.body or any(isinstance(node, _Function) and node.name == "check" for node in tree.body):
+    if not tree.body or any(isinstance(node, AnyFunction) and node.name == "check" for node in tree.body):
         return source, ()
     # Written anew, since lines of a text in triple quotes must not be indented with the rest.
     lines = textwrap.indent("\n".join(map(ast.unparse, tree.body)), "    ")
@@ -229,7 +229,6 @@ def without_examples(words: str, entry: str) -> str:
 
 def _header_of(problem: Problem) -> str:
     """The lines of the function above its body."""
-    node = [n for n in ast.parse(problem.program).body if isinstance(n, _Function) and n.name == problem.entry][-1]
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    start = sum(len(line) + 1 for line in problem.program.split("\n")[: first - 1])
+    node = [n for n in ast.parse(problem.program).body if isinstance(n, AnyFunction) and n.name == problem.entry][-1]
+    start, _ = Lines(problem.program).bounds(first_line_of(node))
     return problem.program[start : problem.body.start].rstrip()

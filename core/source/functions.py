@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import accumulate
 
+from core.syntax import AnyFunction, Lines, parsed
 from core.types import SourceFile, Span
 
 BUCKET = 10
 """Brackets that one bucket of complexity spans, as in the paper's tables."""
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef
 _BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
 
 
@@ -49,14 +46,8 @@ class Function:
 
 def functions(file: SourceFile) -> list[Function]:
     """Every function of a file that does something in lines of its own; none where the file does not parse."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            tree = ast.parse(file.text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
-    places = _Places(file.text)
-    brackets = _brackets(file.text, places)
+    tree, lines = parsed(file.text) or ast.Module([], []), Lines(file.text)
+    brackets = _brackets(file.text, lines)
     found = []
     for name, node in _definitions(tree, ()):
         has_docstring = ast.get_docstring(node, clean=False) is not None
@@ -64,8 +55,8 @@ def functions(file: SourceFile) -> list[Function]:
         idle = all(isinstance(each, ast.Pass) or _is_ellipsis(each) for each in statements)
         if idle or node.body[0].lineno == node.lineno:
             continue
-        span = places.span(node)
-        body = Span(min(places.start(each) for each in statements), span.end)
+        span = lines.span(node)
+        body = Span(min(_start(each, lines) for each in statements), span.end)
         if file.text[file.text.rfind("\n", 0, body.start) + 1 : body.start].strip():
             continue  # behind something else on its line
         found.append(
@@ -73,7 +64,7 @@ def functions(file: SourceFile) -> list[Function]:
                 name,
                 span,
                 body,
-                places.span(node.body[0]) if has_docstring else None,
+                lines.span(node.body[0]) if has_docstring else None,
                 sum(span.start <= at < span.end for at in brackets),
                 1 + sum(_forks(each) for each in ast.walk(node)),
             )
@@ -81,9 +72,9 @@ def functions(file: SourceFile) -> list[Function]:
     return found
 
 
-def _definitions(node: ast.AST, around: tuple[str, ...]) -> Iterator[tuple[str, _Definition]]:
+def _definitions(node: ast.AST, around: tuple[str, ...]) -> Iterator[tuple[str, AnyFunction]]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, _Definition):
+        if isinstance(child, AnyFunction):
             yield ".".join((*around, child.name)), child
         else:
             yield from _definitions(child, (*around, child.name) if isinstance(child, ast.ClassDef) else around)
@@ -99,29 +90,16 @@ def _forks(node: ast.AST) -> int:
     return int(isinstance(node, _BRANCHES))
 
 
-def _brackets(text: str, places: _Places) -> list[int]:
+def _brackets(text: str, lines: Lines) -> list[int]:
     """Where each bracket stands, those in strings and comments left out."""
     with suppress(tokenize.TokenError, SyntaxError):
         tokens = list(tokenize.generate_tokens(io.StringIO(text, newline="").readline))
         signs = [token.start for token in tokens if token.type == tokenize.OP and token.string in "()[]{}"]
-        return [places.starts[line - 1] + column for line, column in signs]
+        return [lines.bounds(line)[0] + column for line, column in signs]
     return []
 
 
-class _Places:
-    """Offsets of what `ast` gives as lines and columns in bytes."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)
-        self.starts = [0, *accumulate(map(len, self._lines))]
-
-    def span(self, node: ast.stmt) -> Span:
-        return Span(self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 1, node.end_col_offset or 0))
-
-    def start(self, node: ast.stmt) -> int:
-        """With its decorators."""
-        first = node.decorator_list[0] if isinstance(node, _Definition | ast.ClassDef) and node.decorator_list else node
-        return self._at(first.lineno, first.col_offset - (first is not node))
-
-    def _at(self, line: int, column: int) -> int:
-        return self.starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
+def _start(node: ast.stmt, lines: Lines) -> int:
+    """Where a statement begins, with its decorators and their sign."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return lines.start(decorators[0]) - 1 if decorators else lines.start(node)

@@ -9,13 +9,13 @@ import ast
 import codecs
 import json
 import re
-import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from core.errors import ProjectError
+from core.syntax import UNREADABLE, parse
 
 LARGEST = 64 << 20
 """Bytes of a file once it is unpacked."""
@@ -146,9 +146,7 @@ def texts_of(row: Row, name: str) -> list[str]:
 def python_tree(name: str, source: str) -> ast.Module:
     """The syntax tree of the source in the field `name`. Raises BadLine."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes such as "\d", which are the benchmark's own
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return parse(source)
+    except UNREADABLE as error:
         said = error.msg if isinstance(error, SyntaxError) else str(error)
         raise BadLine(f"`{name}` is not Python that can be read ({said})") from None

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import ProjectError
+from core.syntax import parsed
 
 ENDING = ".ipynb"
 LARGEST = 64 << 20
@@ -190,7 +190,7 @@ def _cells(name: str, sources: Sequence[tuple[str, str]]) -> Iterator[Cell]:
         words = "\n\n".join(part for part in [*asked, comments] if part)
         yield Cell(f"{name}:{number}", "\n\n".join(before), code, words, names, reason)
         runs = _blanked(source)
-        if _tree(runs) is not None:
+        if parsed(runs) is not None:
             before.append(runs.strip("\n"))
         asked = []
 
@@ -208,7 +208,7 @@ def _reason(code: str) -> str:
         return "it holds comments only"
     if any(line.lstrip().startswith(("%", "!")) for line in code.split("\n")):
         return "it holds commands of the notebook (% or !), which never run here"
-    return "" if _tree(code) is not None else "it is not Python that can be read"
+    return "" if parsed(code) is not None else "it is not Python that can be read"
 
 
 def _blanked(source: str) -> str:
@@ -217,19 +217,10 @@ def _blanked(source: str) -> str:
     return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines)
 
 
-def _tree(code: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
 def _bound(code: str) -> set[str]:
     """Names that a cell binds at its top level, wherever in its statements that happens."""
     names: set[str] = set()
-    waiting: list[ast.AST] = [_tree(code) or ast.Module([], [])]
+    waiting: list[ast.AST] = [parsed(code) or ast.Module([], [])]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -246,10 +237,10 @@ def _bound(code: str) -> set[str]:
 
 def _read_later(code: str, later: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each name that the cell binds and a later one reads, with the cells up to that one."""
-    runs = [source for source in map(_blanked, later) if _tree(source) is not None]
+    runs = [source for source in map(_blanked, later) if parsed(source) is not None]
     for name in sorted(_bound(code)):
         for count, source in enumerate(runs, start=1):
-            nodes = ast.walk(_tree(source) or ast.Module([], []))
+            nodes = ast.walk(parsed(source) or ast.Module([], []))
             if any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) for node in nodes):
                 yield name, "\n\n".join(runs[:count])
                 break

@@ -14,16 +14,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.models.indentation import level, parses, place
+from core.models.indentation import level, place
 from core.oracle.bench.project import VERSION, node_ids, program_file, write_project
 from core.regions.admission import admit
 from core.regions.coverage import cover
 from core.regions.functions import Documented, documented
-from core.regions.lines import Lines
 from core.rewrites.names import MASK
 from core.settings import RegionSettings, RunSettings
 from core.source.benchmark import read_benchmark
 from core.source.codebase import content_fingerprint
+from core.syntax import Lines, parsed
 from core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
 from core.trips.judged import Judged, open_judged, whole
 from core.trips.opening import Notify
@@ -151,7 +151,7 @@ def _renamed_body(problem: Problem, text: str, name: str, other: str) -> str:
 def _apart(text: str) -> tuple[str, str]:
     """A body, and what a program has beside its function: in a file of others' that stands inside the function."""
     body, _, helpers = text.partition("\n\n\n")
-    return (body, f"{helpers.rstrip()}\n\n") if helpers[:1].strip() and parses(helpers) else (text, "")
+    return (body, f"{helpers.rstrip()}\n\n") if helpers[:1].strip() and parsed(helpers) else (text, "")
 
 
 def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:

@@ -14,9 +14,9 @@ from core.kinds import COSMETIC_CHANGES
 from core.regions.admission import admit
 from core.regions.candidates import as_region
 from core.regions.coverage import cover
-from core.regions.lines import Lines
 from core.settings import RegionSettings, RunSettings
 from core.source.functions import Function
+from core.syntax import Lines
 from core.trips.judged import Judged
 from core.trips.pool import draw_items
 from core.trips.versions import Versions

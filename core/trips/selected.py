@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from core.errors import UserError
 from core.regions.admission import admit
+from core.regions.candidates import snap
 from core.regions.coverage import cover
-from core.regions.snapping import snap
 from core.settings import RegionSettings
 from core.trips.judged import Judged
 from core.types import Item, Span

@@ -12,7 +12,7 @@ from core.errors import ProjectError
 from core.models.prompts import wording
 from core.regions import kept_coverage
 from core.regions.admission import NO_EFFECT, admit
-from core.regions.finding import find_regions
+from core.regions.candidates import find_regions
 from core.regions.sampling import draw
 from core.settings import RunSettings
 from core.source.codebase import content_fingerprint

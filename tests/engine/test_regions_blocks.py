@@ -16,7 +16,7 @@ from real_modules import as_file, own_core, source_of
 
 from core.errors import ProjectError
 from core.regions.blocks import parse_blocks
-from core.regions.lines import Lines
+from core.syntax import Lines
 from core.types import SourceFile
 
 

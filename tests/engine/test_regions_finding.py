@@ -8,7 +8,7 @@ import pytest
 from real_modules import as_file
 
 from core.errors import Cancelled
-from core.regions.finding import find_regions
+from core.regions.candidates import find_regions
 from core.regions.sampling import covered_characters
 from core.settings import RegionSettings
 from core.types import CoverageMap

@@ -9,7 +9,7 @@ import pytest
 from real_modules import as_file, source_of
 
 from core.regions.blocks import parse_blocks
-from core.regions.snapping import snap
+from core.regions.candidates import snap
 from core.types import Span
 
 TEXT = '''\

@@ -1,0 +1,89 @@
+"""Python source as a syntax tree, and where its parts stand in the text."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from core.types import Span
+
+NEWLINE = re.compile(r"\r\n|\r|\n")  # str.splitlines knows more, such as the form feed
+AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What the parser raises: for wrong syntax, a null byte, deep nesting."""
+
+
+def parse(source: str) -> ast.Module:
+    """The syntax tree. What is warned of, such as escapes like "\\d", is the source's own affair. Raises UNREADABLE."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(source)
+
+
+def parsed(source: str) -> ast.Module | None:
+    """The syntax tree; None where Python cannot read the source."""
+    try:
+        return parse(source)
+    except UNREADABLE:
+        return None
+
+
+def first_line_of(node: ast.stmt | ast.excepthandler) -> int:
+    """The line on which a statement begins, decorators included; from 1."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement, in the order of the text."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        part = getattr(statement, name, None)
+        if isinstance(part, list) and part:
+            yield from ([part] if isinstance(part[0], ast.stmt) else (clause.body for clause in part))
+
+
+def indent_of(line: str) -> str:
+    """The white space that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+class Lines:
+    """Turns offsets of characters into lines as Python and LibCST count them, from 1, and back."""
+
+    def __init__(self, text: str) -> None:
+        """Find where the lines of `text` start and end."""
+        newlines = [match.span() for match in NEWLINE.finditer(text)]
+        self._text = text
+        self._starts = [0, *(end for _, end in newlines)]
+        self._ends = [*(start for start, _ in newlines), len(text)]
+        self._ascii = text.isascii()
+
+    def number(self, offset: int) -> int:
+        """The line that holds the character at `offset`."""
+        return bisect_right(self._starts, offset)
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """Offsets where a line starts and ends, its newline left out."""
+        return self._starts[number - 1], self._ends[number - 1]
+
+    def offset(self, number: int, column: int) -> int:
+        """The offset of a place given as `ast` gives it: `column` counts bytes of UTF-8."""
+        start, end = self.bounds(number)
+        if self._ascii:
+            return start + column
+        return start + len(self._text[start:end].encode()[:column].decode())
+
+    def start(self, node: ast.stmt | ast.expr) -> int:
+        """The offset of a node's first character, decorators left out."""
+        return self.offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.stmt | ast.expr) -> int:
+        """The offset behind a node's last character."""
+        return self.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def span(self, node: ast.stmt) -> Span:
+        """From a node's first character to its last, decorators left out."""
+        return Span(self.start(node), self.end(node))
