@@ -127,15 +127,10 @@ def split_addopts(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         name, equals, _ = word.partition("=")
         into = dropped if _is_dropped(name) else kept
         into.append(word)
-        if not equals and (name in _WITH_VALUE or name in _KEPT_WITH_VALUE):
-            into.extend(_next(rest))
-        elif not equals and name in _MAYBE_WITH_VALUE and rest and not rest[0].startswith("-"):
+        with_value = name in _WITH_VALUE or name in _KEPT_WITH_VALUE
+        if not equals and rest and (with_value or (name in _MAYBE_WITH_VALUE and not rest[0].startswith("-"))):
             into.append(rest.popleft())
     return tuple(kept), tuple(dropped)
-
-
-def _next(words: deque[str]) -> list[str]:
-    return [words.popleft()] if words else []
 
 
 def _is_dropped(name: str) -> bool:

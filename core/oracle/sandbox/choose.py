@@ -6,12 +6,13 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.claims import Claim
-from core.oracle.sandbox.protocol import Launch, Limits, Process, Sandbox, SandboxStatus
+from core.oracle.sandbox.protocol import Launch, Limits, Sandbox, SandboxStatus
 from core.waiting import Beat, unheard
 
 # Starting a first container on a busy machine is the slowest case.
@@ -30,20 +31,15 @@ def self_check(sandbox: Sandbox) -> None:
         (folder / "word").chmod(0o444)
         folder.chmod(0o755)
         limits = Limits(memory_mib=256, processes=16, scratch_mib=16)
-        process = sandbox.start(Launch((program, str(folder / "word")), "/", (folder,), {}, limits))
-        try:
-            _expect(process, word, sandbox.name)
-        finally:
-            process.close()
-
-
-def _expect(process: Process, word: str, name: str) -> None:
-    said = process.stdout.read(len(word) + 1).decode(errors="replace")
-    status = process.wait(PATIENCE)
+        launch = Launch((program, str(folder / "word")), "/", (folder,), {}, limits)
+        with closing(sandbox.start(launch)) as process:
+            said = process.stdout.read(len(word) + 1).decode(errors="replace")
+            status = process.wait(PATIENCE)
+            errors = process.stderr_tail().strip().splitlines()
     if said != word or status != 0:
-        last = process.stderr_tail().strip().splitlines()[-1:] or [f"exit status {status}"]
+        last = errors[-1] if errors else f"exit status {status}"
         raise SandboxError(
-            f"The sandbox {name} starts, but cannot show files of this machine: {last[0]}.",
+            f"The sandbox {sandbox.name} starts, but cannot show files of this machine: {last}.",
             "Is the engine on another machine, or in a virtual one? Use one that runs here, or `--sandbox bubblewrap`.",
         )
 
@@ -69,16 +65,14 @@ def choose_sandbox(
     on top of that image, which `beat` can stop. `notice` hears what the user should know. Raises SandboxError, and what
     `beat` raises.
     """
-    if name != "auto":
-        return _opened(name, image, notice, install, beat)
+    if name != "auto" or image is not None:
+        return _opened("docker" if name == "auto" else name, image, notice, install, beat)
     reasons = []
-    for candidate in ("docker", "bubblewrap") if image is None else ("docker",):
+    for candidate in ("docker", "bubblewrap"):
         try:
             return _opened(candidate, image, notice, install, beat)
         except SandboxError as error:
             reasons.append(error)
-    if image is not None:
-        raise reasons[0]
     raise SandboxError(
         " ".join(reason.problem for reason in reasons),
         f"{reasons[-1].remedy} If you trust the code and the model, use `--sandbox none`.",
@@ -91,9 +85,8 @@ def available_sandboxes(image: str | None = None) -> list[SandboxStatus]:
 
 
 def _status(name: str, image: str | None) -> SandboxStatus:
-    notices: list[str] = []
     try:
-        sandbox = _opened(name, image, notices.append)
+        sandbox = _opened(name, image, lambda text: None)
     except SandboxError as error:
         return SandboxStatus(name, False, error.problem, error.remedy)
     others = "; ".join(sandbox.others)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 import tarfile
@@ -16,7 +15,7 @@ from docker.errors import ImageNotFound
 from core.errors import SandboxError
 from core.oracle.requirements import Install
 from core.oracle.sandbox.docker_engine import FAILURES
-from core.oracle.sandbox.docker_image import Image, inspect
+from core.oracle.sandbox.docker_image import Image, add_text, inspect
 from core.oracle.stoppable import each_step
 from core.waiting import Beat
 
@@ -53,17 +52,11 @@ def _write(file: IO[bytes], base: Image, install: Install) -> None:
     lines = [f"FROM {base.name}", "USER 0:0", f"COPY . {_FOLDER}/"]
     lines.append(f"RUN {json.dumps([*pip, '-r', f'{_FOLDER}/requirements.txt'])}")
     with tarfile.open(fileobj=file, mode="w") as tar:
-        _add(tar, "Dockerfile", "\n".join(lines))
-        _add(tar, "requirements.txt", "\n".join(install.wanted.lines))
+        add_text(tar, "Dockerfile", "\n".join(lines))
+        add_text(tar, "requirements.txt", "\n".join(install.wanted.lines))
         for wheel in sorted(install.wheels.glob("*.whl")) if install.wheels is not None else ():
             tar.add(wheel, f"wheels/{wheel.name}")
     file.seek(0)
-
-
-def _add(tar: tarfile.TarFile, name: str, text: str) -> None:
-    entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = len(text.encode()), 0o644
-    tar.addfile(entry, io.BytesIO(text.encode()))
 
 
 def _build(client: APIClient, context: IO[bytes], name: str, beat: Beat, *, offline: bool) -> None:

@@ -100,11 +100,16 @@ def _skeleton(system: HostSystem, user: User) -> bytes:
             link.linkname = target
             tar.addfile(link)
         for path, text in account_files(user.uid, user.gid, SCRATCH).items():
-            data = text.encode()
-            file = _entry(path.lstrip("/"), tarfile.REGTYPE, 0o644)
-            file.size = len(data)
-            tar.addfile(file, io.BytesIO(data))
+            add_text(tar, path.lstrip("/"), text)
     return out.getvalue()
+
+
+def add_text(tar: tarfile.TarFile, name: str, text: str) -> None:
+    """Add a file that everybody may read, without the time of day."""
+    data = text.encode()
+    entry = _entry(name, tarfile.REGTYPE, 0o644)
+    entry.size = len(data)
+    tar.addfile(entry, io.BytesIO(data))
 
 
 def _entry(name: str, kind: bytes, mode: int) -> tarfile.TarInfo:
