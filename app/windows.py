@@ -15,6 +15,7 @@ from app import options as shared
 from app.paths import bundles_folder, default_database
 from core.errors import UserError
 from core.settings import RunSettings
+from core.source.notebook import has_notebooks
 
 
 def add_commands(commands: Any) -> None:
@@ -46,7 +47,7 @@ def open_project(options: argparse.Namespace) -> int:
             print(f"a page of it, `rtc-inspector report --db FILE --run {unpacked.run_id} --out report.html`.")
             return 0
         return show(unpacked.root, unpacked.database, None)
-    if project.is_file():
+    if project.is_file() or has_notebooks(project):
         from core.trips.files import project_for
 
         project = project_for(project) or project

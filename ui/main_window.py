@@ -397,8 +397,10 @@ class MainWindow(QMainWindow):
             return
         self.parts.notices.withdraw(NO_PROJECT)
         self._fit_task()
-        file = Path(origin_of(root).file)
-        known = file if file.is_file() else root  # who opened a benchmark knows nothing of the folder made from it
+        file = origin_of(root).file
+        known = (
+            Path(file) if file and Path(file).exists() else root
+        )  # who opened a benchmark knows nothing of the folder made from it
         self.remembered.add_project(known)
         projects = self.remembered.projects()
         choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]

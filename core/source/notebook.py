@@ -61,6 +61,19 @@ def is_notebook(path: Path) -> bool:
     return path.name.lower().endswith(ENDING)
 
 
+def has_notebooks(path: Path) -> bool:
+    """Whether a path is a folder with notebooks directly in it."""
+    try:
+        return path.is_dir() and any(map(is_notebook, path.iterdir()))
+    except OSError:
+        return False
+
+
+def holds_notebooks_alone(path: Path) -> bool:
+    """Whether a folder has notebooks directly in it, and no Python file anywhere below: no other project is meant."""
+    return has_notebooks(path) and next(path.rglob("*.py"), None) is None
+
+
 def is_episodes(path: Path) -> bool:
     """Whether a file is one of ARCADE's: a JSON list of episodes, each with turns."""
     try:

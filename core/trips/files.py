@@ -1,4 +1,4 @@
-"""Files that stand for a project: each is written as one, which the window can open."""
+"""Files, and folders of notebooks, that stand for a project: each is written as one, which the window can open."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from pathlib import Path
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import is_benchmark
 from core.source.directives import holds_directives
-from core.source.notebook import is_episodes, is_notebook
+from core.source.git import in_repository
+from core.source.notebook import holds_notebooks_alone, is_episodes, is_notebook
 from core.trips.benchmark import written_benchmark
 from core.trips.directive import written_directives
 from core.trips.notebook import written_notebook
 
 
 def project_for(file: Path) -> Path | None:
-    """The project that is generated from a file of directives, problems or cells; None for any other file.
+    """The project that is generated from a file of directives, problems or cells; None for anything else.
 
-    Raises ProjectError for a bad one.
+    A folder that holds notebooks and no Python file stands for all of these, unless it has a history, whose edits can
+    be sampled. Raises ProjectError for a bad one.
     """
+    if holds_notebooks_alone(file) and not in_repository(file):
+        return written_notebook(str(file.resolve())).root
     if not file.is_file():
         return None
     settings = BenchmarkSettings(str(file.resolve()))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from factories import fill_store, model_info, suite
+from notebooks import notebook
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QApplication
 from waiting import wait_until
@@ -79,6 +80,26 @@ def test_a_file_is_opened_by_its_name_and_lists_its_problems(
     wait_until(lambda: files.rowCount() == 8)
     assert files.index(0, 0).data().startswith("tour.ipynb:")
     assert window.remembered.projects() == [tour, file]
+
+
+def test_a_folder_of_notebooks_stands_for_their_cells(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it holds no other code: else it is the project that it looks like."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for name in ("a.ipynb", "b.ipynb"):
+        notebook(folder / name, ("code", "x = 1\nx"), ("code", "x + 1"))
+    window.open_project(folder)
+    wait_until(lambda: window.parts.tree.files.rowCount() == 4)
+    assert window.control.settings.task == "notebook"
+    assert window.control.settings.benchmark.file == str(folder)
+    assert window.windowTitle() == "notes – RTC Inspector" and window.remembered.projects() == [folder]
+    (folder / "tool.py").write_text("x = 1\n")
+    window.open_project(folder)
+    wait_until(lambda: window.project.codebase is not None and window.project.codebase.root == folder)
+    assert window.control.settings.task != "notebook"
 
 
 def test_runs_of_the_file_are_found_wherever_its_project_was_generated(

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import ProjectError
 from core.oracle.bench.project import origin_of
+from core.source.notebook import has_notebooks
 from ui.background.gateway import Gateway
 from ui.background.idle import IdleWork
 from ui.diff.rows import compare
@@ -70,12 +71,15 @@ class Opening(QObject):
     def open_project(self, root: Path) -> None:
         """Open a project folder, with its newest run if the database has one.
 
-        A file of problems or cells stands for the folder that is generated from it.
+        A file of problems or cells stands for the folder that is generated from it, and so may a folder of notebooks.
         """
         root = root.expanduser().absolute()
-        if root.is_file():
-            self._gateway.submit("generated", partial(_generated, root), self.open_project)
-            return
+        if root.is_file() or has_notebooks(root):
+            self._gateway.submit("generated", partial(_generated, root), self._open_folder)
+        else:
+            self._open_folder(root)
+
+    def _open_folder(self, root: Path) -> None:
         self.begun.emit()
         if self._inspection.database is None or not root.is_dir():
             self._project.open(root)
@@ -116,7 +120,10 @@ def _generated(file: Path) -> Path:
     """Loaded when it is first asked: it reads and writes whole benchmarks. Raises ProjectError."""
     from core.trips.files import project_for
 
-    if (root := project_for(file)) is None:
+    root = project_for(file)
+    if root is None and file.is_dir():
+        return file
+    if root is None:
         remedy = "Open a folder, a benchmark (.jsonl, .json, .gz) or a notebook (.ipynb)."
         raise ProjectError(f"{file.name} is no file that stands for a project.", remedy)
     return root
