@@ -253,8 +253,8 @@ def test_ten_thousand_lines_are_on_screen_within_a_second(panel: DiffPanel) -> N
 def test_colours_of_long_texts_come_while_the_window_answers(panel: DiffPanel) -> None:
     text = "\n".join(f"    if value_{n} > {n}:  # step {n}" for n in range(2_000))
     panel.set_pair(text, text, "long", "x.py")
-    assert any(side.busy for side in panel.view.columns.spans)
-    wait_until(lambda: not any(side.busy for side in panel.view.columns.spans), 10, "for colours")
+    assert any(side._timer.isActive() for side in panel.view.columns.spans)
+    wait_until(lambda: not any(side._timer.isActive() for side in panel.view.columns.spans), 10, "for colours")
     assert LIGHT.token(_keyword()) in _colours(panel.view.columns.right, 1_999)
 
 

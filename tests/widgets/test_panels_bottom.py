@@ -162,7 +162,7 @@ def test_prompt_answer_and_extraction_stand_exactly_as_stored(prompt_panel: Prom
     assert prompt_panel.prompt.edit.toPlainText() == prompt
     assert prompt_panel.raw.edit.toPlainText() == sample.raw_text
     assert prompt_panel.extracted.edit.toPlainText() == sample.text
-    assert prompt_panel.extracted.detail == "fence → reindented"
+    assert prompt_panel.extracted.detail.text() == "fence → reindented"
     figures = prompt_panel.figures.text()
     assert f"seed {sample.seed}" in figures and "temperature 0.1" in figures and "ended by stop" in figures
     assert prompt_panel.prompt.edit.isReadOnly()

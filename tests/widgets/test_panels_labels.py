@@ -18,8 +18,8 @@ from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow
 from core.store.writer import Store
 from core.types import LabelKind
+from ui.labels.label_queue import Pace
 from ui.labels.labels import LabelsPanel
-from ui.labels.session import Pace
 from ui.style.theme import DARK
 
 

@@ -16,8 +16,9 @@ from core.regions.admission import as_item
 from core.types import Codebase, SourceFile
 from ui.background.gateway import Gateway
 from ui.code.blocks import place
-from ui.code.source_text import SourceText, units
+from ui.code.source_text import SourceText
 from ui.code.view import CodeView
+from ui.diff.lines import units
 
 PATH = "shop/module_000.py"
 

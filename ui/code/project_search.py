@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.types import SourceFile
-from ui.code.source_text import SourceText, units
+from ui.code.source_text import SourceText
+from ui.diff.lines import units
 
 MOST = 2_000
 """Places found at most; more are not read by anybody."""

@@ -6,18 +6,13 @@ Lines and columns here are 0-based, columns in UTF-16 units.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+from ui.diff.lines import BREAK, units
+
 _BREAKS_FOR_QT = str.maketrans(dict.fromkeys("\u2028\u2029\ufdd0\ufdd1\x00", "\ufffd"))
 """Characters that Qt would turn into line breaks or keeps for itself."""
-
-
-def units(text: str) -> int:
-    """UTF-16 units of `text`."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +29,7 @@ class SourceText:
     def __init__(self, text: str) -> None:
         """Index the lines of `text`."""
         self.text = text
-        ends = [(match.start(), match.end()) for match in _LINE_END.finditer(text)]
+        ends = [(match.start(), match.end()) for match in BREAK.finditer(text)]
         self._starts = [0, *(end for _, end in ends)]
         self._ends = [*(start for start, _ in ends), len(text)]
 
@@ -44,7 +39,7 @@ class SourceText:
 
     def shown(self) -> str:
         """What the editor gets: the same lines with one kind of end."""
-        return _LINE_END.sub("\n", self.text).translate(_BREAKS_FOR_QT)
+        return BREAK.sub("\n", self.text).translate(_BREAKS_FOR_QT)
 
     def place(self, offset: int) -> Place:
         """Where a character offset stands."""

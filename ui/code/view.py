@@ -40,7 +40,11 @@ class CodeView(QWidget):
     """Shows one file at a time.
 
     `item_chosen` carries a region's id, `failure_chosen` that of one with a failure; `file_opened` the path.
-    `past`: texts of files of the history that were lent, by name.
+
+    Attributes:
+        path: the open file; empty when there is none.
+        source: its text.
+        past: texts of files of the history that were lent, by name.
     """
 
     item_chosen = Signal(int)
@@ -55,8 +59,8 @@ class CodeView(QWidget):
         self._texts: dict[str, str] = {}
         self.past: dict[str, str] = {}
         self._by_path: dict[str, list[ItemRow]] = {}
-        self._path = ""
-        self._source = SourceText("")
+        self.path = ""
+        self.source = SourceText("")
         self._selected: ItemRow | None = None
         self.header = CodeHeader()
         self.editor = CodeEditor()
@@ -78,38 +82,25 @@ class CodeView(QWidget):
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done with the code, by the name of its action."""
         return {
+            **{id: partial(self.go, step, failing) for _, id, _, step, failing in STEPS},
             "check": self.selecting.check,
             "probe": self.selecting.probe,
-            "next-region": partial(self.go, 1),
-            "previous-region": partial(self.go, -1),
-            "next-failure": partial(self.go, 1, True),
-            "previous-failure": partial(self.go, -1, True),
             "candidates": self.header.candidates.toggle,
             "dropped": self.header.dropped.toggle,
             "find": self.find_bar.open_bar,
         }
-
-    @property
-    def path(self) -> str:
-        """The open file; empty when there is none."""
-        return self._path
-
-    @property
-    def source(self) -> SourceText:
-        """The open file's text."""
-        return self._source
 
     def set_codebase(self, codebase: Codebase | None) -> None:
         """Take the project's texts; the open file is shown again if the project still has it."""
         self._files = {each.path: each for each in codebase.files} if codebase else {}
         self.candidates.set_codebase(codebase)
         self._texts = {path: each.text for path, each in self._files.items()} | self.past
-        path = self._path
-        if path in self._texts and self._texts[path] == self._source.text:
+        path = self.path
+        if path in self._texts and self._texts[path] == self.source.text:
             self._place()
             self.file_opened.emit(path)
             return
-        self._path = ""
+        self.path = ""
         if path in self._texts:
             self.open_file(path)
         else:
@@ -118,7 +109,7 @@ class CodeView(QWidget):
     def lend_text(self, path: str, text: str) -> None:
         """Take the text of one file before the project's own come."""
         self._texts[path] = text
-        if path == self._path:
+        if path == self.path:
             self._show(text, 1)
             if self._selected is not None:
                 self.show_item(self._selected)
@@ -145,15 +136,15 @@ class CodeView(QWidget):
 
     def clear(self) -> None:
         """Show no file."""
-        self._path, self._source, self._selected = "", SourceText(""), None
+        self.path, self.source, self._selected = "", SourceText(""), None
         self.editor.show_text("")
         self._place()
 
     def open_file(self, path: str) -> None:
         """Show a file of the project; one that is not on this machine shows what the run stored of it."""
-        if path == self._path:
+        if path == self.path:
             return
-        self._path, self._selected = path, None
+        self.path, self._selected = path, None
         self._show(self._texts.get(path, ""), 1)
         self.file_opened.emit(path)
 
@@ -172,7 +163,7 @@ class CodeView(QWidget):
         if item is None:
             self.editor.select(None)
             return
-        if item.path != self._path:
+        if item.path != self.path:
             self.open_file(item.path)
             self._selected = item
         if self._missing():
@@ -198,9 +189,9 @@ class CodeView(QWidget):
         return block.item if block else None
 
     def _next_elsewhere(self, step: int, failing: bool) -> ItemRow | None:
-        here = _order(self._path)
+        here = _order(self.path)
         paths = sorted(self._by_path, key=_order, reverse=step < 0)
-        later = [path for path in paths if (_order(path) > here) == (step > 0) and path != self._path]
+        later = [path for path in paths if (_order(path) > here) == (step > 0) and path != self.path]
         for path in later:
             if path not in self._texts:  # as far as the run tells
                 items = (item for item in self._wanted(path) if not failing or region_state(item).failing)
@@ -215,34 +206,34 @@ class CodeView(QWidget):
         return None
 
     def _open_file(self) -> OpenFile:
-        return OpenFile(self._files.get(self._path), self._source, self._by_path.get(self._path, []))
+        return OpenFile(self._files.get(self.path), self.source, self._by_path.get(self.path, []))
 
     def _missing(self) -> bool:
-        return bool(self._path) and self._path not in self._texts
+        return bool(self.path) and self.path not in self._texts
 
     def _wanted(self, path: str) -> list[ItemRow]:
         items = self._by_path.get(path, [])
         return items if self.header.dropped.isChecked() else [item for item in items if item.admitted]
 
     def _show(self, text: str, first_number: int) -> None:
-        self._source = SourceText(text)
-        shown = self._source.shown()
+        self.source = SourceText(text)
+        shown = self.source.shown()
         self.editor.show_text(shown, first_number)
         self._place()
-        self._gateway.submit("code tokens", partial(tokenise, shown, self._path), self.editor.set_tokens)
+        self._gateway.submit("code tokens", partial(tokenise, shown, self.path), self.editor.set_tokens)
 
     def _shown(self) -> Placed:
         if self._missing():
             alone = [replace(self._selected, start=0)] if self._selected else []
-            return place(alone, self._source)
-        return place(self._wanted(self._path), self._source)
+            return place(alone, self.source)
+        return place(self._wanted(self.path), self.source)
 
     def _place(self) -> None:
         placed = self._shown()
         self.editor.set_blocks(placed.blocks)
         self.candidates.refresh()
-        items = self._by_path.get(self._path, ())
-        known = next((item.key for item in items if not item.has_file), self._path)
+        items = self._by_path.get(self.path, ())
+        known = next((item.key for item in items if not item.has_file), self.path)
         self.header.show_file(known, placed, sum(not item.admitted for item in items), self._missing())
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pygments.token import _TokenType
 from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
+from ui.diff.lines import units
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
@@ -58,8 +59,8 @@ class Colouring(QSyntaxHighlighter):
 
     def _set(self, text: str, start: int, end: int, kind: _TokenType | None, tone: int | None) -> None:
         """Format a range of characters. `tone`: of the mark that lies under it."""
-        first = _units(text, start)
-        self.setFormat(first, _units(text, end) - first, self._format(kind, tone))
+        first = units(text[:start])
+        self.setFormat(first, units(text[:end]) - first, self._format(kind, tone))
 
     def _format(self, kind: _TokenType | None, tone: int | None) -> QTextCharFormat:
         """The format of a token type, with or without a mark; made once."""
@@ -77,8 +78,3 @@ def _foreground(colour: str) -> QTextCharFormat:
     made = QTextCharFormat()
     made.setForeground(QColor(colour))
     return made
-
-
-def _units(text: str, position: int) -> int:
-    """Qt counts UTF-16 units: a character beyond the basic plane is two."""
-    return position if text.isascii() else len(text[:position].encode("utf-16-le")) // 2

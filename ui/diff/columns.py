@@ -221,10 +221,6 @@ class Columns(QWidget):
             return self.single
         return next((pane for pane in self.sides if pane.hasFocus()), self.right)
 
-    def show_diff(self, diff: TextDiff, path: str, first: tuple[int, int]) -> None:
-        """Show a comparison of two; `first`: what the first line of either side is numbered."""
-        self.show_lines(PairLines(diff, first), path)
-
     def show_lines(self, lines: Lines, path: str) -> None:
         """Show a comparison of as many texts as there are panes."""
         self._lines = lines

@@ -78,13 +78,11 @@ class DiffFrame(QWidget):
 
     def step(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) change."""
-        here, starts = self.columns.active.row(), self._starts()
-        ahead = [start for start in starts if start > here]
-        behind = [start for start in starts if start < here]
-        if direction > 0 and ahead:
-            self.columns.go_to(ahead[0])
-        elif direction < 0 and behind:
-            self.columns.go_to(behind[-1])
+        before, after = self._around()
+        if direction > 0 and after:
+            self.columns.go_to(after[0])
+        elif direction < 0 and before:
+            self.columns.go_to(before[-1])
 
     def go_to_line(self, line: int) -> None:
         """Show a line of the last text; its first line counts as `first_line`."""
@@ -106,8 +104,13 @@ class DiffFrame(QWidget):
         self.between.setEnabled(bool(self._description))
         self.columns.show_description(self._description, self.between.isChecked())
 
+    def _around(self) -> tuple[list[int], list[int]]:
+        """Changes before and after the current row."""
+        here, starts = self.columns.active.row(), self._starts()
+        return [start for start in starts if start < here], [start for start in starts if start > here]
+
     def _follow(self) -> None:
         """Enable the steps that lead somewhere."""
-        here, starts = self.columns.active.row(), self._starts()
-        self.previous.setEnabled(any(start < here for start in starts))
-        self.next.setEnabled(any(start > here for start in starts))
+        before, after = self._around()
+        self.previous.setEnabled(bool(before))
+        self.next.setEnabled(bool(after))

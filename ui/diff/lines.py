@@ -14,7 +14,8 @@ PAIR: Sides = "original", "reconstruction"
 """What is on either side of most comparisons; headings begin with a large letter."""
 
 STEP = "    "
-_BREAK = re.compile(r"\r\n|\r|\n")
+BREAK = re.compile(r"\r\n|\r|\n")
+"""The line breaks that Python's own parser knows."""
 _OPEN = (":", "(", "[", "{")
 _CLOSING = re.compile(r"[)\]}]|(else|elif|except|finally)\b")
 """How a line of the same statement begins that stands as far left as its first line."""
@@ -36,12 +37,17 @@ class Lines:
 
 
 def split(text: str) -> Lines:
-    """Cut `text` at the line breaks Python's own parser knows."""
-    parts = _BREAK.split(text)
+    """Cut `text` at its line breaks."""
+    parts = BREAK.split(text)
     closed = len(parts) > 1 and parts[-1] == ""
     if closed or parts == [""]:
         parts.pop()
-    return Lines(tuple(parts), frozenset(_BREAK.findall(text)), closed)
+    return Lines(tuple(parts), frozenset(BREAK.findall(text)), closed)
+
+
+def units(text: str) -> int:
+    """UTF-16 units of `text`, in which Qt counts: a character beyond the basic plane is two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def set_aside(left: Lines, right: Lines) -> tuple[str, ...]:

@@ -78,11 +78,6 @@ class Spans(QObject):
         """Spans of a line from 0; none while it was not reached."""
         return self._lines[number] if number < len(self._lines) else []
 
-    @property
-    def busy(self) -> bool:
-        """Whether lines are still to come."""
-        return self._timer.isActive()
-
     def _step(self, seconds: float) -> None:
         """Work for a slice, then tell."""
         first, deadline = len(self._lines), time.perf_counter() + seconds

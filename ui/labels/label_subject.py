@@ -11,6 +11,7 @@ from core.store.rows import ItemRow, SampleRow
 from ui.diff.columns import Columns
 from ui.diff.edit_view import TITLES, EditLines, shown_edit
 from ui.diff.lines import lost_indentation, restored
+from ui.diff.pane_lines import PairLines
 from ui.diff.rows import compare
 from ui.panels.card import CardScroll
 from ui.panels.text_box import TextBox
@@ -60,7 +61,7 @@ class LabelSubject(QWidget):
             return
         python = item.path.endswith((".py", ".pyi"))
         diff = compare(restored(before, indent), restored(sample.text, indent), python=python)
-        self.columns.show_diff(diff, item.path, (item.start_line, item.start_line))
+        self.columns.show_lines(PairLines(diff, (item.start_line, item.start_line)), item.path)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Another width wraps the description otherwise (called by Qt)."""

@@ -14,8 +14,8 @@ from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
 from ui.background.scribe import Scribe
+from ui.labels.label_bars import LabelQueueBar
 from ui.labels.label_queue import TELLING, Asked, Labelled, LabelQueue, QueueKind, make_queue
-from ui.labels.label_queue_bar import LabelQueueBar
 from ui.labels.labels import LabelsPanel
 from ui.reading.inspection import Inspection
 from ui.shell.remembered import Remembered

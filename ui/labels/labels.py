@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QWidget
 from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
 from ui.labels.label_actions import LabelActions, keys_of, name_keys
-from ui.labels.label_bar import LabelBar
+from ui.labels.label_bars import LabelBar
+from ui.labels.label_queue import LabelSession
 from ui.labels.label_side import LabelSide
 from ui.labels.label_subject import LabelSubject
 from ui.labels.opinions import Opinions, decision, held_labels, opinions, own_label, told
-from ui.labels.session import LabelSession
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name

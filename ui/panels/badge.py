@@ -15,24 +15,19 @@ SIZE = 8 / 9
 
 
 class Badge(QWidget):
-    """Text on a tint of its own colour."""
+    """Text on a tint of its own colour. `text`: what it says."""
 
     def __init__(self, text: str = "", role: str = "", tip: str = "") -> None:
         """`role`: of its colour in the theme; empty for a neutral one."""
         super().__init__()
-        self._text, self._role = "", ""
+        self.text, self._role = "", ""
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_text(text, role, tip)
 
-    @property
-    def text(self) -> str:
-        """What it says."""
-        return self._text
-
     def show_text(self, text: str, role: str = "", tip: str = "") -> None:
         """Say something else; hidden while there is nothing to say."""
-        if (text, role) != (self._text, self._role):
-            self._text, self._role = text, role
+        if (text, role) != (self.text, self._role):
+            self.text, self._role = text, role
             # A layout asks for a size once; it must be told that there is another.
             self.updateGeometry()
             self.update()
@@ -54,7 +49,7 @@ class Badge(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         """As wide as its text (called by Qt)."""
         metrics = QFontMetrics(self._font())
-        return QSize(metrics.horizontalAdvance(self._text) + 2 * PAD + 1, metrics.height() + PAD)
+        return QSize(metrics.horizontalAdvance(self.text) + 2 * PAD + 1, metrics.height() + PAD)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Draw it (called by Qt)."""
@@ -67,4 +62,4 @@ class Badge(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()), 5, 5)
         painter.setPen(QColor(colour))
         painter.setFont(self._font())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self._text)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text)

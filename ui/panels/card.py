@@ -12,7 +12,7 @@ RADIUS = 7.0
 
 
 class Card(QFrame):
-    """A rounded frame; `chosen` is emitted when it is clicked or gets the focus by key."""
+    """A rounded frame; `chosen` is emitted when it is clicked. `marked`: whether it is the chosen one."""
 
     chosen = Signal()
 
@@ -20,18 +20,13 @@ class Card(QFrame):
         """Not chosen yet. `inset`: pixels left free at the left, with an elbow that leads to the card above."""
         super().__init__()
         self.inset = inset
-        self._marked = False
+        self.marked = False
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
-    @property
-    def marked(self) -> bool:
-        """Whether this is the chosen card."""
-        return self._marked
-
     def mark(self, marked: bool) -> None:
         """Show it as chosen; only the chosen card is in the Tab order, arrow keys reach the others."""
-        self._marked = marked
+        self.marked = marked
         # Tab through thirty cards would never come to what stands after them.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if marked else Qt.FocusPolicy.ClickFocus)
         self.update()
@@ -58,9 +53,9 @@ class Card(QFrame):
         focused = self.hasFocus()
         if self.inset:
             self._draw_elbow(painter)
-        colour = theme.focus if focused else theme.accent if self._marked else theme.border
+        colour = theme.focus if focused else theme.accent if self.marked else theme.border
         painter.setPen(QPen(QColor(colour), 2 if focused else 1))
-        painter.setBrush(QColor(theme.tint(theme.accent, 0.07) if self._marked else theme.surface))
+        painter.setBrush(QColor(theme.tint(theme.accent, 0.07) if self.marked else theme.surface))
         edge = 1.0 if focused else 0.5
         frame = QRectF(self.rect()).adjusted(self.inset + edge, edge, -edge, -edge)
         painter.drawRoundedRect(frame, RADIUS, RADIUS)

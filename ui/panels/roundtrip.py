@@ -37,7 +37,7 @@ class RoundTripPanel(QWidget):
     `sample_selected(id)` is emitted when another sample becomes current: by the user, or because `set_trace` showed
     an item whose samples do not hold the current one (then the first reconstruction is chosen, else the first
     description). Up, Down, Home and End move between cards. `description_written(item_id, text)` asks for the
-    backward pass on a person's words.
+    backward pass on a person's words. `selected`: id of the current sample.
     """
 
     sample_selected = Signal(int)
@@ -48,7 +48,7 @@ class RoundTripPanel(QWidget):
         super().__init__()
         self.setAccessibleName("Round trip")
         self._item: ItemRow | None = None
-        self._selected: int | None = None
+        self.selected: int | None = None
         self._wanted: int | None = None
         self._streams = Streams()
         self._cards: dict[int, SampleCard] = {}
@@ -82,13 +82,8 @@ class RoundTripPanel(QWidget):
         column(self._empty, self._header, self.own, self._scroll, owner=self)
 
     @property
-    def selected(self) -> int | None:
-        """Id of the current sample."""
-        return self._selected
-
-    @property
     def _chosen(self) -> SampleCard | None:
-        return None if self._selected is None else self._cards.get(self._selected)
+        return None if self.selected is None else self._cards.get(self.selected)
 
     @property
     def cards(self) -> tuple[SampleCard, ...]:
@@ -119,7 +114,7 @@ class RoundTripPanel(QWidget):
         self._show_samples(samples, item)
         self._show_writing()
         self._show_state(item, samples)
-        if self._selected not in self._cards and not self._is_left(self._wanted):
+        if self.selected not in self._cards and not self._is_left(self._wanted):
             self._choose_first(samples)
 
     def append_text(self, item_id: int, role: str, index: int, text: str, parent: int | None = None) -> None:
@@ -146,7 +141,7 @@ class RoundTripPanel(QWidget):
         self._wanted = None
         for number, card in self._cards.items():
             card.mark(number == sample_id)
-        changed, self._selected = sample_id != self._selected, sample_id
+        changed, self.selected = sample_id != self.selected, sample_id
         self._reveal()
         if changed:
             QTimer.singleShot(0, self, self._reveal)  # again: a card made just now has not found its place yet
@@ -172,7 +167,7 @@ class RoundTripPanel(QWidget):
         if not order:
             super().keyPressEvent(event)
             return
-        here = order.index(self._selected) if self._selected in order else 0
+        here = order.index(self.selected) if self.selected in order else 0
         key, last = Qt.Key, len(order) - 1
         targets = {key.Key_Down: min(here + 1, last), key.Key_Up: max(here - 1, 0), key.Key_Home: 0, key.Key_End: last}
         target = targets.get(Qt.Key(event.key()))
@@ -206,7 +201,7 @@ class RoundTripPanel(QWidget):
         for writing in self._writing.values():
             _remove(self._layout, writing)
         self._left.clear()
-        self._cards, self._writing, self._selected, self._wanted = {}, {}, None, None
+        self._cards, self._writing, self.selected, self._wanted = {}, {}, None, None
         self.own.hide()
         self.own.text.clear()
         self._scroll.verticalScrollBar().setValue(0)

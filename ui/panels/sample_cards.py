@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton
 
 from core.store.rows import ItemRow, SampleRow
 from ui.panels.badge import Badge
@@ -123,7 +123,7 @@ class SampleCard(Card):
 
 
 class WritingCard(Card):
-    """A text still being written, with a caret."""
+    """A text still being written, with a caret. `text`: the label that shows both."""
 
     def __init__(self, name: str, depth: int, *, code: bool) -> None:
         """Empty until `show_text`."""
@@ -131,27 +131,22 @@ class WritingCard(Card):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self._state = Badge("… writing", "accent")
-        self._text = label(wrap=True)
+        self.text = label(wrap=True)
         self._so_far, self._lit = "", True
         if code:
-            write_fixed(self._text, 8.5)
+            write_fixed(self.text, 8.5)
         head = row(label(name, "heading"), self._state, None, spacing=SPACE // 2 + 2)
-        column(head, self._text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
+        column(head, self.text, margins=inside(self.inset), spacing=SPACE // 2 + 2, owner=self)
         self.setAccessibleName(f"{name} is being written")
-
-    @property
-    def text(self) -> QLabel:
-        """The label that shows the text and the caret."""
-        return self._text
 
     def show_text(self, text: str) -> None:
         """All that was written so far."""
         self._so_far = breakable(text)
-        self._text.setText(self._so_far + CARET)
+        self.text.setText(self._so_far + CARET)
 
     def blink(self, lit: bool) -> None:
         """Show the caret or not; the space it takes stays."""
-        self._text.setText(self._so_far + (CARET if lit else " "))
+        self.text.setText(self._so_far + (CARET if lit else " "))
 
 
 class DescribeCard(QFrame):

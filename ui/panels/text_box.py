@@ -18,7 +18,7 @@ class TextBox(QWidget):
         super().__init__()
         self.setProperty("role", "surface")
         self._name = title
-        self._title, self._detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
+        self._title, self.detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
         self.edit = QPlainTextEdit()
         self.edit.setReadOnly(True)
         self.edit.setFrameShape(QFrame.Shape.NoFrame)
@@ -32,7 +32,7 @@ class TextBox(QWidget):
         if fixed:
             write_fixed(self.edit, 9)
         self._copy = button("Copy", f"Copy: {title.lower()}", lambda: to_clipboard(self.edit.toPlainText()))
-        head = row(self._title, self._detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
+        head = row(self._title, self.detail, None, self._copy, margins=(SPACE, 2, SPACE // 2, 2))
         self.edit.document().setDocumentMargin(SPACE)
         column(head, self.edit, owner=self)
 
@@ -42,10 +42,5 @@ class TextBox(QWidget):
         if text != self.edit.toPlainText():
             self.edit.setPlainText(text)
         self.edit.setPlaceholderText(absent)
-        self._detail.setText(detail)
+        self.detail.setText(detail)
         self._copy.setEnabled(bool(text))
-
-    @property
-    def detail(self) -> str:
-        """What stands beside the title."""
-        return self._detail.text()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QWidget
 
 from core.store.rows import ItemRow, SampleRow
 from ui.panels.badge import Badge
@@ -50,7 +50,10 @@ class Tile(Card):
 
 
 class WidePanel(QWidget):
-    """Tiles in rows; made only while somebody looks. `sample_selected(id)` when the user picks one."""
+    """Tiles in rows, made only while somebody looks; `tiles` has them by the ids of their samples.
+
+    `sample_selected(id)` when the user picks one.
+    """
 
     sample_selected = Signal(int)
 
@@ -62,7 +65,7 @@ class WidePanel(QWidget):
         self._samples: Sequence[SampleRow] = ()
         self._shown: tuple[object, ...] = ()
         self._selected: int | None = None
-        self._tiles: dict[int, Tile] = {}
+        self.tiles: dict[int, Tile] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._empty = EmptyState("No trace", "What a run made of an item appears here, from left to right.")
         self._scroll = QScrollArea()
@@ -71,17 +74,6 @@ class WidePanel(QWidget):
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         column(self._empty, self._scroll, owner=self)
         self.set_trace(None, ())
-
-    @property
-    def tiles(self) -> Mapping[int, Tile]:
-        """By the ids of their samples."""
-        return self._tiles
-
-    @property
-    def links(self) -> Sequence[str]:
-        """What stands between the tiles, row by row."""
-        grid = self._scroll.widget()
-        return [each.text() for each in grid.findChildren(QLabel, "link")] if grid is not None else ()
 
     def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
         """Show what was made of an item as it stands now."""
@@ -94,9 +86,9 @@ class WidePanel(QWidget):
     def select(self, sample_id: int | None) -> None:
         """Mark a sample and bring it into view."""
         self._selected = sample_id
-        for number, tile in self._tiles.items():
+        for number, tile in self.tiles.items():
             tile.mark(number == sample_id)
-        chosen = self._tiles.get(sample_id) if sample_id is not None else None
+        chosen = self.tiles.get(sample_id) if sample_id is not None else None
         if chosen is not None:
             # In the next turn of the loop: tiles that were made just now have not found their places.
             QTimer.singleShot(0, chosen, partial(self._scroll.ensureWidgetVisible, chosen, SPACE, 0))
@@ -117,7 +109,7 @@ class WidePanel(QWidget):
         wanted = here[0] + step[0], here[1] + step[1]
         target = next((number for number, place in self._places.items() if place == wanted), None)
         if target is not None:
-            self._tiles[target].setFocus(Qt.FocusReason.TabFocusReason)
+            self.tiles[target].setFocus(Qt.FocusReason.TabFocusReason)
             self._choose(target)
 
     def _fill(self) -> None:
@@ -131,12 +123,12 @@ class WidePanel(QWidget):
         grid.setContentsMargins(SPACE + 4, SPACE, SPACE + 4, SPACE)
         grid.setSpacing(SPACE)
         nodes = trace(self._item, self._samples)
-        self._places, self._tiles = _places(nodes), {}
+        self._places, self.tiles = _places(nodes), {}
         for node in nodes:
             row, depth = self._places[node.sample.id]
             tile = Tile(node, self._item)
             tile.chosen.connect(partial(self._choose, node.sample.id))
-            self._tiles[node.sample.id] = tile
+            self.tiles[node.sample.id] = tile
             grid.addWidget(tile, row, 2 * depth)
             if depth:
                 link = label("\n".join(("→", *(each.replace(" to ", "\nto ", 1) for each in node.against))), "caption")

@@ -130,7 +130,7 @@ class _Texts(dict[int, str]):
 
 
 class RegionModel(ListedRows):
-    """The regions that pass the filter, in the chosen order."""
+    """The regions that pass the filter, in the chosen order; `all_items` has every one as the store gave them."""
 
     heads: Sequence[str] = [column.head for column in COLUMNS]
     tips: Sequence[str] = [column.tip for column in COLUMNS]
@@ -139,7 +139,7 @@ class RegionModel(ListedRows):
     def __init__(self, parent: QObject | None = None) -> None:
         """Start empty, in source order."""
         super().__init__(parent)
-        self._items: list[ItemRow] = []
+        self.all_items: list[ItemRow] = []
         self._by_place: list[ItemRow] = []
         self._sorted: list[ItemRow] = []
         self.shown: Sequence[ItemRow] = []
@@ -151,11 +151,6 @@ class RegionModel(ListedRows):
         self._column, self._descending = FILE, False
         self._noun = FIRST_KIND.noun
         self._icons = {state: mark_icon(state) for state in RegionState}
-
-    @property
-    def all_items(self) -> Sequence[ItemRow]:
-        """Every region, as the store gave them."""
-        return self._items
 
     def set_kind(self, kind: Kind) -> None:
         """Call the measures as the method calls them."""
@@ -171,7 +166,7 @@ class RegionModel(ListedRows):
 
     def _name_places(self) -> None:
         """Items stand in files and lines of the user's, or are known by themselves."""
-        filed = not self._items or any(item.has_file for item in self._items)
+        filed = not self.all_items or any(item.has_file for item in self.all_items)
         file, line = COLUMNS[FILE], COLUMNS[LINE]
         place = (file.head, line.head) if filed else (self._noun.capitalize(), "")
         tips = (file.tip, line.tip) if filed else place
@@ -182,9 +177,9 @@ class RegionModel(ListedRows):
     def set_items(self, items: Sequence[ItemRow]) -> None:
         """Show these regions; rows that stay in place are only repainted."""
         # Lower-case texts of 100,000 regions are kept as long as the regions are the same.
-        if [item.id for item in items] != [item.id for item in self._items]:
+        if [item.id for item in items] != [item.id for item in self.all_items]:
             self._texts = _Texts(items)
-        self._items = list(items)
+        self.all_items = list(items)
         self._by_place = sorted(items, key=_PLACE)
         self._name_places()
         self._sort()

@@ -26,7 +26,7 @@ SMALL, LARGE = 8, 11
 
 
 class Appearance(QObject):
-    """Applies the theme of the user's choice to the application.
+    """Applies the theme of the user's `choice`, one of CHOICES, to the application.
 
     Whatever paints asks `current_theme`. What keeps something made from a theme, e.g. formats of text, hears of another
     one by Qt's own events: a new palette and style sheet send each widget a PaletteChange and a StyleChange.
@@ -36,7 +36,7 @@ class Appearance(QObject):
         """Style the application at once, before any window is shown, so that nothing flashes white."""
         super().__init__(app)
         self._app = app
-        self._choice = choice
+        self.choice = choice
         # Our style sheet builds on a style: native ones differ by platform, this one is the same everywhere.
         if app.style().objectName() != "fusion":
             app.setStyle("Fusion")
@@ -47,16 +47,11 @@ class Appearance(QObject):
         self._apply()
         app.styleHints().colorSchemeChanged.connect(self._follow)
 
-    @property
-    def choice(self) -> str:
-        """`system`, `light` or `dark`."""
-        return self._choice
-
     def choose(self, choice: str) -> None:
         """Switch to one of CHOICES. Raises ValueError for another."""
         if choice not in CHOICES:
             raise ValueError(choice)
-        self._choice = choice
+        self.choice = choice
         self._follow()
 
     def grow(self, growth: float) -> None:
@@ -77,9 +72,9 @@ class Appearance(QObject):
             self._apply()
 
     def _wanted(self) -> Theme:
-        if self._choice == "system":
+        if self.choice == "system":
             return DARK if self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
-        return DARK if self._choice == "dark" else LIGHT
+        return DARK if self.choice == "dark" else LIGHT
 
     def _follow(self) -> None:
         wanted = self._wanted()

@@ -18,8 +18,8 @@ from core.kinds import Kind
 from ui.background.gateway import Gateway
 from ui.code.view import CodeView
 from ui.history.panel import HistoryPanel
+from ui.labels.label_bars import LabelQueueBar
 from ui.labels.label_queue import QueueKind
-from ui.labels.label_queue_bar import LabelQueueBar
 from ui.labels.labels import LabelsPanel
 from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, RunPanel, TestsPanel, WidePanel
 from ui.project.project_tree import ProjectTree

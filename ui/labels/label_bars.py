@@ -1,16 +1,21 @@
-"""The line above the labels: which samples are in turn, by what seed, how well annotators agree, and files."""
+"""The lines above the labels: which samples are in turn, and the one on show."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QSpinBox, QWidget
 
+from core.store.rows import SampleRow
+from ui.labels.label_actions import LabelActions, keys_of, name_keys
+from ui.panels.badge import Badge
+from ui.presenters import describes
 from ui.shell.fields import indent
-from ui.style.controls import BAR, ElidedLabel, MenuButton, button, label, row
+from ui.style.controls import BAR, ElidedLabel, MenuButton, button, embolden, label, row
 from ui.style.flow import Flow
+from ui.style.outcomes import verdict_role, verdict_text
 from ui.style.theme import SPACE
 
 FORMATS = (
@@ -21,12 +26,47 @@ FORMATS = (
     ("Label Studio's labelling interface…", "xml"),
 )
 """Words and file endings."""
+Act = Callable[[], object]
 SCOPES = ("this run", "all runs")
 MOST = 2**31 - 1
 
 
+class LabelBar(QWidget):
+    """Which sample it is, how far the queue is, and the steps as buttons that name their keys."""
+
+    def __init__(self, *, skip: Act, back: Act, undo: Act, keys: Act) -> None:
+        """Empty until `show_sample`."""
+        super().__init__()
+        self.name, self.badge = ElidedLabel(), Badge()
+        embolden(self.name)
+        self.about, self.progress = ElidedLabel("muted"), ElidedLabel("muted")
+        self.skip = button("Skip", "Go on without a label", skip)
+        self.back = button("Back", "Go to the sample before", back)
+        self.undo = button("Undo", "Undo the last label", undo)
+        self.help = button("Keys  ?", "Show or hide all keys (?)", keys)
+        steps = (self.back, self.skip, self.undo, self.help)
+        parts = (self.name, self.badge, self.about, self.progress)
+        row(*parts, *steps, margins=BAR, spacing=SPACE // 2 + 2, owner=self, grows=self.about)
+
+    def show_sample(self, sample: SampleRow, name: str, about: str, *, blind: bool) -> None:
+        """Name a sample and its verdict; `blind` leaves the verdict out."""
+        self.name.setText(name)
+        self.about.setText(about)
+        text = verdict_text(sample.verdict) if not describes(sample) and not blind else ""
+        self.badge.show_text(text, verdict_role(sample.verdict))
+
+    def refresh_keys(self, actions: LabelActions) -> None:
+        """Name the keys as they are now."""
+        for part, step in ((self.back, "back"), (self.skip, "skip"), (self.undo, "undo")):
+            name_keys(part, actions.steps[step])
+            first = keys_of(actions.steps[step]).partition(" or ")[0]
+            part.setText(f"{step.capitalize()}  {first}" if first else step.capitalize())
+
+
 class LabelQueueBar(QWidget):
-    """`changed` when another queue is wanted; `export_asked(ending)` and `import_asked` for files.
+    """Which samples are in turn, by what seed, how well annotators agree, and files.
+
+    `changed` when another queue is wanted; `export_asked(ending)` and `import_asked` for files.
 
     `agreement_asked`: show how well annotators agree; `modes_asked`: change the error modes.
     """
