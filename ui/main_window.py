@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
         self.searching = Searching(
             self, self.gateway, self.project, self.inspection, parts.code, self.browsing, parts.leave_page
         )
-        idle = IdleWork(self, (parts.run.make_view, parts.run.make_view, *self.comparing.pieces()))
+        idle = IdleWork(self, (lambda: parts.run.drawings, lambda: parts.run.tables, *self.comparing.pieces()))
         self.opening = Opening(self.gateway, self.inspection, self.project, self.models.search, idle)
         self.open_menus, self.dropping = OpenMenus(self, remembered), Dropping(self)
         self._fill_menus(menu, runs)

@@ -303,7 +303,7 @@ def test_figures_are_drawn_once_somebody_looks(qapp: QApplication, stored: Store
     made = RunPanel()
     made.set_run(stored.run)
     made.set_figures(figures)
-    assert made._views == [], "the library that draws is not loaded before"
+    assert "drawings" not in vars(made) and "tables" not in vars(made), "the library that draws is not loaded before"
     shown(made, 1200, 320)
     assert made.drawings.view.figure == figures[0]
     made.close()

@@ -87,7 +87,7 @@ class CodeHeader(QWidget):
         self._make_room()
 
     def _make_room(self) -> None:
-        """The file's name comes before the count of its regions, and before what the menu offers as well."""
+        """Where it is narrow, hide the count of regions first, then the buttons that the menu has as well."""
         self.about.setVisible(self.width() >= ROOMY and self.candidates.text() == CANDIDATES)
         roomy = self.width() >= NARROW
         self.candidates.setVisible(self._offers_candidates and (roomy or self.candidates.isChecked()))

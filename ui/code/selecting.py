@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
@@ -60,7 +60,7 @@ class ProbeBar(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Beside the place where there is room for the whole sentence, else below it."""
+        """Put the sentence beside the place where there is room for all of it, else below."""
         shown = [part for part in (self.place, self.check, self.probe) if not part.isHidden()]
         room = self.width() - sum(part.sizeHint().width() + SPACE for part in shown) - 2 * SPACE
         below = self.said.fontMetrics().horizontalAdvance(self.said.text()) > room
@@ -117,14 +117,19 @@ class Selecting(QObject):
 
     def check(self) -> None:
         """Ask what the tests say of the selection, or of the line with the cursor."""
-        self._act(self._check)
+        self._act(partial(self._ask, "Asking the tests…", self.check_asked))
 
     def probe(self) -> None:
         """Ask for the round trip on it."""
-        self._act(self._probe)
+        self._act(partial(self._ask, "The round trip is on its way…", self.probe_asked))
+
+    def _ask(self, said: str, asked: SignalInstance, region: Region) -> None:
+        self._waiting = True
+        self._bar.say(said)
+        asked.emit(region.path, region.span.start, region.span.end)
 
     def _act(self, act: Callable[[Region], None]) -> None:
-        """At once where it is known what is selected; else as soon as it is, whoever pressed the key right away."""
+        """Act on the selected statements: now where they are known, else as soon as they are."""
         settled = not (self._rest.isActive() or self._looking)
         if self.region is not None and settled:
             act(self.region)
@@ -133,16 +138,6 @@ class Selecting(QObject):
             self._next = act
             self._rest.stop()
             self._look()
-
-    def _check(self, region: Region) -> None:
-        self._waiting = True
-        self._bar.say("Asking the tests…")
-        self.check_asked.emit(region.path, region.span.start, region.span.end)
-
-    def _probe(self, region: Region) -> None:
-        self._waiting = True
-        self._bar.say("The round trip is on its way…")
-        self.probe_asked.emit(region.path, region.span.start, region.span.end)
 
     def _begin_rest(self) -> None:
         # A key that was pressed for the selection before is void.

@@ -78,7 +78,7 @@ class Cells(QWidget):
         header.setStretchLastSection(isinstance(self._figure, Table))
 
     def whole(self) -> QWidget:
-        """All rows in the order on show, as high as they need."""
+        """A copy of the table for a picture: all rows in the order on show, as high as they need."""
         # Another view of the same rows: the one on show would jump to the picture's size and back.
         copied = table(self.table.accessibleName())
         copied.setModel(self._sorted)

@@ -311,16 +311,9 @@ class Plot(QWidget):
                 rectangles.append(_upright(middle, below, below + value, width * 0.94))
                 colours.append(theme.series(bar.tone, place))
         if rectangles:
-            self.canvas.addItem(
-                pg.BarGraphItem(
-                    x0=[each.left() for each in rectangles],
-                    x1=[each.right() for each in rectangles],
-                    y0=[each.top() for each in rectangles],
-                    y1=[each.bottom() for each in rectangles],
-                    brushes=[QColor(colour) for colour in colours],
-                    pen=QPen(QColor(theme.surface), 0),
-                )
-            )
+            x0, y0, x1, y1 = zip(*(each.getCoords() for each in rectangles), strict=True)
+            brushes, pen = [QColor(colour) for colour in colours], QPen(QColor(theme.surface), 0)
+            self.canvas.addItem(pg.BarGraphItem(x0=x0, x1=x1, y0=y0, y1=y1, brushes=brushes, pen=pen))
         if isinstance(figure, Bars) and not stacked:
             for bar, drawn in zip(bars, rectangles, strict=True):
                 self._error_bar(drawn.center().x(), bar.value, theme.text)

@@ -206,7 +206,7 @@ class LabelSession:
         return self._before.pop()
 
     def forget(self) -> None:
-        """Somebody else undoes nothing of what was said before, and has a pace and a count of their own."""
+        """Begin anew: the next annotator can undo none of these labels, and has a count and a pace of their own."""
         self._before.clear()
         self._pace = Pace()
 

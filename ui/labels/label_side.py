@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QEnterEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QCompleter, QGridLayout, QSizePolicy, QWidget
 
 from core.taxonomy import ErrorMode
@@ -34,6 +34,7 @@ class ModeButton(QAbstractButton):
         self.setAccessibleDescription(mode.about)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)  # it is drawn anew when the pointer comes or goes
 
     def set_key(self, key: str) -> None:
         """Show the key that chooses it; empty when there is none."""
@@ -51,16 +52,6 @@ class ModeButton(QAbstractButton):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         """The explanation gives way (called by Qt)."""
         return QSize(160, self.sizeHint().height())
-
-    def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802
-        """Show that it can be clicked (called by Qt)."""
-        super().enterEvent(event)
-        self.update()
-
-    def leaveEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Draw it as before (called by Qt)."""
-        super().leaveEvent(event)
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """Frame, key, name, explanation (called by Qt)."""
@@ -104,7 +95,7 @@ class ModeButton(QAbstractButton):
 
 
 class KeysHelp(QWidget):
-    """Hidden until it is asked for."""
+    """All keys of labelling; hidden until somebody asks for them."""
 
     def __init__(self, actions: LabelActions) -> None:
         """Two columns: key and what it does."""
@@ -150,7 +141,7 @@ def _span(actions: LabelActions) -> str:
 
 
 class LabelSide(QWidget):
-    """Shows and asks; what a button means is up to the panel."""
+    """The modes, the note, the annotator and the switches beside a sample; what a click does is up to the panel."""
 
     def __init__(self, actions: LabelActions, choose: Callable[[int], None]) -> None:
         """`choose(slot)` when a mode's button is clicked."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -34,12 +34,6 @@ class Badge(QWidget):
         self.setToolTip(tip)
         self.setAccessibleName(f"{text}. {tip}" if tip else text)
         self.setVisible(bool(text))
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
-        """Take the room that text of another size needs (called by Qt)."""
-        if event.type() is QEvent.Type.FontChange:
-            self.updateGeometry()
-        super().changeEvent(event)
 
     def _font(self) -> QFont:
         font = bold(self.font())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from ui.style.theme import current_theme
@@ -35,16 +35,6 @@ class Card(QFrame):
         """Choose it (called by Qt)."""
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.chosen.emit()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        """Draw the focus (called by Qt)."""
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
-        """Draw it without (called by Qt)."""
-        super().focusOutEvent(event)
-        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         """A frame; tinted when chosen, with a ring when focused (called by Qt)."""

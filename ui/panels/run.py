@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -116,45 +117,34 @@ class RunPanel(QWidget):
         self.setAccessibleName("Run")
         self._empty = EmptyState("No run yet", "Choose a model and start a run: its scores appear here as it goes.")
         self._figures: Sequence[Figure] = ()
-        self._views: list[FiguresView] = []
         self.provenance = ProvenanceView()
-        self._lay_out()
-        self.set_run(None)
-
-    def _lay_out(self) -> None:
         self._body = split(Qt.Orientation.Horizontal, self.provenance)
         column(self._empty, self._body, owner=self)
+        self.set_run(None)
 
-    def make_view(self) -> None:
-        """Make one of the two views of figures ahead of their first show: their library takes a moment to load."""
-        from ui.figures.view import FiguresView
-
-        if len(self._views) < len(SHARES) - 1:
-            made = FiguresView()
-            made.opened.connect(self.opened)
-            made.chosen.connect(self.chosen)
-            made.export_failed.connect(self.export_failed)
-            self._body.insertWidget(len(self._views), made)
-            self._views.append(made)
-        if len(self._views) == len(SHARES) - 1:
-            self._body.setSizes([share * 100 for share in SHARES])
-            for place, share in enumerate(SHARES):
-                self._body.setStretchFactor(place, share)
-
-    @property
+    @cached_property
     def drawings(self) -> FiguresView:
-        """Charts and heat maps, one at a time."""
-        return self._view(0)
+        """Charts and heat maps, one at a time; made when it is first asked for."""
+        return self._insert_view(0)
 
-    @property
+    @cached_property
     def tables(self) -> FiguresView:
-        """Tables and findings in words, one at a time."""
-        return self._view(1)
+        """Tables and findings in words, one at a time; made when it is first asked for."""
+        return self._insert_view(self._body.count() - 1)
 
-    def _view(self, place: int) -> FiguresView:
-        while len(self._views) < len(SHARES) - 1:
-            self.make_view()
-        return self._views[place]
+    def _insert_view(self, place: int) -> FiguresView:
+        from ui.figures.view import FiguresView  # its library takes a moment to load
+
+        made = FiguresView()
+        made.opened.connect(self.opened)
+        made.chosen.connect(self.chosen)
+        made.export_failed.connect(self.export_failed)
+        self._body.insertWidget(place, made)
+        if self._body.count() == len(SHARES):
+            self._body.setSizes([share * 100 for share in SHARES])
+            for at, share in enumerate(SHARES):
+                self._body.setStretchFactor(at, share)
+        return made
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """Qt: figures are drawn from now on."""

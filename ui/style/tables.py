@@ -74,7 +74,7 @@ class Head:
 
 
 class ListedRows(QAbstractTableModel):
-    """A model says what its cells show.
+    """A flat table: its rows and headings; a subclass says by `data` what the cells show.
 
     Attributes:
         shown: one entry a row.
