@@ -398,9 +398,8 @@ class MainWindow(QMainWindow):
         self.parts.notices.withdraw(NO_PROJECT)
         self._fit_task()
         file = origin_of(root).file
-        known = (
-            Path(file) if file and Path(file).exists() else root
-        )  # who opened a benchmark knows nothing of the folder made from it
+        # Who opened a benchmark knows nothing of the folder made from it.
+        known = Path(file) if file and Path(file).exists() else root
         self.remembered.add_project(known)
         projects = self.remembered.projects()
         choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
