@@ -174,8 +174,15 @@ def demo_command(options: argparse.Namespace) -> int:
         return start(settings, project, store, emit, control)
 
     if not options.headless and not options.json and has_screen():
-        return show(project, options.db or default_database(), settings)
+        return show(_demonstrated(settings) or project, options.db or default_database(), settings)
     return _headless(work, options)
+
+
+def _demonstrated(settings: RunSettings) -> Path | None:
+    """The project that is generated from the file of items that a demonstration runs on."""
+    from core.trips.files import project_for  # readers of files, which a run loads later else
+
+    return project_for(Path(settings.benchmark.file)) if settings.benchmark.file else None
 
 
 def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: argparse.Namespace) -> int:

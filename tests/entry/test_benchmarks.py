@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from app import running
 from app.cli import build_parser, main
 from app.looking import _print_items
 from app.options import sampling_settings
 from core.errors import UserError
+from core.oracle.bench.project import origin_of
 from core.settings import BenchmarkSettings, RunSettings
 from core.types import Item, Span
+from resources import path as resource
 
 UNTESTED = (
     '{"task_id": "a", "prompt": "def f():\\n", "entry_point": "f", "canonical_solution": "    return 1\\n",'
@@ -105,6 +108,26 @@ def test_a_folder_stands_for_its_own_functions_where_a_method_takes_them(tmp_pat
     file = tmp_path / "arcade.json"
     file.write_text('[{"turns": [{"turn": {"code": {"value": "1"}}}]}]')
     assert settings(str(file)).task == "notebook"
+
+
+@pytest.mark.parametrize(
+    ("words", "file"), [((), ""), (("--task", "benchmark"), "pocket.jsonl"), (("--task", "notebook"), "tour.ipynb")]
+)
+def test_a_demonstration_in_the_window_opens_on_what_it_runs_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], file: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(running, "has_screen", lambda: True)
+    opened: list[Path] = []
+
+    def show(project: Path, database: Path, settings: RunSettings) -> int:
+        opened.append(project)
+        return 0
+
+    monkeypatch.setattr(running, "show", show)
+    assert main(["demo", *words, "--db", str(tmp_path / "runs.sqlite")]) == 0
+    assert Path(origin_of(opened[0]).file).name == file
+    assert file or opened == [resource("demo")]
 
 
 @pytest.mark.parametrize("given", ["-1", "3", "warm"])
