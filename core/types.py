@@ -16,6 +16,8 @@ from typing import Protocol
 
 Report = Callable[[str, int, int], None]
 """Hears how far long work is: its stage, how much is done, of how much; raising from it ends the work."""
+Notify = Callable[[str], None]
+"""Hears what a person should know: a sentence."""
 
 
 class Form(StrEnum):

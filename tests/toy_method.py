@@ -16,9 +16,9 @@ from core.generation import Extraction, Fits, Message, ModelInfo, Prompt, Role
 from core.kinds import Kind, Measure, RoleName
 from core.settings import RunSettings
 from core.store.rows import SampleRow
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import Item, Report, Span, Verdict
+from core.types import Item, Notify, Report, Span, Verdict
 
 LINES = "add the prices\nsort the names\nclose the file\n"
 

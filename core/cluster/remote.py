@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from pathlib import Path
@@ -22,7 +22,7 @@ from ray.util import ActorPool
 
 from core import __version__
 from core.cluster.hosts import JudgeHost, Learned, ModelHost, Ready, learn_suite, packed
-from core.cluster.session import SANDBOX, read_address, say_shipping, travels
+from core.cluster.session import SANDBOX, live_nodes, may_judge, read_address, say_shipping, travels
 from core.errors import Cancelled, InspectorError, ModelError, SandboxError
 from core.generation import Generation, ModelInfo, OnText, Prompt, Request
 from core.models.fingerprint import fingerprint
@@ -31,26 +31,29 @@ from core.models.memory import memory_needed, window_of
 from core.oracle.baseline import Baseline
 from core.oracle.interpreter import find_interpreter
 from core.settings import ModelSettings, OracleSettings, RunSettings
-from core.types import Candidate, Outcome, Report, Suite, Verdict
+from core.types import Candidate, Notify, Outcome, Report, Suite, Verdict
+from core.waiting import STEP, Beat, wait_for
 
-STEP = 0.2
-"""Seconds between two looks at whether a stop was asked for."""
 PATIENCE = 30.0
 """Seconds after which it is said that Ray has not found a place yet."""
 FOREVER = -1
 """Of restarts and retries: a host that dies costs time, never a sample."""
 
 
-def _wait(reference: Any, beat: Callable[[], None]) -> Any:
-    """What a call gives; `beat` is called while it is waited for, and may raise."""
-    while True:
-        done, _ = ray.wait([reference], timeout=STEP)
-        if done:
-            return ray.get(done[0])
-        beat()
+def _answer(reference: Any, beat: Beat) -> Any:
+    """What a call gives; `beat` is called while it is waited for, and may raise. Raises ModelError."""
+    try:
+        wait_for(lambda step: ray.wait([reference], timeout=step)[0] or None, beat)
+        return ray.get(reference)
+    except RayError as error:
+        raise _failure(error) from error
 
 
-def _patiently(beat: Callable[[], None], what: str, notify: Callable[[str], None]) -> Callable[[], None]:
+def _failure(error: RayError) -> ModelError:
+    return ModelError(f"The cluster failed: {_first_line(error)}", "Look at `ray status`.")
+
+
+def _patiently(beat: Beat, what: str, notify: Notify) -> Beat:
     """`beat`, which says once that a place is still waited for: Ray itself waits forever and says nothing."""
     started, said = time.monotonic(), False
 
@@ -80,7 +83,7 @@ def needs_of(header: GgufHeader, generation: ModelSettings, settings: RunSetting
     Two models of a run take turns, so each asks for half of the cores. Else the first would take all that there is, and
     Ray would wait forever for room for the second.
     """
-    nodes = [node for node in ray.nodes() if node["Alive"]]
+    nodes = live_nodes()
     most = read_address(settings.cluster).workers
     models = 2 if (settings.series and settings.series.cross) or not settings.one_model else 1
     memory = memory_needed(header, window_of(header, generation))
@@ -88,9 +91,7 @@ def needs_of(header: GgufHeader, generation: ModelSettings, settings: RunSetting
     has = sum(node["Resources"].get("GPU", 0.0) for node in nodes)
     share = min(1.0, has / most) if most else 1.0  # copies on one machine share its GPUs
     gpus = round(share / models, 3) if has and generation.gpu_layers else 0.0
-    judging = (
-        [node for node in nodes if node.get("Labels", {}).get(SANDBOX) == "yes"] if settings.oracle.cluster else []
-    )
+    judging = [node for node in nodes if may_judge(node)] if settings.oracle.cluster else []
     kept = -(-(settings.oracle.workers or 1) // len(judging)) * settings.oracle.memory_mib << 20 if judging else 0
     places = 0
     for node in nodes:
@@ -109,8 +110,8 @@ class ClusterModel:
         path: Path,
         generation: ModelSettings,
         settings: RunSettings,
-        notify: Callable[[str], None],
-        beat: Callable[[], None],
+        notify: Notify,
+        beat: Beat,
     ) -> None:
         """Open it everywhere. Raises ModelError, and what `beat` raises."""
         header = read_header(path)
@@ -155,7 +156,7 @@ class ClusterModel:
         path: Path,
         sha256: str,
         generation: ModelSettings,
-        beat: Callable[[], None],
+        beat: Beat,
         shipped: Sequence[Any],
     ) -> list[Ready]:
         actor = ray.remote(ModelHost).options(
@@ -169,9 +170,9 @@ class ClusterModel:
         # Ray does not look into a list for references, so only a host that lacks the file fetches it.
         arguments = (str(path.resolve()), sha256, generation, list(shipped))
         self._actors = [actor.remote(*arguments) for _ in range(needs.places)]
-        return [_answered(_wait, each.ready.remote(), beat) for each in self._actors]
+        return [_answer(each.ready.remote(), beat) for each in self._actors]
 
-    def _agreed(self, found: Sequence[Ready], path: Path, notify: Callable[[str], None]) -> ModelInfo:
+    def _agreed(self, found: Sequence[Ready], path: Path, notify: Notify) -> ModelInfo:
         for ready in found:
             if ready.version != __version__:
                 raise ModelError(
@@ -195,7 +196,7 @@ class ClusterModel:
 
     def count_tokens(self, prompt: Prompt) -> int:
         """Tokens of the prompt after its template."""
-        return int(_answered(_wait, self._actors[0].count_tokens.remote(prompt), self._heed))
+        return int(_answer(self._actors[0].count_tokens.remote(prompt), self._heed))
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
@@ -219,7 +220,7 @@ class ClusterModel:
                     self._heed()
                     continue
                 except RayError as error:
-                    raise ModelError(f"The cluster failed: {_first_line(error)}", "Look at `ray status`.") from error
+                    raise _failure(error) from error
                 left -= 1
                 yield from made
         finally:
@@ -243,9 +244,7 @@ class ClusterModel:
 class ClusterOracle:
     """Implements `core.types.Oracle`: judges on hosts that are labelled to have a sandbox. Thread-safe."""
 
-    def __init__(
-        self, project: Path, settings: OracleSettings, notify: Callable[[str], None], beat: Callable[[], None]
-    ) -> None:
+    def __init__(self, project: Path, settings: OracleSettings, notify: Notify, beat: Beat) -> None:
         """Have one host learn the suite. Raises what that raises there, and what `beat` raises."""
         if settings.python is None and settings.image is None:
             # Found here, looked for at the same path there: what travels has no environment of its own.
@@ -259,13 +258,10 @@ class ClusterOracle:
             self._sent = ray.put(packed(project))
         heard = _patiently(beat, "a judge", notify)
         learn = ray.remote(learn_suite).options(max_retries=FOREVER, **place)
-        learned: Learned = _answered(_wait, learn.remote(settings, self._sent), heard)
+        learned: Learned = _answer(learn.remote(settings, self._sent), heard)
         if learned.problem is not None:
             kind, problem, remedy = learned.problem
-            known: Mapping[str, type[InspectorError]] = {
-                each.__name__: each for each in InspectorError.__subclasses__()
-            }
-            raise _error(kind, known)(f"{learned.host}: {problem}", remedy)
+            raise _error(kind)(f"{learned.host}: {problem}", remedy)
         self.name, self.image_digest = learned.name, learned.image_digest
         self._suite = Baseline.from_json(learned.baseline).suite
         actor = ray.remote(JudgeHost).options(
@@ -280,7 +276,7 @@ class ClusterOracle:
         self._free: queue.Queue[Any] = queue.Queue()
         try:
             for each in self._actors:
-                if problem := _answered(_wait, each.ready.remote(), heard):
+                if problem := _answer(each.ready.remote(), heard):
                     raise SandboxError(problem, f"Mend that, or start Ray there without the label {SANDBOX}.")
                 self._free.put(each)
         except BaseException:
@@ -316,16 +312,10 @@ def _item(request: Request) -> str:
     return request.id.partition("/")[0]
 
 
-def _answered(wait: Callable[[Any, Callable[[], None]], Any], reference: Any, beat: Callable[[], None]) -> Any:
-    try:
-        return wait(reference, beat)
-    except RayError as error:
-        raise ModelError(f"The cluster failed: {_first_line(error)}", "Look at `ray status`.") from error
-
-
-def _error(kind: str, known: Mapping[str, type[InspectorError]]) -> type[InspectorError]:
-    classes = {**known, **{each.__name__: each for base in known.values() for each in base.__subclasses__()}}
-    return classes.get(kind, SandboxError)
+def _error(kind: str) -> type[InspectorError]:
+    """The class of that name, which a host raised: Ray itself would wrap it, host and trace and all."""
+    known = [each for base in InspectorError.__subclasses__() for each in (base, *base.__subclasses__())]
+    return next((each for each in known if each.__name__ == kind), SandboxError)
 
 
 def _first_line(error: Exception) -> str:

@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from core.kinds import task
 from core.settings import RunSettings
 from core.settings.cores import usable_cores
 from core.source.walk import every_file
+from core.types import Notify
 
 SANDBOX = "rtc-sandbox"
 """Label of hosts that have a sandbox: `ray start --labels rtc-sandbox=yes`. Only they judge."""
@@ -88,27 +89,20 @@ def require_token(address: Address) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Host:
-    """One machine of the cluster, as Ray knows it."""
-
-    name: str
-    sandbox: bool
-
-
-def _hosts() -> list[Host]:
-    """Those that are alive."""
+def live_nodes() -> list[dict[str, Any]]:
+    """The machines of the cluster that are alive, as Ray describes them."""
     import ray
 
-    return [
-        Host(node["NodeManagerHostname"], (node.get("Labels") or {}).get(SANDBOX) == "yes")
-        for node in ray.nodes()
-        if node["Alive"]
-    ]
+    return [node for node in ray.nodes() if node["Alive"]]
+
+
+def may_judge(node: dict[str, Any]) -> bool:
+    """Whether a machine is labelled to have a sandbox."""
+    return bool((node.get("Labels") or {}).get(SANDBOX) == "yes")
 
 
 @contextmanager
-def connected(project: Path, settings: RunSettings, notify: Callable[[str], None]) -> Iterator[RunSettings]:
+def connected(project: Path, settings: RunSettings, notify: Notify) -> Iterator[RunSettings]:
     """The settings for a run on the cluster that they name; the cluster is left at the end, a local one stopped.
 
     A folder of the user's travels along as Ray's runtime environment, which belongs to the connection. What is only
@@ -127,9 +121,11 @@ def connected(project: Path, settings: RunSettings, notify: Callable[[str], None
     say_shipping(folder, address.text, notify)
     _start(address, folder, settings)
     try:
-        hosts = _hosts()
-        notify(f"The cluster at {address.text} has: {', '.join(sorted({host.name for host in hosts}))}.")
-        yield _for_hosts(address, settings, hosts) if judged else settings
+        nodes = live_nodes()
+        notify(
+            f"The cluster at {address.text} has: {', '.join(sorted({node['NodeManagerHostname'] for node in nodes}))}."
+        )
+        yield _for_hosts(address, settings, sum(map(may_judge, nodes))) if judged else settings
     finally:
         _leave()
 
@@ -201,7 +197,7 @@ def _left_out(project: Path) -> list[str]:
     return found
 
 
-def say_shipping(project: Path | None, address: str, notify: Callable[[str], None]) -> None:
+def say_shipping(project: Path | None, address: str, notify: Notify) -> None:
     """What goes to the cluster, before any of it does. Raises UserError where it is too much."""
     if project is None:
         notify(f"Prompts and code go to the cluster at {address}.")
@@ -229,10 +225,9 @@ def _opens_folder(settings: RunSettings) -> bool:
     return kind.draws_from in _FOLDERS and settings.benchmark.file is None and not words
 
 
-def _for_hosts(address: Address, settings: RunSettings, hosts: list[Host]) -> RunSettings:
-    """The run's settings with as many judges as the cluster has."""
+def _for_hosts(address: Address, settings: RunSettings, able: int) -> RunSettings:
+    """The run's settings with as many judges as the cluster has, where `able` of its machines have a sandbox."""
     oracle = settings.oracle
-    able = sum(host.sandbox for host in hosts)
     if not able:
         raise UserError(
             f"No host of the cluster at {address.text} is labelled to have a sandbox, so none may judge.",

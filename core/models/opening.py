@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,23 +16,19 @@ from core.models.endpoint import open_endpoint
 from core.models.gguf import GgufHeader, read_header
 from core.models.memory import Memory, estimate, memory_now, tight, too_much
 from core.models.minilm import packaged_minilm
-from core.settings import EndpointSettings, ModelSettings, RunSettings
+from core.settings import ModelSettings, NamedModel, RunSettings
+from core.types import Notify
 from core.waiting import Beat
 
 
-def open_model(path: str, endpoint: EndpointSettings | None, generation: ModelSettings, beat: Beat) -> Model:
-    """The model at `endpoint`, else the file at `path`, else the bundled one; raising from `beat` gives up.
-
-    Raises ModelError.
-    """
-    if endpoint is not None:
-        return open_endpoint(endpoint, generation, beat)
-    return LocalModel(_file(path), generation, beat=beat)
+def open_model(model: NamedModel, generation: ModelSettings, beat: Beat) -> Model:
+    """Load a file, or ask a server what it serves; raising from `beat` gives up. Raises ModelError."""
+    if model.endpoint is not None:
+        return open_endpoint(model.endpoint, generation, beat)
+    return LocalModel(model_file(model), generation, beat=beat)
 
 
-def open_embedder(
-    path: str | None, generation: ModelSettings, notify: Callable[[str], None], beat: Beat
-) -> GgufEmbedder:
+def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, beat: Beat) -> GgufEmbedder:
     """The embedding model at `path`, else MiniLM from its package; raising from `beat` gives up. Raises ModelError."""
     file = Path(path) if path else packaged_minilm(notify)
     return GgufEmbedder(file, replace(generation, context_size=None), beat=beat)
@@ -40,13 +36,11 @@ def open_embedder(
 
 def local_files(settings: RunSettings) -> list[Path]:
     """The model files that a run loads, each once. Raises ModelError when the bundled one is missing."""
-    paths = [] if settings.endpoint else [_file(settings.model)]
-    if not settings.one_model and settings.backward_endpoint is None:
-        paths.append(_file(settings.backward_model or ""))
-    return paths
+    models = dict.fromkeys((settings.forward, settings.backward))
+    return [model_file(model) for model in models if model.endpoint is None]
 
 
-def check_machine(settings: RunSettings, notify: Callable[[str], None]) -> None:
+def check_machine(settings: RunSettings, notify: Notify) -> None:
     """Before anything is loaded: whether it can fit, whether a GPU lies idle, whether the window is beyond the model's.
 
     Raises ModelError.
@@ -64,9 +58,7 @@ def check_machine(settings: RunSettings, notify: Callable[[str], None]) -> None:
         _check_memory(headers, settings.generation, memory_now(), notify)
 
 
-def _check_memory(
-    headers: Sequence[GgufHeader], generation: ModelSettings, memory: Memory, notify: Callable[[str], None]
-) -> None:
+def _check_memory(headers: Sequence[GgufHeader], generation: ModelSettings, memory: Memory, notify: Notify) -> None:
     if too_much(headers, generation, memory):
         raise ModelError(
             estimate(headers, generation, memory),
@@ -76,5 +68,6 @@ def _check_memory(
         notify(estimate(headers, generation, memory) + " Swapping will make it slow.")
 
 
-def _file(path: str) -> Path:
-    return Path(path) if path else bundled_model()
+def model_file(model: NamedModel) -> Path:
+    """The GGUF file that is named, the bundled one where none is. Raises ModelError."""
+    return Path(model.file) if model.file else bundled_model()

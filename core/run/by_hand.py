@@ -15,8 +15,8 @@ from core.kinds import for_selected_code, task
 from core.run.control import Control
 from core.run.events import ItemReady, Notice
 from core.run.growing import Growing, Work, stored_samples
-from core.run.opening import open_run_parts, record, reopen, reporter
-from core.run.state import Emit, Pace, Run
+from core.run.opening import open_parts, record, reopen
+from core.run.state import Caller, Emit, Pace, Run
 from core.settings import OracleSettings, RunSettings
 from core.store.writer import Store
 from core.trips.judged import open_judged
@@ -73,8 +73,8 @@ def check(project: Path, path: str, span: Span, settings: OracleSettings, emit: 
     Raises UserError, Cancelled.
     """
     with ExitStack() as stack:
-        report = reporter(emit, control)
-        judged = open_judged(stack, project, settings, lambda text: emit(Notice(text)), report)
+        caller = Caller(emit, control)
+        judged = open_judged(stack, project, settings, caller.notify, caller.report)
         control.checkpoint()
         return patiently(partial(selected_item, judged, path, span), control.checkpoint)
 
@@ -95,7 +95,7 @@ def probe_alone(
 ) -> Item:
     """The same in a new run that samples nothing itself. Raises UserError, Cancelled."""
     with ExitStack() as stack:
-        parts = open_run_parts(stack, project, replace(for_selected_code(settings), regions=0), emit, control)
+        parts = open_parts(stack, project, replace(for_selected_code(settings), regions=0), Caller(emit, control))
         run_id = record(store, parts)
         # Before anything is tried: whatever becomes of that, the run itself draws nothing and is done.
         store.finish_run(run_id, "finished", [])

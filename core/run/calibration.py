@@ -18,9 +18,8 @@ from core.models.styles import possible_styles
 from core.settings import ModelSettings, OracleSettings
 from core.syntax import Lines, parse
 from core.trips.judged import Judged, open_judged
-from core.trips.opening import Notify
 from core.trips.selected import selected_item
-from core.types import Candidate, Item, Outcome, Report, SourceFile, Span
+from core.types import Candidate, Item, Notify, Outcome, Report, SourceFile, Span
 from resources import path as resource
 
 DESCRIPTION_TOKENS, CODE_TOKENS = 80, 120

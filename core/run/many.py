@@ -23,16 +23,16 @@ from core.models.opening import local_files
 from core.models.styles import told_as_before
 from core.run import pipeline
 from core.run.control import Control
-from core.run.events import Notice, RunFinished
-from core.run.opening import enter_cluster, open_models, open_source, record, reporter, require_same
-from core.run.state import Emit, Made, Parts, Run
+from core.run.events import RunFinished
+from core.run.opening import enter_cluster, open_models, record, require_same
+from core.run.state import Caller, Emit, Made, Parts, Run
 from core.settings import NamedModel, RunSettings
 from core.settings.cores import share_cores, usable_cores
 from core.settings.setting import check
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow
 from core.store.writer import Store
-from core.trips.opening import Opened
+from core.trips.opening import Opened, opener
 from core.trips.protocol import Ask, Step
 from core.types import Item, Report
 
@@ -61,10 +61,8 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     """
     if settings.series is None:
         return _single(pipeline.start(settings, project, store, emit, control))
-    settings = replace(
-        settings, series=replace(settings.series, id=uuid4().hex)
-    )  # the same models again: another series
-    return _Series(settings, project, store, emit, control).work()
+    settings = replace(settings, series=replace(settings.series, id=uuid4().hex))  # the same models: another series
+    return _Series(settings, project, store, Caller(emit, control), {}).work()
 
 
 def resume(
@@ -75,7 +73,7 @@ def resume(
     if settings.series is None:
         return _single(pipeline.resume(run_id, store, emit, control, changed))
     store.check_free(run_id)
-    return _Series(settings, store.reader.run_project_root(run_id), store, emit, control, changed).work()
+    return _Series(settings, store.reader.run_project_root(run_id), store, Caller(emit, control), changed).work()
 
 
 def _single(finished: RunFinished) -> SeriesFinished:
@@ -93,33 +91,8 @@ def planned(settings: RunSettings) -> list[RunSettings]:
     alone = [replace(settings, model=each.file, endpoint=each.endpoint) for each in series.models]
     if not series.cross:
         return alone
-    alone = [_alone(settings, each) for each in series.models]
-    crossed = [
-        replace(
-            describer,
-            backward_model=None if writer.endpoint else writer.file,
-            backward_endpoint=writer.endpoint,
-        )
-        for writer in series.models
-        for describer in alone
-        if _forward(describer) != writer
-    ]
-    return alone + crossed
-
-
-def _alone(settings: RunSettings, model: NamedModel) -> RunSettings:
-    """Settings in which one model describes and writes."""
-    return replace(settings, model=model.file, endpoint=model.endpoint, backward_model=None, backward_endpoint=None)
-
-
-def _forward(settings: RunSettings) -> NamedModel:
-    return NamedModel(settings.model, settings.endpoint)
-
-
-def _backward(settings: RunSettings) -> NamedModel:
-    if settings.one_model:
-        return _forward(settings)
-    return NamedModel(settings.backward_model or "", settings.backward_endpoint)
+    pairs = ((describer, writer) for writer in series.models for describer in series.models if describer != writer)
+    return [*map(settings.asking, series.models), *(settings.asking(*pair) for pair in pairs)]
 
 
 class _Series:
@@ -130,15 +103,14 @@ class _Series:
         settings: RunSettings,
         project: Path,
         store: Store,
-        emit: Emit,
-        control: Control,
-        changed: Mapping[str, Any] = MappingProxyType({}),
+        caller: Caller,
+        changed: Mapping[str, Any],
     ) -> None:
         check(settings)
         settings = share_cores(settings.resumed(changed), usable_cores())
         self._changed = changed
         self._settings, self._project = settings, project
-        self._store, self._emit, self._control = store, emit, control
+        self._store, self._caller = store, caller
         self._plan = planned(settings)
         self._writer: tuple[NamedModel, Model] | None = None
         self._loaded = ExitStack()
@@ -151,7 +123,7 @@ class _Series:
         """
         self._check_files()
         with ExitStack() as stack, self._loaded:
-            self._settings = enter_cluster(stack, self._project, self._settings, lambda text: self._emit(Notice(text)))
+            self._settings = enter_cluster(stack, self._project, self._settings, self._caller.notify)
             self._plan = planned(self._settings)
             opened: Opened | None = None
             for settings in self._plan:
@@ -161,7 +133,7 @@ class _Series:
                 try:
                     opened = self._run(stack, settings, opened, stored)
                 except ModelError as error:
-                    self._note(f"{_forward(settings).label} could not be run: {error.problem}")
+                    self._note(f"{settings.forward.label} could not be run: {error.problem}")
                 except Cancelled:
                     self._finished.stopped = True
                     if not self._all():
@@ -185,16 +157,15 @@ class _Series:
 
     def _stored(self, settings: RunSettings) -> RunRow | None:
         """The run of the series that these models have already."""
-        wanted = _forward(settings), _backward(settings)
         for run in self._all():
             known = self._store.reader.settings(run.id)
-            if (_forward(known), _backward(known)) == wanted:
+            if (known.forward, known.backward) == (settings.forward, settings.backward):
                 return run
         return None
 
     def _note(self, text: str) -> None:
         self._finished.problems.append(text)
-        self._emit(Notice(text))
+        self._caller.notify(text)
 
     def _run(self, stack: ExitStack, settings: RunSettings, opened: Opened | None, stored: RunRow | None) -> Opened:
         """One run to its end; gives the source, for the runs after it."""
@@ -203,10 +174,12 @@ class _Series:
             settings = self._store.reader.settings(stored.id).resumed(self._changed)
             generation = told_as_before(settings.generation, json.loads(stored.model_json))
             settings = replace(settings, generation=generation, oracle=self._settings.oracle)
+        caller = self._caller
         with ExitStack() as loaded:
             models = self._models(loaded, settings)  # before the source: a bad model should cost no test run
             if opened is None:
-                opened = open_source(stack, self._project, settings, self._emit, self._control)
+                shared = share_cores(settings, usable_cores())
+                opened = opener(settings.task)(stack, self._project, shared, caller.notify, caller.report)
             # The source was opened with another run's settings, and is the same but for the models.
             chosen = {name: getattr(settings, name) for name in _MODELS}
             mine = replace(opened, settings=replace(opened.settings, **chosen))
@@ -217,7 +190,7 @@ class _Series:
                 run_id = stored.id
                 require_same(parts, self._store.reader.settings(run_id), self._store, run_id)
                 self._store.take_up(run_id)
-            run = Run(run_id, mine.settings, parts, self._store, self._emit, self._control)
+            run = Run(run_id, mine.settings, parts, self._store, caller.emit, caller.control)
             run.known, run.made = self._drawn(run_id), self._made(settings)
             finished = pipeline.see_through(run, resumed=stored is not None)
         self._finished.runs.append(finished)
@@ -230,28 +203,18 @@ class _Series:
         Crossed, a describer whose words another run of the series has is loaded only when needed, and a writer stays
         loaded for all of its describers.
         """
-
-        def cancel_with(model: Model) -> None:
-            self._control.on_stop(model.cancel)
-
-        def notify(text: str) -> None:
-            self._emit(Notice(text))
-
-        def opened(stack: ExitStack, wanted: RunSettings) -> tuple[Model, Model]:
-            return open_models(stack, wanted, notify, reporter(self._emit, self._control), cancel_with)
-
-        describer = None if settings.one_model else self._alone_with(_forward(settings))
-        writer = _backward(settings)
+        describer = None if settings.one_model else self._alone_with(settings.forward)
+        writer = settings.backward
         if self._writer is not None and (describer is None or self._writer[0] != writer):
             self._loaded.close()
             self._writer = None
         if describer is None:
-            return opened(loaded, settings)
+            return open_models(loaded, settings, self._caller)
         if self._writer is None:
-            self._writer = writer, opened(self._loaded, _alone(settings, writer))[1]
+            self._writer = writer, open_models(self._loaded, settings.asking(writer), self._caller)[1]
         info = ModelInfo(**json.loads(describer.model_json)["forward"])
-        forward = _alone(settings, _forward(settings))
-        return _WhenNeeded(info, lambda: opened(loaded, forward)[0]), self._writer[1]
+        forward = settings.asking(settings.forward)
+        return _WhenNeeded(info, lambda: open_models(loaded, forward, self._caller)[0]), self._writer[1]
 
     def _drawn(self, run_id: int) -> dict[str, Item]:
         """The items of the run of the series that drew most."""
@@ -263,13 +226,13 @@ class _Series:
         """The run in which a model both describes and writes; None outside a cross, where nothing is made twice."""
         if not (self._settings.series and self._settings.series.cross):
             return None
-        return self._stored(_alone(self._settings, model))
+        return self._stored(self._settings.asking(model))
 
     def _made(self, settings: RunSettings) -> Made:
         """What the runs of both models alone have of a crossed run: descriptions, and code from no description."""
         if settings.one_model:
             return lambda key, step: None
-        sides = {"forward": _forward(settings), "backward": _backward(settings)}
+        sides = {"forward": settings.forward, "backward": settings.backward}
         known = {
             side: _Made(self._store.reader, run.id)
             for side, model in sides.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +14,16 @@ from core import __version__
 from core.errors import Bug, ProjectError
 from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from core.kinds import task
-from core.models.discovery import bundled_model
-from core.models.opening import check_machine, open_model
+from core.models.opening import check_machine, model_file, open_model
 from core.models.styles import forward_only, told_as_before
 from core.run.control import Control
-from core.run.events import Notice, Progress
-from core.run.state import Emit, Parts, Run
-from core.settings import EndpointSettings, ModelSettings, RunSettings
+from core.run.state import Caller, Emit, Parts, Run
+from core.settings import ModelSettings, NamedModel, RunSettings
 from core.settings.cores import share_cores, usable_cores
 from core.source.codebase import project_name
 from core.store.writer import Store
-from core.trips.opening import Notify, Opened, check_source, opener
-from core.types import Report
+from core.trips.opening import check_source, opener
+from core.types import Notify, Report
 
 
 class Nobody:
@@ -54,28 +52,19 @@ class Nobody:
         """Nothing is open."""
 
 
-def open_parts(
-    stack: ExitStack,
-    project: Path,
-    settings: RunSettings,
-    notify: Notify,
-    report: Report,
-    on_model: Callable[[Model], None],
-) -> Parts:
+def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: Caller) -> Parts:
     """Open models first, since a bad model file should cost no test run. Raises any UserError, Cancelled.
 
     A file of items is only read before, since a bad one should cost no loading of a model.
-
-    `on_model` sees each model once it is loaded; raising from `report` ends the loading.
     """
-    settings = enter_cluster(stack, project, share_cores(settings, usable_cores()), notify)
+    settings = enter_cluster(stack, project, share_cores(settings, usable_cores()), caller.notify)
     if not task(settings.task).models:
-        opened = opener(settings.task)(stack, project, settings, notify, report)
+        opened = opener(settings.task)(stack, project, settings, caller.notify, caller.report)
         nobody = Nobody(opened.author)
         return Parts(opened, nobody, nobody)
     check_source(settings)
-    models = open_models(stack, settings, notify, report, on_model)
-    return Parts(opener(settings.task)(stack, project, settings, notify, report), *models)
+    models = open_models(stack, settings, caller)
+    return Parts(opener(settings.task)(stack, project, settings, caller.notify, caller.report), *models)
 
 
 def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify) -> RunSettings:
@@ -90,71 +79,39 @@ def enter_cluster(stack: ExitStack, project: Path, settings: RunSettings, notify
     return stack.enter_context(connected(project, settings, notify))
 
 
-def open_models(
-    stack: ExitStack, settings: RunSettings, notify: Notify, report: Report, on_model: Callable[[Model], None]
-) -> tuple[Model, Model]:
-    """The forward and the backward model, which may be one. Raises ModelError, and what `report` raises."""
+def open_models(stack: ExitStack, settings: RunSettings, caller: Caller) -> tuple[Model, Model]:
+    """The forward and the backward model, which may be one. Raises ModelError, Cancelled."""
 
     def beat() -> None:
-        report("loading the model", 0, 1)
+        caller.report("loading the model", 0, 1)
 
-    def opened(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
-        model = placed(path, endpoint, generation)
+    def opened(wanted: NamedModel, generation: ModelSettings) -> Model:
+        model = placed(wanted, generation)
         stack.callback(model.close)
-        on_model(model)
+        caller.reach(model)
         info = model.info
         # A server has no hash and cannot be calibrated.
         if generation.prompt_style == "auto" and info.sha256 and not info.calibration:
-            notify(
+            caller.notify(
                 f"{info.name} was never calibrated and is asked by guess, in the style {info.prompt_style}: "
                 "`rtc-inspector models --calibrate` finds out what it does best in."
             )
         return model
 
-    def placed(path: str, endpoint: EndpointSettings | None, generation: ModelSettings) -> Model:
-        if not settings.cluster or endpoint is not None:
-            return open_model(path, endpoint, generation, beat)
+    def placed(wanted: NamedModel, generation: ModelSettings) -> Model:
+        if not settings.cluster or wanted.endpoint is not None:
+            return open_model(wanted, generation, beat)
         from core.cluster.remote import ClusterModel
 
-        return ClusterModel(Path(path) if path else bundled_model(), generation, settings, notify, beat)
+        return ClusterModel(model_file(wanted), generation, settings, caller.notify, beat)
 
     if not settings.cluster:
-        check_machine(settings, notify)
+        check_machine(settings, caller.notify)
     generation = settings.generation
-    forward_style = generation if settings.one_model else forward_only(generation)
-    forward = backward = opened(settings.model, settings.endpoint, forward_style)
-    if not settings.one_model:
-        backward = opened(settings.backward_model or "", settings.backward_endpoint, generation)
-    return forward, backward
-
-
-def open_source(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Opened:
-    """What a run draws from, opened for its task, without any model. Raises UserError, Cancelled."""
-    settings = share_cores(settings, usable_cores())
-    notify, report = (lambda text: emit(Notice(text))), reporter(emit, control)
-    return opener(settings.task)(stack, project, settings, notify, report)
-
-
-def open_run_parts(stack: ExitStack, project: Path, settings: RunSettings, emit: Emit, control: Control) -> Parts:
-    """Models and project, telling how far it is and stopping when `control` says so. Raises UserError, Cancelled."""
-
-    def notify(text: str) -> None:
-        emit(Notice(text))
-
-    def cancel_with(model: Model) -> None:
-        control.on_stop(model.cancel)
-
-    return open_parts(stack, project, settings, notify, reporter(emit, control), cancel_with)
-
-
-def reporter(emit: Emit, control: Control) -> Report:
-    """Tells every step and is where a stop is heard."""
-
-    def report(stage: str, done: int, total: int) -> None:
-        control.checkpoint()
-        emit(Progress(stage, done, total))
-
-    return report
+    if settings.one_model:
+        model = opened(settings.forward, generation)
+        return model, model
+    return opened(settings.forward, forward_only(generation)), opened(settings.backward, generation)
 
 
 def record(store: Store, parts: Parts) -> int:
@@ -190,7 +147,7 @@ def reopen(
     row = store.reader.run(run_id)
     models = json.loads(row.model_json)
     as_before = replace(settings, generation=told_as_before(settings.generation, models))
-    parts = open_run_parts(stack, Path(row.project_root), as_before, emit, control)
+    parts = open_parts(stack, Path(row.project_root), as_before, Caller(emit, control))
     require_same(parts, settings, store, run_id)
     return Run(run_id, settings, parts, store, emit, control)
 

@@ -17,8 +17,8 @@ from core.kinds import task
 from core.run.control import Control
 from core.run.events import ItemReady, Notice, RunFinished, RunStarted
 from core.run.growing import Growing, Work, stored_samples
-from core.run.opening import open_run_parts, record, reopen, reporter
-from core.run.state import Emit, Pace, Run
+from core.run.opening import open_parts, record, reopen
+from core.run.state import Caller, Emit, Pace, Run
 from core.settings import RunSettings
 from core.settings.setting import check
 from core.store.writer import Store
@@ -35,7 +35,7 @@ def start(settings: RunSettings, project: Path, store: Store, emit: Emit, contro
     """
     check(settings)
     with ExitStack() as stack:
-        parts = open_run_parts(stack, project, settings, emit, control)
+        parts = open_parts(stack, project, settings, Caller(emit, control))
         run = Run(record(store, parts), parts.opened.settings, parts, store, emit, control)
         return see_through(run, resumed=False)
 
@@ -122,7 +122,7 @@ def _items(run: Run) -> Iterator[Work]:
     existing = {found.item.key: found for found in run.store.reader.existing(run.id)}
     own = {key: found for key, found in existing.items() if not found.item.extra}
     known = {**run.known, **{key: found.item for key, found in own.items()}}
-    report = reporter(run.emit, run.control)
+    report = Caller(run.emit, run.control).report
     for item in run.parts.trip.items(run.settings.regions, run.settings.seed, known, report):
         item_id = own[item.key].id if item.key in own else run.store.add_item(run.id, item)
         run.emit(ItemReady(run.id, item_id, item))

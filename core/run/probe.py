@@ -14,8 +14,8 @@ from core.settings import OracleSettings, RegionSettings, RunSettings
 from core.settings.cores import usable_cores, with_workers
 from core.syntax import NEWLINE
 from core.trips.judged import learn, open_named
-from core.trips.opening import Notify, opener
-from core.types import Candidate, Codebase, Item, Region, Report, SourceFile, Span, Verdict
+from core.trips.opening import opener
+from core.types import Candidate, Codebase, Item, Notify, Region, Report, SourceFile, Span, Verdict
 from core.waiting import patiently
 
 

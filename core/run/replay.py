@@ -23,8 +23,8 @@ from core.models.fingerprint import fingerprint
 from core.models.styles import told_as_before
 from core.run.control import Control
 from core.run.events import Notice, Progress
-from core.run.opening import open_run_parts
-from core.run.state import Emit, Parts
+from core.run.opening import open_parts
+from core.run.state import Caller, Emit, Parts
 from core.settings import NamedModel, RunSettings
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow
@@ -102,7 +102,7 @@ def replay(
     settings = replace(settings, generation=told_as_before(settings.generation, recorded), cluster="")
     chosen = _chosen(reader, run, samples)
     with ExitStack() as stack:
-        parts = open_run_parts(stack, project or Path(run.project_root), settings, emit, control)
+        parts = open_parts(stack, project or Path(run.project_root), settings, Caller(emit, control))
         if parts.opened.fingerprint != run.fingerprint:
             raise ProjectError(
                 f"The project's files have changed since run {run_id} began.",
@@ -142,17 +142,11 @@ def _located(
     settings: RunSettings, recorded: Mapping[str, Mapping[str, str]], models: Mapping[str, NamedModel], emit: Emit
 ) -> RunSettings:
     """The settings with each model where it is on this machine: where it was, where it is said to be, or found."""
-    forward = models.get("forward") or _found(NamedModel(settings.model, settings.endpoint), recorded["forward"], emit)
-    settings = replace(settings, model=forward.file, endpoint=forward.endpoint, series=None)
+    settings = replace(settings, series=None)
+    forward = models.get("forward") or _found(settings.forward, recorded["forward"], emit)
     if _one_model(recorded):
-        return replace(settings, backward_model=None, backward_endpoint=None)
-    stored = NamedModel(settings.backward_model or "", settings.backward_endpoint)
-    backward = models.get("backward") or _found(stored, recorded["backward"], emit)
-    return replace(
-        settings,
-        backward_model=None if backward.endpoint else backward.file,
-        backward_endpoint=backward.endpoint,
-    )
+        return settings.asking(forward)
+    return settings.asking(forward, models.get("backward") or _found(settings.backward, recorded["backward"], emit))
 
 
 def _one_model(recorded: Mapping[str, Mapping[str, str]]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from core.generation import INFILL, Model, ModelInfo, Sample
 from core.kinds import task
 from core.run.control import Control
-from core.run.events import Event, Progress
+from core.run.events import Event, Notice, Progress
 from core.settings import RunSettings
 from core.store.writer import Store
 from core.trips.opening import Opened
@@ -18,6 +18,29 @@ from core.trips.protocol import Step, Trip
 from core.types import Item
 
 Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whoever had a run started: is told how far it is, and may stop it."""
+
+    emit: Emit
+    control: Control
+
+    def notify(self, text: str) -> None:
+        """Say what a person should know."""
+        self.emit(Notice(text))
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Say how far a step is. Raises Cancelled once stopped."""
+        self.control.checkpoint()
+        self.emit(Progress(stage, done, total))
+
+    def reach(self, model: Model) -> None:
+        """Have a stop reach what the model is writing."""
+        self.control.on_stop(model.cancel)
+
+
 Made = Callable[[str, Step], Sample | None]
 """By an item's key and a step on it."""
 

@@ -255,6 +255,26 @@ class RunSettings:
         return self.backward_model is None or (self.endpoint is None and self.backward_model == self.model)
 
     @property
+    def forward(self) -> NamedModel:
+        """The model that describes."""
+        return NamedModel(self.model, self.endpoint)
+
+    @property
+    def backward(self) -> NamedModel:
+        """The model that writes."""
+        return self.forward if self.one_model else NamedModel(self.backward_model or "", self.backward_endpoint)
+
+    def asking(self, forward: NamedModel, backward: NamedModel | None = None) -> RunSettings:
+        """With other models; without a `backward` one the forward model makes both passes."""
+        return dataclasses.replace(
+            self,
+            model=forward.file,
+            endpoint=forward.endpoint,
+            backward_model=None if backward is None or backward.endpoint else backward.file,
+            backward_endpoint=backward.endpoint if backward is not None else None,
+        )
+
+    @property
     def together(self) -> int:
         """Regions drawn at a time: enough to use all the requests that a server takes at once."""
         endpoints = (self.endpoint, self.backward_endpoint)

@@ -28,11 +28,11 @@ from core.source.benchmark import installed_humaneval, read_benchmark, with_docs
 from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_written, writing
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.pool import draw_items
 from core.trips.protocol import Ask, Step, Tree, passing
 from core.trips.roundtrip import InFile, Reference, round_trip_measures
-from core.types import SIGNATURE, Benchmark, Item, Problem, Report, Span, Verdict
+from core.types import SIGNATURE, Benchmark, Item, Notify, Problem, Report, Span, Verdict
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."

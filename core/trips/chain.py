@@ -36,10 +36,10 @@ from core.store.rows import SampleRow, TestRow
 from core.trips.benchmark import check_benchmark
 from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
 from core.trips.chained import Chained, open_functions, open_problems
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.pool import draw_items
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree
-from core.types import Form, Item, Outcome, Problem, Report, TestResult, Verdict
+from core.types import Form, Item, Notify, Outcome, Problem, Report, TestResult, Verdict
 
 DOCSTRING = "docstring"
 REFERENCE = "reference"

@@ -26,8 +26,7 @@ from core.source.codebase import content_fingerprint
 from core.syntax import Lines, parsed
 from core.trips.benchmark import benchmark_file, masked_problem, masked_source, problem_item, unusable
 from core.trips.judged import Judged, open_judged, whole
-from core.trips.opening import Notify
-from core.types import Candidate, Item, Problem, Region, Report, SourceFile, Span
+from core.types import Candidate, Item, Notify, Problem, Region, Report, SourceFile, Span
 
 INDENT = "    "
 """Of the body of a project's function as models see it."""

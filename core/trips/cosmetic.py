@@ -33,10 +33,10 @@ from core.source.codebase import content_fingerprint
 from core.store.rows import SampleRow
 from core.trips.functions import Functions, Widths, seed_of
 from core.trips.judged import Judged, open_judged
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
 from core.trips.versions import DOCUMENT, Version, Versions, Wanted, changed
-from core.types import Candidate, Item, Outcome, Report, Verdict
+from core.types import Candidate, Item, Notify, Outcome, Report, Verdict
 
 HIDDEN = "hidden_name"
 NAME_TOKENS = 16

@@ -32,11 +32,11 @@ from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.benchmark import benchmark_file, unusable
 from core.trips.judged import Judged, open_written, whole, writing
-from core.trips.opening import UNTESTED, Notify, Opened
+from core.trips.opening import UNTESTED, Opened
 from core.trips.pool import draw_items
 from core.trips.programs import COSINE, programs
 from core.trips.protocol import Ask, PairScore, Step, Tree
-from core.types import Form, Item, Problem, Report, Span, Verdict
+from core.types import Form, Item, Notify, Problem, Report, Span, Verdict
 
 CUT = "cosine_cut"
 RECITED = "directive_recited"

@@ -14,8 +14,7 @@ from core.errors import Cancelled, InspectorError
 from core.regions.coverage import cover
 from core.settings import OracleSettings, RegionSettings
 from core.trips.judged import Judged, open_judged
-from core.trips.opening import Notify
-from core.types import Candidate, Item, Outcome, Region, Report, SourceFile, Verdict
+from core.types import Candidate, Item, Notify, Outcome, Region, Report, SourceFile, Verdict
 
 Export = Callable[[str, Path], Path]
 """Writes a commit's files under a folder; gives the project's own folder in it."""

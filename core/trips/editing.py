@@ -22,9 +22,9 @@ from core.source.edits import Edit, EditSource
 from core.source.edits_file import EditFile
 from core.source.edits_history import MISSING, EditHistory
 from core.store.rows import SampleRow
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.roundtrip import Reference, RoundTrip
-from core.types import OLD_LINE, Item, Outcome, Report, Verdict
+from core.types import OLD_LINE, Item, Notify, Outcome, Report, Verdict
 
 if TYPE_CHECKING:
     from core.trips.edit_tests import CommitTests

@@ -22,9 +22,9 @@ from core.source.samples_file import Samples, WrittenProgram, read_samples
 from core.store.rows import SampleRow
 from core.trips.benchmark import pass_at, problem_item, signature_line, unusable, written_benchmark
 from core.trips.judged import Judged, open_judged
-from core.trips.opening import UNTESTED, Notify, Opened
+from core.trips.opening import UNTESTED, Opened
 from core.trips.protocol import Given, PairScore, Step, Tree, passing
-from core.types import Benchmark, Item, Outcome, Problem, Report, Verdict
+from core.types import Benchmark, Item, Notify, Outcome, Problem, Report, Verdict
 
 NOT_ATTEMPTED = "not attempted"
 TRUSTED = "samples file"

@@ -14,9 +14,9 @@ from core.oracle.bench.project import is_generated, origin_of
 from core.oracle.factory import open_oracle
 from core.settings import OracleSettings, RunSettings
 from core.source.codebase import open_codebase
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.protocol import Trip
-from core.types import Candidate, Codebase, Item, Oracle, Report, SourceFile, Span, Suite, Verdict
+from core.types import Candidate, Codebase, Item, Notify, Oracle, Report, SourceFile, Span, Suite, Verdict
 
 _TEST = re.compile(r"tests/test_(?:p_)?(?P<stem>[cp]_\d+)\.py::test_(?P<number>\d+)\w*")
 """A test of an item, as `core.oracle.bench.project` names them."""

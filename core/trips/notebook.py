@@ -21,11 +21,11 @@ from core.settings import RunSettings
 from core.source.edits import rank
 from core.source.notebook import Cell, Notebooks, read_notebooks
 from core.trips.judged import Judged, open_written, writing
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.pool import draw_items
 from core.trips.protocol import Step, Tree
 from core.trips.roundtrip import InFile, Reference
-from core.types import Item, Outcome, Report
+from core.types import Item, Notify, Outcome, Report
 
 NOTHING = "pass"
 """A cell that does nothing."""

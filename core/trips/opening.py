@@ -14,9 +14,8 @@ from core.generation import ModelInfo
 from core.kinds import task
 from core.settings import RunSettings
 from core.trips.protocol import Trip
-from core.types import CoverageMap, Report, Suite
+from core.types import CoverageMap, Notify, Report, Suite
 
-Notify = Callable[[str], None]
 UNTESTED = Suite((), {}, CoverageMap((), {}, {}), 0.0, "")
 
 

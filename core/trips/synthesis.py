@@ -17,11 +17,11 @@ from core.regions.sampling import draw
 from core.settings import RunSettings
 from core.source.codebase import content_fingerprint
 from core.trips.judged import Judged, open_judged
-from core.trips.opening import Notify, Opened
+from core.trips.opening import Opened
 from core.trips.pool import draw_items
 from core.trips.roundtrip import InFile
 from core.trips.selected import selected_item
-from core.types import Item, Region, Report, Span
+from core.types import Item, Notify, Region, Report, Span
 
 SAFE_SHARE = 0.2
 """Of the regions that can be drawn without overlap: beyond it the drawn ones are shorter than the rest by so much that
