@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 
 from core.errors import ModelError
 from core.generation import PLAIN, Block, Fits, Message, Prompt
 from core.models.prompts import CODE, LEAST_ROOM, ROOM_FACTOR
+from resources import text as resource_text
 
 BEFORE, EDIT, AFTER, END = "# Before:", "# Edit:", "# After:", "# End"
 """The headings in the style `code`."""
@@ -46,7 +46,7 @@ class Wording:
 @cache
 def wording() -> Wording:
     """Read the resource file once."""
-    data = tomllib.loads(files("resources").joinpath("prompts/editing.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(resource_text("prompts", "editing.toml"))
     shots = (Shot(shot["old"].strip("\n"), shot["new"].strip("\n"), shot["description"]) for shot in data["shots"])
     forward, backward = data["forward"]["question"], data["backward"]["question"]
     return Wording(data["version"], data["system"], forward, backward, tuple(shots))
@@ -61,13 +61,12 @@ def edit_forward_prompt(old: str, new: str, fits: Fits, style: str = "chat") -> 
 
     def ask(shots: Sequence[Shot]) -> Prompt:
         turns = [(_forward_question(shot.old, shot.new), shot.description) for shot in shots]
-        return Prompt(_messages(turns, _forward_question(old, new)), truncated=len(shots) < len(wording().shots))
+        return Prompt(_messages(turns, _forward_question(old, new)))
 
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
         parts = [_part(shot.old, after=shot.new) + f"{EDIT} {shot.description}\n\n\n" for shot in shots]
         text = "".join(parts) + _part(old, after=new) + EDIT
-        cut = len(shots) < len(wording().shots)
-        return Prompt((Message(PLAIN, text),), truncated=cut, block=Block("", comment=True))
+        return Prompt((Message(PLAIN, text),), block=Block("", comment=True))
 
     return _fitted(ask_in_one_text if style == CODE else ask, fits)
 
@@ -81,18 +80,13 @@ def edit_backward_prompt(old: str, description: str, fits: Fits, style: str = "c
         for shot in shots:
             inner = fence_for(shot.old)
             turns.append((_backward_question(shot.old, shot.description), f"{inner}\n{shot.new}\n{inner}"))
-        return Prompt(
-            _messages(turns, _backward_question(old, description)),
-            truncated=len(shots) < len(wording().shots),
-            prefill=f"{fence}\n",
-            stop=(f"\n{fence}",),
-        )
+        messages = _messages(turns, _backward_question(old, description))
+        return Prompt(messages, prefill=f"{fence}\n", stop=(f"\n{fence}",))
 
     def ask_in_one_text(shots: Sequence[Shot]) -> Prompt:
         parts = [_part(shot.old, edit=shot.description, after=shot.new) + f"{END}\n\n\n" for shot in shots]
         return Prompt(
             (Message(PLAIN, "".join(parts) + _part(old, edit=description) + f"{AFTER}\n"),),
-            truncated=len(shots) < len(wording().shots),
             stop=(f"\n{END}", f"\n{BEFORE}"),
             most_characters=max(LEAST_ROOM, ROOM_FACTOR * len(old)),
         )
@@ -117,7 +111,7 @@ def fence_for(text: str) -> str:
 def _fitted(ask: Callable[[Sequence[Shot]], Prompt], fits: Fits) -> Prompt:
     shots = wording().shots
     for count in range(len(shots), -1, -1):
-        prompt = ask(shots[:count])
+        prompt = replace(ask(shots[:count]), truncated=count < len(shots))
         if fits(prompt):
             return prompt
     raise ModelError(

@@ -86,6 +86,11 @@ class Outline:
         outline.units.sort(key=lambda u: u.rank)
         return outline
 
+    @property
+    def region_lines(self) -> list[str]:
+        """The lines that the region touches, whole."""
+        return self.lines[self.region.start : self.region.end]
+
     def excerpt(self, kept: int) -> Excerpt:
         """The region's surroundings with the first `kept` units only."""
         wanted = [False] * len(self.lines)
@@ -100,7 +105,7 @@ class Outline:
     @property
     def _outside(self) -> int:
         """Characters outside the region."""
-        return sum(map(len, self.lines)) - sum(map(len, self.lines[self.region.start : self.region.end]))
+        return sum(map(len, self.lines)) - sum(map(len, self.region_lines))
 
     def cut_before(self, excerpt: Excerpt) -> bool:
         """Whether anything that stands before the region is left out of an excerpt."""

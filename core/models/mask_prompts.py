@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from core.errors import ModelError
 from core.generation import INFILL, PLAIN, Extraction, Fits, Infill, Message, Prompt
+from core.models.chain_prompts import fitting
 from core.models.extraction import without_thoughts
 from core.models.prompts import CODE
 
@@ -51,12 +51,7 @@ def mask_prompt(function: str, at: int, length: int, fits: Fits, style: str) -> 
             Message("user", _QUESTION.format(shown=shown)),
         )
         prompt = Prompt(turns, prefill=f"```python\n{begun}", stop=("\n",))
-    if not fits(prompt):
-        raise ModelError(
-            "A function with a hidden name does not fit the model's context window.",
-            "Use a larger context size, or a model with a larger window.",
-        )
-    return prompt
+    return fitting(prompt, fits, "A function with a hidden name")
 
 
 def extract_name(raw: str) -> Extraction:

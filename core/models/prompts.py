@@ -16,13 +16,13 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 
 from core.errors import ModelError
 from core.generation import INFILL, PLAIN, Block, Fits, Infill, Message, Prompt
 from core.models.excerpt import Excerpt, Outline, fitting
 from core.syntax import indent_of
 from core.types import Span
+from resources import text as resource_text
 
 UNINFORMATIVE = "Implement."
 """The utterance eps of the baseline; shown as `# TODO: Implement.`."""
@@ -70,7 +70,7 @@ class Wording:
 @cache
 def wording() -> Wording:
     """Read the resource file once."""
-    data = tomllib.loads(files("resources").joinpath("prompts/synthesis.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(resource_text("prompts", "synthesis.toml"))
     return Wording(
         version=data["version"],
         system=data["system"],
@@ -90,9 +90,9 @@ def forward_prompt(file_text: str, region_span: Span, fits: Fits, style: str = "
     Raises ModelError when not even the region alone fits.
     """
     outline = Outline.of(file_text, region_span)
-    region = tuple(outline.lines[outline.region.start : outline.region.end])
     if style == CODE:
-        return _fitted(outline, partial(_code_forward, outline, region), None, fits)
+        return _fitted(outline, partial(_code_forward, outline), None, fits)
+    region = outline.region_lines
 
     def ask(excerpt: Excerpt, shown: str = "\n".join(region)) -> Prompt:
         first = len(excerpt.before) + 1
@@ -111,24 +111,23 @@ def backward_prompt(
     Raises ModelError when not even the comment alone fits.
     """
     outline = Outline.of(file_text, region_span)
+    head, tail = rest_of_lines(file_text, region_span)
     if style == INFILL:
-        return _fitted(outline, partial(_infill, rest_of_lines(file_text, region_span), description), None, fits)
+        return _fitted(outline, partial(_infill, head, tail, description), None, fits)
     if style == CODE:
-        head, _ = rest_of_lines(file_text, region_span)
         return _fitted(outline, partial(_code_backward, outline, head, description), None, fits)
-    region = outline.lines[outline.region.start : outline.region.end]
-    place = _placeholder_lines(file_text, region_span)
-    todo = todo_comment(indent_of(place[0]), description)
+    indent = indent_of(head)
+    todo = todo_comment(indent, description)
+    sharing = tail.strip().lstrip(";").strip()
+    behind = [indent + sharing] if sharing else []
     if layout == PAPER:
-        head, _ = rest_of_lines(file_text, region_span)
-        place = [*_standing_todo(head, description), *place[1:]]
-        ask_in_place = partial(_backward_turns, layout=layout, todo=todo)
-        return _fitted(outline, lambda e: ask_in_place(e, place), None, fits)
+        standing = head + todo_comment("", description).replace("\n", f"\n{indent}")
+        return _fitted(outline, lambda e: _backward_turns(e, [standing, *behind], todo, layout), None, fits)
 
-    def ask(excerpt: Excerpt, shown: Sequence[str] = place, todo: str = todo) -> Prompt:
-        return _backward_turns(excerpt, shown, todo=todo, layout=layout)
+    def ask(excerpt: Excerpt, place: Sequence[str] = (head + PLACEHOLDER, *behind), todo: str = todo) -> Prompt:
+        return _backward_turns(excerpt, place, todo, layout)
 
-    return _fitted(outline, ask, lambda e: ask(e, region, _filled(todo, DESCRIPTION_ROOM)), fits)
+    return _fitted(outline, ask, lambda e: ask(e, outline.region_lines, _filled(todo, DESCRIPTION_ROOM)), fits)
 
 
 def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: str) -> Prompt:
@@ -147,8 +146,9 @@ def _backward_turns(excerpt: Excerpt, place: Sequence[str], todo: str, layout: s
 # --------------------------------------------------------------------------- the style `code`
 
 
-def _code_forward(outline: Outline, region: Sequence[str], excerpt: Excerpt) -> Prompt:
+def _code_forward(outline: Outline, excerpt: Excerpt) -> Prompt:
     """The file up to the region, the region, and the beginning of a comment that sums it up."""
+    region = outline.region_lines
     indent = indent_of(region[0])
     lines = [*excerpt.before, *region, indent + wording().summary]
     return Prompt(
@@ -166,7 +166,7 @@ def _code_backward(outline: Outline, head: str, description: str, excerpt: Excer
     Of the indentation the last character is left for the model to write: tokenizers put it into the same token as the
     word that follows, and a prompt that ends in the whole of it is one that the model has never seen.
     """
-    region = outline.lines[outline.region.start : outline.region.end]
+    region = outline.region_lines
     indent = indent_of(head)
     begun = head[:-1] if head == indent else head
     lines = [*excerpt.before, todo_comment(indent, description), ""]
@@ -208,9 +208,8 @@ def _code_shots(forward: bool) -> str:
 # --------------------------------------------------------------------------- fill-in-the-middle
 
 
-def _infill(rest: tuple[str, str], description: str, excerpt: Excerpt) -> Prompt:
+def _infill(head: str, tail: str, description: str, excerpt: Excerpt) -> Prompt:
     """What stands before the region, with the description as a TODO comment, and what stands after it."""
-    head, tail = rest
     before = "\n".join([*excerpt.before, todo_comment(indent_of(head), description), head])
     infill = Infill(before, "\n".join([tail, *excerpt.after]))
     return Prompt((), truncated=excerpt.cut, shown=excerpt.share, infill=infill)
@@ -232,12 +231,7 @@ def _fitted(outline: Outline, ask: Ask, largest: Ask | None, fits: Fits) -> Prom
         excerpt = fitting(outline, partial(_fits, size, fits))
         if excerpt is not None and fits(prompt := ask(excerpt)):
             return prompt
-    raise too_large()
-
-
-def too_large() -> ModelError:
-    """What to say of a region that fits no prompt."""
-    return ModelError(
+    raise ModelError(
         "A region does not fit the model's context window, even without the file around it.",
         "Use a larger context size, or a model with a larger window.",
     )
@@ -250,13 +244,6 @@ def _fits(ask: Ask, fits: Fits, excerpt: Excerpt) -> bool:
 def _filled(text: str, size: int) -> str:
     """`text` and short words after it, about a token each three characters, up to `size` characters."""
     return text + " to" * ((size - len(text)) // 3)
-
-
-def _placeholder_lines(text: str, span: Span) -> list[str]:
-    """The region's lines with the region replaced by a bare TODO comment; what shares its lines stays."""
-    head, rest = rest_of_lines(text, span)
-    tail = rest.strip().lstrip(";").strip()
-    return [head + PLACEHOLDER, *([indent_of(head) + tail] if tail else [])]
 
 
 def rest_of_lines(text: str, span: Span) -> tuple[str, str]:
@@ -275,21 +262,13 @@ def todo_comment(before: str, description: str) -> str:
 
 def _forward_question(file: str, region: str, lines: tuple[int, int], where: str) -> str:
     place = f", in `{where}`" if where else ""
-    return (
-        wording()
-        .forward.strip()
-        .format(file=file.rstrip("\n"), region=region, first=lines[0], last=lines[1], where=place)
-    )
+    question = wording().forward.strip()
+    return question.format(file=file.rstrip("\n"), region=region, first=lines[0], last=lines[1], where=place)
 
 
 def _backward_question(file: str, todo: str, layout: str) -> str:
     question = wording().backward_in_place if layout == PAPER else wording().backward
     return question.strip().format(file=file.rstrip("\n"), todo=todo)
-
-
-def _standing_todo(head: str, description: str) -> list[str]:
-    """The TODO comment at the region's place, behind what shares the region's first line."""
-    return [head + todo_comment("", description).replace("\n", "\n" + indent_of(head))]
 
 
 def _forward_shots() -> tuple[Message, ...]:

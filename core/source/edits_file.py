@@ -5,22 +5,18 @@ from __future__ import annotations
 import codecs
 import difflib
 import hashlib
-import json
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from core.errors import ProjectError
 from core.settings import EditSettings
 from core.source.edits import Edit, once, rank
+from core.source.json_lines import SURROGATE, BadLine, Row, lines_of, read_each
 from core.source.languages import UNKNOWN, language
 from core.types import Report, Span
 
-_SHOWN = 20
 _OPTIONAL = ("comment", "path", "language")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class EditFile:
@@ -38,7 +34,10 @@ class EditFile:
         data = _read(path)
         self.fingerprint = hashlib.sha256(data).hexdigest()
         self.passed_over: Counter[str] = Counter()
-        lines = _lines(path, data.removeprefix(codecs.BOM_UTF8))
+        rows = list(lines_of(data.removeprefix(codecs.BOM_UTF8)))
+        if not rows:
+            raise ProjectError(f"{path} holds no edit.", "Write one JSON object with `old` and `new` on each line.")
+        lines = read_each(path, rows, _fields, lambda numbered: str(numbered[0]), "line")
         # All lines or none: a single edit may well begin each line with a blank.
         self.signed = all(_signed(fields) for _, fields in lines)
         # Comparing the lines of two texts takes the square of their length.
@@ -62,24 +61,6 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _lines(path: Path, data: bytes) -> list[tuple[int, dict[str, str]]]:
-    """The texts of every line with its number."""
-    found: list[tuple[int, dict[str, str]]] = []
-    bad: list[str] = []
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.strip():
-            try:
-                found.append((number, _fields(line)))
-            except ValueError as error:
-                bad.append(f"{path.name}, line {number}: {error}.")
-    if bad:
-        more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
-        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those lines; nothing was run.")
-    if not found:
-        raise ProjectError(f"{path} holds no edit.", "Write one JSON object with `old` and `new` on each line.")
-    return found
-
-
 def _signed(fields: dict[str, str]) -> bool:
     """Whether every line begins with a blank or with the sign of its side of a diff, and one at least with the sign."""
     before, after = ({line[:1] for line in fields[name].splitlines()} - {""} for name in ("old", "new"))
@@ -92,31 +73,22 @@ def _unsigned(fields: dict[str, str]) -> dict[str, str]:
     return fields | bare
 
 
-def _fields(line: bytes) -> dict[str, str]:
-    """The texts of one line. Raises ValueError that says what is wrong with it."""
-    try:
-        values: Any = json.loads(line.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise ValueError("is not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON ({error.msg} at character {error.pos + 1})") from None
-    except RecursionError:
-        raise ValueError("is not JSON that can be read (nested too deeply)") from None
-    if not isinstance(values, dict):
-        raise ValueError("is not a JSON object")
+def _fields(number: int, row: Row) -> tuple[int, dict[str, str]]:
+    """The texts of one line, with its number. Raises BadLine."""
     for name in ("old", "new"):
-        if name not in values:
-            raise ValueError(f"has no `{name}`")
-    for name in ("old", "new", *_OPTIONAL):
-        if not isinstance(values.get(name) or "", str):
-            raise ValueError(f"`{name}` is not a text")
-    if not values["old"] or not values["new"]:
-        raise ValueError(f"`{'old' if not values['old'] else 'new'}` is empty")
-    texts = {name: values.get(name) or "" for name in ("old", "new", *_OPTIONAL)}
+        if name not in row:
+            raise BadLine(f"has no `{name}`")
+    texts = {name: row.get(name) or "" for name in ("old", "new", *_OPTIONAL)}
     for name, text in texts.items():
-        if _SURROGATE.search(text):
-            raise ValueError(f"`{name}` holds half of a surrogate pair, which is no character")
-    return texts
+        if not isinstance(text, str):
+            raise BadLine(f"`{name}` is not a text")
+    for name in ("old", "new"):
+        if not texts[name]:
+            raise BadLine(f"`{name}` is empty")
+    for name, text in texts.items():
+        if SURROGATE.search(text):
+            raise BadLine(f"`{name}` holds half of a surrogate pair, which is no character")
+    return number, texts
 
 
 def _edit(path: Path, number: int, fields: dict[str, str], longest: int) -> Edit:

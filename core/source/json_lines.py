@@ -20,7 +20,7 @@ from core.syntax import UNREADABLE, parse
 LARGEST = 64 << 20
 """Bytes of a file once it is unpacked."""
 _SHOWN = 20
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
 _GZIP = b"\x1f\x8b"
 Row = Mapping[str, Any]
 Read = TypeVar("Read")
@@ -62,10 +62,15 @@ def read_each(
             found.append(made)
         except BadLine as error:
             bad.append(f"{path.name}, line {number}: {error}.")
+    refuse(bad, "Mend or remove those lines; nothing was run.")
+    return found
+
+
+def refuse(bad: Sequence[str], remedy: str) -> None:
+    """Raise ProjectError where there are such faults: it names the first 20 and says how many more there are."""
     if bad:
         more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
-        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those lines; nothing was run.")
-    return found
+        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), remedy)
 
 
 def read_bytes(path: Path, remedy: str) -> bytes:
@@ -97,14 +102,19 @@ def _unpacked(path: Path, data: bytes, remedy: str) -> bytes:
 def _rows(path: Path, data: bytes) -> Iterator[tuple[int, Any]]:
     """Number and value of each: the elements of one JSON array, or one value a line. What is no JSON is an error."""
     if not data.lstrip().startswith(b"["):
-        for number, line in enumerate(data.split(b"\n"), start=1):
-            if line.strip():
-                yield number, _value(line)
+        yield from lines_of(data)
         return
     whole = _value(data)
     if isinstance(whole, BadLine):
         raise ProjectError(f"{path.name}: {whole}.", "Mend the file; nothing was run.")
     yield from enumerate(whole, start=1)
+
+
+def lines_of(data: bytes) -> Iterator[tuple[int, Any]]:
+    """The value of each line that is not blank, with its number; what is no JSON has a BadLine in the value's place."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if line.strip():
+            yield number, _value(line)
 
 
 def _value(data: bytes) -> Any:
@@ -116,7 +126,9 @@ def _value(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         said = error.msg.removesuffix(" at")  # as "Unterminated string starting at" ends
         return BadLine(f"is not JSON ({said} at character {error.pos + 1})")
-    except (RecursionError, ValueError):
+    except RecursionError:
+        return BadLine("is not JSON that can be read (nested too deeply)")
+    except ValueError:
         return BadLine("is not JSON that can be read")
 
 
@@ -130,7 +142,7 @@ def text_of(row: Row, name: str, default: str | None = None) -> str:
         raise BadLine(f"has no `{name}`")
     if not isinstance(value, str):
         raise BadLine(f"`{name}` is not a text")
-    if _SURROGATE.search(value):
+    if SURROGATE.search(value):
         raise BadLine(f"`{name}` holds half of a surrogate pair, which is no character")
     return value.replace("\r\n", "\n").replace("\r", "\n")
 

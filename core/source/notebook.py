@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ProjectError
+from core.source.json_lines import refuse
 from core.syntax import parsed
 
 ENDING = ".ipynb"
 LARGEST = 64 << 20
-SHOWN = 20
-"""Faults that are named."""
 EPISODES = ".json"
 CONTEXT = "context"
 """Kind of what stands before an episode: it is run and shown, and never an item."""
@@ -105,9 +104,7 @@ def read_notebooks(path: Path) -> Notebooks:
                 cells += _cells(file.name, _sources(data))
         except ValueError as error:
             bad += [f"{file.name} {fault}." for fault in error.args]
-    if bad:
-        more = [f"And {len(bad) - SHOWN} more."] if len(bad) > SHOWN else []
-        raise ProjectError("\n".join([*bad[:SHOWN], *more]), _REMEDY)
+    refuse(bad, _REMEDY)
     if not cells:
         raise ProjectError(f"{path} holds no code cell.", _REMEDY)
     return Notebooks(digest.hexdigest(), tuple(cells))

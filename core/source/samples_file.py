@@ -15,10 +15,9 @@ from functools import partial
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.source.json_lines import BadLine, Row, read_each, read_rows, text_of
+from core.source.json_lines import BadLine, Row, read_each, read_rows, refuse, text_of
 
 _FORMS = "Each line is an object with `task_id` and `completion` or `solution`; a folder holds <task>/<n>.py."
-_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +114,4 @@ def _folder(path: Path, keys: Collection[str]) -> Iterator[WrittenProgram]:
                 bad.append(f"{folder.name}/{file.name} is no UTF-8 text that can be read.")
                 continue
             yield WrittenProgram(number, key, text, whole=True)
-    if bad:
-        more = [f"And {len(bad) - _SHOWN} more."] if len(bad) > _SHOWN else []
-        raise ProjectError("\n".join([*bad[:_SHOWN], *more]), "Mend or remove those; nothing was imported.")
+    refuse(bad, "Mend or remove those; nothing was imported.")
