@@ -14,7 +14,7 @@ from rich.table import Table
 from app import options as shared
 from app.console import Display
 from app.output import print_json, terminal
-from app.paths import bundles_folder, default_database
+from app.paths import bundles_folder
 from app.running import stopping
 from core.errors import UserError
 from core.kinds import counted
@@ -38,8 +38,7 @@ def add_commands(commands: Any) -> None:
     shared.add_json(again)
     again.set_defaults(command=replay_command, left=130)
     bundle = commands.add_parser("bundle", help="a run as one file, with its source, for another machine")
-    shared.add_database(bundle)
-    bundle.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
+    shared.add_run(bundle)
     bundle.add_argument("--out", type=Path, required=True, metavar="run.zip", help="where it is written")
     bundle.add_argument("--yes", action="store_true", help="write it without asking: it holds your code")
     bundle.set_defaults(command=bundle_command)
@@ -51,7 +50,7 @@ def replay_command(options: argparse.Namespace) -> int:
     named = {"forward": options.model, "backward": options.backward_model}
     models = {role: NamedModel(str(path.resolve())) for role, path in named.items() if path is not None}
     console = terminal(soft_wrap=True)
-    database = options.db or default_database()
+    database = shared.database(options)
     if is_bundle(database):
         database = unpack(database, bundles_folder()).database
     with open_reader(database) as reader, Display(options.json) as display, stopping(control):
@@ -91,7 +90,7 @@ def bundle_command(options: argparse.Namespace) -> int:
     out: Path = options.out
     if out.suffix != ".zip":
         raise UserError(f"{out} does not end in .zip.", "Name a file that does: `open` knows bundles by that.")
-    with open_reader(options.db or default_database()) as reader, contents(reader, options.run) as found:
+    with open_reader(shared.database(options)) as reader, contents(reader, options.run) as found:
         what = counted(len(found.commits), "commit") if found.commits else counted(len(found.files), "file")
         code = f"{what} of {found.run.project_root} ({found.size / 1024:,.0f} KiB)"
         said = f"{out} will hold {code if found.files else 'no file of the source'}, and all that run {found.run.id} "

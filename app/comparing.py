@@ -13,7 +13,6 @@ from app import options as shared
 from app.console import Display
 from app.figures import print_figures
 from app.output import print_json, terminal, written
-from app.paths import default_database
 from core.analyses.registry import ANALYSES, SCORED, analyse
 from core.comparison import words
 from core.comparison.compare import compare_runs
@@ -80,7 +79,7 @@ def analyse_command(options: argparse.Namespace) -> int:
         _score(options)
     elif options.embedder is not None or options.perturb:
         raise UserError("Only an audit takes --embedder and --perturb.", "Add --kind audit.")
-    with open_reader(options.db or default_database()) as reader:
+    with open_reader(shared.database(options)) as reader:
         figures = analyse(reader, options.runs, options.kind, chosen)
         if options.html is not None:
             from ui.report.page import write_figures  # Qt, which nothing else here needs
@@ -104,7 +103,7 @@ def _score(options: argparse.Namespace) -> None:
         if options.embedder is not None:
             embedder = open_embedder(options.embedder, ModelSettings(), show.notify, _nothing)
             stack.callback(embedder.close)
-        store = stack.enter_context(open_store(options.db or default_database()))
+        store = stack.enter_context(open_store(shared.database(options)))
         for run_id in options.runs:
             store.reader.run(run_id)
         score_runs(store, options.runs, show.report, embedder, perturb=options.perturb)
@@ -123,7 +122,7 @@ def _choice(text: str) -> tuple[str, str]:
 
 def compare_command(options: argparse.Namespace) -> int:
     """Print what the runs' common items say."""
-    with open_reader(options.db or default_database()) as reader:
+    with open_reader(shared.database(options)) as reader:
         comparisons = compare_runs(reader, options.runs)
         if options.html is not None:
             from ui.report.comparison_page import write_comparison  # Qt, which nothing else here needs

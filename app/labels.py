@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -14,7 +13,7 @@ from rich.table import Table
 
 from app import options as shared
 from app.output import print_json, terminal, written
-from app.paths import default_database, taxonomy_folder
+from app.paths import taxonomy_folder
 from core.analyses.agreement import Agreement, PairAgreement, confusion_table, measure
 from core.errors import UserError
 from core.kinds import counted
@@ -67,7 +66,7 @@ def _runs(options: argparse.Namespace, reader: Reader) -> list[int]:
 
 def agreement_command(options: argparse.Namespace) -> int:
     """Print how well annotators agree."""
-    with open_reader(options.db or default_database()) as reader:
+    with open_reader(shared.database(options)) as reader:
         labels = [label for run_id in _runs(options, reader) for label in reader.current_labels(run_id)]
         names = mode_names(reader)
     found = measure(labels)
@@ -126,11 +125,8 @@ def _share(value: float | None) -> str:
 
 def export_command(options: argparse.Namespace) -> int:
     """Write labels, or what Label Studio needs to make some."""
-    with open_reader(options.db or default_database()) as reader:
+    with open_reader(shared.database(options)) as reader:
         runs = _runs(options, reader)
-        if options.out is None:
-            _write(reader, runs, options.format, sys.stdout)
-            return 0
         with written(options.out) as stream:
             _write(reader, runs, options.format, stream)
     return 0
@@ -151,7 +147,7 @@ def import_command(options: argparse.Namespace) -> int:
         text = options.file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{options.file} cannot be read: {error}.", "Name a file of labels.") from error
-    database = options.db or default_database()
+    database = shared.database(options)
     open_reader(database).close()  # a database that is not there is not to be made
     with open_store(database) as store:
         new = import_labels(store, _runs(options, store.reader), text)

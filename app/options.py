@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from app.paths import default_database
 from core.errors import UserError
 from core.kinds import TASKS, configured
 from core.settings import OracleSettings, RunSettings
@@ -53,6 +54,17 @@ def add_database(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--db", type=Path, metavar="FILE", help="SQLite database of results (default: one in your data folder)"
     )
+
+
+def database(options: argparse.Namespace) -> Path:
+    """The database that was named, else the user's own. Raises UserError."""
+    return options.db or default_database()
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Which stored run, and where."""
+    add_database(parser)
+    parser.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
 
 
 def add_settings(

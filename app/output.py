@@ -16,8 +16,14 @@ from core.store.opening import refuse_database
 
 
 @contextmanager
-def written(file: Path) -> Iterator[TextIO]:
-    """`file`, open for text with line ends as they are given. Raises UserError when it cannot be written."""
+def written(file: Path | None) -> Iterator[TextIO]:
+    """`file`, open for text with line ends as they are given; without one standard output.
+
+    Raises UserError when the file cannot be written.
+    """
+    if file is None:
+        yield sys.stdout
+        return
     refuse_database(file)
     try:
         with file.open("w", encoding="utf-8", newline="") as stream:

@@ -18,7 +18,6 @@ from app import serving
 from app.console import Display, print_result
 from app.figures import print_figures
 from app.output import print_json
-from app.paths import default_database
 from app.windows import has_screen, show
 from core.errors import Cancelled, UserError
 from core.figures.export import to_json
@@ -88,7 +87,7 @@ def _add_options(parser: argparse.ArgumentParser, base: RunSettings) -> None:
 
 def run_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
     """The settings the options stand for; `more`: models besides those that they name."""
-    return replace(shared.sampling_settings(options), **serving.model_settings(options, more))
+    return serving.with_models(shared.sampling_settings(options), options, more)
 
 
 def run_command(options: argparse.Namespace) -> int:
@@ -131,7 +130,7 @@ def unheeded_options(options: argparse.Namespace) -> list[str]:
 
 def _require_run(options: argparse.Namespace) -> None:
     """The run must be there, and of the project if one is named. Reads only: a wrong name makes no new database."""
-    with open_reader(options.db or default_database()) as reader:
+    with open_reader(shared.database(options)) as reader:
         root = reader.run_project_root(options.resume)
     if options.project is not None and options.project.resolve() != root.resolve():
         problem = f"Run {options.resume} was made on {root}, not on {options.project}."
@@ -174,7 +173,7 @@ def demo_command(options: argparse.Namespace) -> int:
         return start(settings, project, store, emit, control)
 
     if not options.headless and not options.json and has_screen():
-        return show(_demonstrated(settings) or project, options.db or default_database(), settings)
+        return show(_demonstrated(settings) or project, shared.database(options), settings)
     return _headless(work, options)
 
 
@@ -186,7 +185,7 @@ def _demonstrated(settings: RunSettings) -> Path | None:
 
 
 def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: argparse.Namespace) -> int:
-    database = options.db or default_database()
+    database = shared.database(options)
     control = Control()
     with open_store(database) as store:
         told = _Told(Display(options.json), database, control)
@@ -219,7 +218,7 @@ def _status(finished: SeriesFinished) -> int:
 
 def _print_end(reader: Reader, finished: SeriesFinished, options: argparse.Namespace) -> None:
     """The closing tables: of the one run, or the ranking of its series."""
-    database = str(options.db or default_database())
+    database = str(shared.database(options))
     if len(ranked := finished.ranked) > 1:
         from core.analyses.ranking import ranking  # numpy, as below
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from app import options as shared
 from app.output import print_json
@@ -47,11 +46,8 @@ def add_endpoints(parser: argparse.ArgumentParser) -> None:
         shared.add_setting(group, each)
 
 
-def model_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> dict[str, Any]:
-    """The models those options name, and `more` files, as fields of RunSettings: several make a series.
-
-    Raises UserError.
-    """
+def with_models(settings: RunSettings, options: argparse.Namespace, more: Sequence[Path] = ()) -> RunSettings:
+    """The settings with the models that the options name, and `more` files: several make a series. Raises UserError."""
     backward_file = options.backward_model
     address = options.backward_endpoint
     if options.backward_endpoint_model and address is None:
@@ -67,16 +63,13 @@ def model_settings(options: argparse.Namespace, more: Sequence[Path] = ()) -> di
         key = next(
             (each.endpoint.key_variable for each in models if each.endpoint and each.endpoint.address == address), ""
         )
-    backward = _endpoint(options, address, options.backward_endpoint_model, key)
+    server = _endpoint(options, address, options.backward_endpoint_model, key)
+    backward = NamedModel("" if backward_file is None else _file(backward_file), server)
+    named = backward_file is not None or server is not None
     if options.cross:
-        _require_cross(models, backward_file is not None or backward is not None)
-    return {
-        "model": models[0].file,
-        "backward_model": None if backward_file is None else _file(backward_file),
-        "endpoint": models[0].endpoint,
-        "backward_endpoint": backward,
-        "series": SeriesSettings(tuple(models), options.cross) if len(models) > 1 else None,
-    }
+        _require_cross(models, named)
+    series = SeriesSettings(tuple(models), options.cross) if len(models) > 1 else None
+    return replace(settings.asking(models[0], backward if named else None), series=series)
 
 
 def models_in(options: argparse.Namespace) -> tuple[list[Path], list[str]]:

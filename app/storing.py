@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from rich.table import Table
 from app import options as shared
 from app.events import score_json
 from app.output import print_json, terminal, written
-from app.paths import default_database
 from core.kinds import task
 from core.run.results import open_reader
 from core.store.export import write_csv, write_jsonl
-from core.store.reader import Reader
 from core.store.rows import NOTHING, RunRow
 from core.types import Score
 
@@ -30,28 +27,19 @@ def add_commands(commands: Any) -> None:
     shared.add_json(runs)
     runs.set_defaults(command=runs_command)
     report = commands.add_parser("report", help="one self-contained HTML page about a run")
-    _add_run(report)
+    shared.add_run(report)
     report.add_argument("--out", type=Path, required=True, metavar="FILE", help="where the page is written")
     report.set_defaults(command=report_command)
     export = commands.add_parser("export", help="every code sample of a run with its description and verdict")
-    _add_run(export)
+    shared.add_run(export)
     export.add_argument("--format", choices=("jsonl", "csv"), required=True, help="of the lines")
     export.add_argument("--out", type=Path, metavar="FILE", help="where they are written (default: standard output)")
     export.set_defaults(command=export_command)
 
 
-def _add_run(parser: argparse.ArgumentParser) -> None:
-    shared.add_database(parser)
-    parser.add_argument("--run", type=int, required=True, metavar="ID", help="number of the run, as `runs` prints it")
-
-
-def _reader(options: argparse.Namespace) -> Reader:
-    return open_reader(options.db or default_database())
-
-
 def runs_command(options: argparse.Namespace) -> int:
     """List the runs, oldest first."""
-    with _reader(options) as reader:
+    with open_reader(shared.database(options)) as reader:
         rows = reader.runs()
     if options.json:
         for row in rows:
@@ -72,9 +60,7 @@ def _run_values(row: RunRow) -> dict[str, Any]:
 
 
 def _print_runs(rows: list[RunRow]) -> None:
-    table = Table()
-    for column in ("run", "project", "task", "model", "status", "done", "figures", "started"):
-        table.add_column(column)
+    table = Table("run", "project", "task", "model", "status", "done", "figures", "started")
     for row in rows:
         done = f"{row.items_complete}/{row.items_expected}"
         cells = (str(row.id), row.project_name, row.task, row.model_name, row.status, done, _figures(row))
@@ -109,7 +95,7 @@ def report_command(options: argparse.Namespace) -> int:
     """Write the HTML page."""
     from ui.report.page import write_report  # Qt and the analyses, which nothing else here needs
 
-    with _reader(options) as reader:
+    with open_reader(shared.database(options)) as reader:
         write_report(reader, options.run, options.out)
     print(f"Written: {options.out}")
     return 0
@@ -117,12 +103,8 @@ def report_command(options: argparse.Namespace) -> int:
 
 def export_command(options: argparse.Namespace) -> int:
     """Write one line for each code sample."""
-    with _reader(options) as reader:
+    with open_reader(shared.database(options)) as reader:
         reader.run(options.run)  # a number that is none must cost nobody the file of an earlier export
-        write = write_csv if options.format == "csv" else write_jsonl
-        if options.out is None:
-            write(reader, options.run, sys.stdout)
-            return 0
         with written(options.out) as stream:
-            write(reader, options.run, stream)
+            (write_csv if options.format == "csv" else write_jsonl)(reader, options.run, stream)
     return 0

@@ -51,7 +51,7 @@ def open_project(options: argparse.Namespace) -> int:
         from core.trips.files import project_for
 
         project = project_for(project) or project
-    return show(project, options.db or default_database(), None)
+    return show(project, shared.database(options), None)
 
 
 def has_screen() -> bool:
