@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.errors import Cancelled, ModelError, WorkerDied
@@ -180,18 +181,9 @@ class LocalModel:
     # ------------------------------------------------------------------ what is recorded
 
     def _describe(self, loaded: Wire) -> ModelInfo:
-        header = self._header
-        return ModelInfo(
-            name=header.label,
-            path=str(header.path),
-            sha256=self._sha256,
+        return replace(
+            recorded(self._header, self._sha256, loaded, self._asked.forward),
             template_sha256=loaded["template_sha256"] if self._asked.forward == "chat" else "",
-            architecture=header.architecture,
-            quantization=header.quantization,
-            parameters=header.parameters,
-            context_size=loaded["context_size"],
-            threads=loaded["threads"],
-            prompt_style=self._asked.forward,
             backward_style=self._asked.backward,
             prompt_layout=self._settings.prompt_layout,
             calibration=self._asked.calibration,
@@ -199,6 +191,23 @@ class LocalModel:
             top_p=self._settings.top_p,
             build=loaded["build"] + ("" if loaded["batched"] else ", one sequence at a time"),
         )
+
+
+def recorded(header: GgufHeader, sha256: str, loaded: Wire, style: str) -> ModelInfo:
+    """What a run records of any model file that a worker has loaded."""
+    return ModelInfo(
+        name=header.label,
+        path=str(header.path),
+        sha256=sha256,
+        template_sha256="",
+        architecture=header.architecture,
+        quantization=header.quantization,
+        parameters=header.parameters,
+        context_size=loaded["context_size"],
+        threads=loaded["threads"],
+        prompt_style=style,
+        build=loaded["build"],
+    )
 
 
 def default_threads() -> int:

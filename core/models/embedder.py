@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ModelError, WorkerDied
-from core.generation import ModelInfo, SentenceVector, TokenVectors
-from core.models.client import default_threads
+from core.generation import SentenceVector, TokenVectors
+from core.models.client import default_threads, recorded
 from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_embedding, read_header
 from core.models.process import SILENCE, WorkerLink
@@ -38,7 +38,8 @@ class GgufEmbedder:
         try:
             loaded = self._link.start()
             self._length = int(loaded["length"])
-            self.info = _info(self._header, loaded, beat)
+            sha256 = fingerprint(self._header.files, beat=beat)
+            self.info = recorded(self._header, sha256, loaded, "embedding")
         except BaseException:
             self.close()
             raise
@@ -93,22 +94,6 @@ def _options(header: GgufHeader, settings: ModelSettings) -> Wire:
         "threads": settings.threads or default_threads(),
         "gpu_layers": settings.gpu_layers,
     }
-
-
-def _info(header: GgufHeader, loaded: Wire, beat: Beat) -> ModelInfo:
-    return ModelInfo(
-        name=header.label,
-        path=str(header.path),
-        sha256=fingerprint(header.files, beat=beat),
-        template_sha256="",
-        architecture=header.architecture,
-        quantization=header.quantization,
-        parameters=header.parameters,
-        context_size=loaded["context_size"],
-        threads=loaded["threads"],
-        prompt_style="embedding",
-        build=loaded["build"],
-    )
 
 
 def _numbers(message: Wire) -> NDArray[np.float32]:

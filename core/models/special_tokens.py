@@ -6,9 +6,7 @@ import mmap
 import re
 import struct
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import astuple, dataclass
-from pathlib import Path
 from typing import NamedTuple
 
 from core.errors import ModelError
@@ -59,7 +57,7 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
     if VOCABULARY not in raw.array_offsets:
         return SpecialTokens()
     try:
-        with _mapped(header.files[0]) as data:
+        with header.files[0].open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             special = list(_special(data, raw, set(header.fim_tokens.values())))
     except (struct.error, OverflowError):  # headers are read without looking at each token
         raise ModelError(
@@ -86,12 +84,6 @@ def without_joiners(answer: str, shown: str, steps: list[str]) -> str:
         return answer
     steps.append("joiner-dropped")
     return answer.replace(JOINER, "")
-
-
-@contextmanager
-def _mapped(path: Path) -> Iterator[mmap.mmap]:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        yield data
 
 
 class _Token(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,11 +18,11 @@ from itertools import chain
 from core.generation import Extraction, Generation, Model, Prompt, Request, Sample, Window
 from core.kinds import article, role_title, task
 from core.run.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
-from core.run.judging import Judging
 from core.run.state import Pace, Run
 from core.store.rows import SampleRow
 from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree
 from core.types import Form, Item, Outcome, Verdict
+from core.waiting import result_of
 
 
 def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:
@@ -111,9 +112,16 @@ class Growing:
 
     @contextmanager
     def _judges(self) -> Iterator[None]:
-        run = self._run
-        with Judging[tuple[Work, SampleRow]](run.settings.oracle.workers or 1, run.control.checkpoint) as self._judging:
+        """Verdicts come from the sandbox while the next sample is being written."""
+        self._pool = ThreadPoolExecutor(self._run.settings.oracle.workers or 1, thread_name_prefix="judge")
+        self._judging: deque[tuple[Work, SampleRow, Future[Verdict | None]]] = deque()
+        try:
             yield
+        except BaseException:
+            # What has begun is not waited for: closing the oracle ends it at once.
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            raise
+        self._pool.shutdown()
 
     def _give(self, work: Work, step: Step, source: Ask | Given) -> int:
         """Store a step whose text is given; the sample's id comes back."""
@@ -302,14 +310,17 @@ class Growing:
 
     def _judge(self, work: Work, row: SampleRow) -> None:
         work.judging += 1
-        self._judging.submit((work, row), partial(self._trip.judge, work.item, row))
+        self._judging.append((work, row, self._pool.submit(self._trip.judge, work.item, row)))
 
     def _take_verdicts(self, wait: bool = False) -> None:
         """Store the verdicts that have come; with `wait`, at least one. Raises Cancelled once stopped."""
         judged: dict[Work, list[int]] = {}
-        while (found := self._judging.take(wait)) is not None:
-            (work, row), verdict = found
-            # One was wanted at least; what else is there already comes along.
+        # In the order in which they were asked for, though a later one may have come: what is stored then does not
+        # depend on which judge was faster. With `wait` the first is waited for; what else is there comes along.
+        while self._judging and (wait or self._judging[0][2].done()):
+            work, row, future = self._judging[0]
+            verdict = result_of(future, self._run.control.checkpoint)
+            self._judging.popleft()
             wait = False
             work.judging -= 1
             work.idle = False

@@ -7,7 +7,7 @@ runs are completed in the order of the models, and those that never began are be
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,14 +17,14 @@ from uuid import uuid4
 
 from core.analyses.ranking import runs_of
 from core.errors import Cancelled, ModelError
-from core.generation import Extraction, Generation, Model, ModelInfo, OnText, Prompt, Request, Role, Sample
+from core.generation import Extraction, Model, ModelInfo, Role, Sample
 from core.models.gguf import check_generative, read_header
 from core.models.opening import local_files
 from core.models.styles import told_as_before
 from core.run import pipeline
 from core.run.control import Control
 from core.run.events import RunFinished
-from core.run.opening import enter_cluster, open_models, record, require_same
+from core.run.opening import WhenNeeded, enter_cluster, open_models, record, require_same
 from core.run.state import Caller, Emit, Made, Parts, Run
 from core.settings import NamedModel, RunSettings
 from core.settings.cores import share_cores, usable_cores
@@ -34,7 +34,7 @@ from core.store.rows import RunRow, SampleRow
 from core.store.writer import Store
 from core.trips.opening import Opened, opener
 from core.trips.protocol import Ask, Step
-from core.types import Item, Report
+from core.types import Item
 
 
 @dataclass
@@ -214,7 +214,7 @@ class _Series:
             self._writer = writer, open_models(self._loaded, settings.asking(writer), self._caller)[1]
         info = ModelInfo(**json.loads(describer.model_json)["forward"])
         forward = settings.asking(settings.forward)
-        return _WhenNeeded(info, lambda: open_models(loaded, forward, self._caller)[0]), self._writer[1]
+        return WhenNeeded(info, lambda: open_models(loaded, forward, self._caller)[0]), self._writer[1]
 
     def _drawn(self, run_id: int) -> dict[str, Item]:
         """The items of the run of the series that drew most."""
@@ -290,32 +290,3 @@ def _again(row: SampleRow, prompt: str) -> Sample:
         step=row.step,
         shown=1.0 if row.shown is None else row.shown,
     )
-
-
-class _WhenNeeded:
-    """A `Model` that is loaded only when something is asked of it."""
-
-    def __init__(self, info: ModelInfo, load: Callable[[], Model]) -> None:
-        self.info = info
-        self._load = load
-        self._model: Model | None = None
-
-    def _loaded(self) -> Model:
-        if self._model is None:
-            self._model = self._load()
-        return self._model
-
-    def count_tokens(self, prompt: Prompt) -> int:
-        return self._loaded().count_tokens(prompt)
-
-    def generate(
-        self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
-    ) -> Iterator[Generation]:
-        return self._loaded().generate(requests, on_text, on_progress)
-
-    def cancel(self) -> None:
-        if self._model is not None:
-            self._model.cancel()
-
-    def close(self) -> None:
-        """Whoever loaded it closes it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -26,30 +26,41 @@ from core.trips.opening import check_source, opener
 from core.types import Notify, Report
 
 
-class Nobody:
-    """In the place of a model, where all samples are given: it says whose they are, and is never asked."""
+class WhenNeeded:
+    """A `Model` that is loaded only when something is asked of it."""
 
-    def __init__(self, author: ModelInfo | None) -> None:
-        """Raises Bug: a method without models must say who wrote its samples."""
-        if author is None:
-            raise Bug("A run without models says nobody as its author.")
-        self.info = author
+    def __init__(self, info: ModelInfo, load: Callable[[], Model]) -> None:
+        """Nothing is loaded yet."""
+        self.info = info
+        self._load = load
+        self._model: Model | None = None
+
+    def _loaded(self) -> Model:
+        if self._model is None:
+            self._model = self._load()
+        return self._model
 
     def count_tokens(self, prompt: Prompt) -> int:
-        """Raises Bug."""
-        raise Bug("A run without models was asked for a prompt.")
+        """As the model itself."""
+        return self._loaded().count_tokens(prompt)
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
     ) -> Iterator[Generation]:
-        """Raises Bug."""
-        raise Bug("A run without models was asked for a sample.")
+        """As the model itself."""
+        return self._loaded().generate(requests, on_text, on_progress)
 
     def cancel(self) -> None:
-        """Nothing is in flight."""
+        """Nothing is in flight before something was asked."""
+        if self._model is not None:
+            self._model.cancel()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Whoever loaded it closes it."""
+
+
+def _no_model() -> Model:
+    raise Bug("A run without models was asked for a sample.")
 
 
 def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: Caller) -> Parts:
@@ -60,7 +71,9 @@ def open_parts(stack: ExitStack, project: Path, settings: RunSettings, caller: C
     settings = enter_cluster(stack, project, share_cores(settings, usable_cores()), caller.notify)
     if not task(settings.task).models:
         opened = opener(settings.task)(stack, project, settings, caller.notify, caller.report)
-        nobody = Nobody(opened.author)
+        if opened.author is None:
+            raise Bug("A run without models says nobody as its author.")
+        nobody = WhenNeeded(opened.author, _no_model)
         return Parts(opened, nobody, nobody)
     check_source(settings)
     models = open_models(stack, settings, caller)
@@ -153,10 +166,16 @@ def reopen(
 
 
 def require_same(parts: Parts, settings: RunSettings, store: Store, run_id: int) -> None:
-    """Raise ProjectError where what was opened is not what the stored run began with."""
+    """Raise ProjectError unless what was opened is the code and the models that the stored run began with."""
     require_same_prompts(settings, parts.opened.settings, run_id)
-    models = json.loads(store.reader.run(run_id).model_json)
-    _require_same(parts, store.reader.fingerprint(run_id), models, run_id)
+    if parts.opened.fingerprint != store.reader.fingerprint(run_id):
+        raise ProjectError(
+            f"The project's files have changed since run {run_id} began.",
+            "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
+        )
+    before = json.loads(store.reader.run(run_id).model_json)
+    for role, model in (("forward", parts.forward), ("backward", parts.backward)):
+        _require_same_model(role, before[role], parts.used(model), run_id)
 
 
 def require_same_prompts(before: RunSettings, now: RunSettings, run_id: int) -> None:
@@ -167,17 +186,6 @@ def require_same_prompts(before: RunSettings, now: RunSettings, run_id: int) -> 
             f"{now.prompt_version}.",
             "Start a new run: answers to different prompts do not compare.",
         )
-
-
-def _require_same(parts: Parts, fingerprint: str, models: dict[str, dict[str, str]], run_id: int) -> None:
-    """What is added to a run must come of the same code and the same models."""
-    if parts.opened.fingerprint != fingerprint:
-        raise ProjectError(
-            f"The project's files have changed since run {run_id} began.",
-            "Bring back the files as they were (the run's revision is stored with it), or start a new run.",
-        )
-    for role, model in (("forward", parts.forward), ("backward", parts.backward)):
-        _require_same_model(role, models[role], parts.used(model), run_id)
 
 
 def _require_same_model(role: str, before: dict[str, str], now: ModelInfo, run_id: int) -> None:
