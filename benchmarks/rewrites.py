@@ -18,9 +18,10 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
+from core.regions.lines import Lines
+
 from core.regions.candidates import as_region
 from core.regions.coverage import cover
-from core.regions.lines import Lines
 from core.rewrites.document import document
 from core.rewrites.program import Program, Refused, Rewritten
 from core.rewrites.registry import TRANSFORMATIONS

@@ -118,7 +118,7 @@ class Zygote:
                     beat()
                 if time.monotonic() > deadline:
                     raise ZygoteDied("it stopped answering")
-            data = os.read(self._process.stdout.fileno(), 1 << 18)
+            data = os.read(self._process.stdout.fileno(), 1 << 16)
         except (OSError, ValueError) as error:
             raise ZygoteDied(self._death()) from error
         if not data:

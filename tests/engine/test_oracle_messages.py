@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from core.oracle.inside.messages import HEADER, arranged, relative
+import importlib
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+from core.oracle.inside.messages import HEADER, MESSAGE_LIMIT, arranged, message_of, relative
 from core.oracle.messages import headline
 
 FAILURE = """Traceback (most recent call last):
@@ -80,3 +87,51 @@ def test_places_are_named_from_the_projects_root_and_what_was_said_stays() -> No
 def test_a_syntax_error_is_named_before_its_place() -> None:
     text = 'E     File "test_a.py", line 2\nE       def test(:\nE                ^\nE   SyntaxError: invalid syntax\n'
     assert headline(text) == 'SyntaxError: invalid syntax (File "test_a.py", line 2)'
+
+
+PROGRAM = """
+import foreign
+
+def fails():
+    return {}["x"]
+
+def explains():
+    try:
+        fails()
+    except KeyError as error:
+        raise ValueError("no x") from error
+
+def follows():
+    try:
+        fails()
+    finally:
+        foreign.call(explains)
+
+def recurses():
+    recurses()
+
+def groups():
+    raise ExceptionGroup("two", [ValueError(1), KeyError(2)])
+
+def compiles():
+    compile("a b", "<text>", "exec")
+"""
+FOREIGN = "def call(function):\n    function()\n\ndef fails():\n    raise OSError('foreign')\n"
+
+
+@pytest.mark.parametrize("name", ["fails", "explains", "follows", "recurses", "groups", "compiles", "foreign.fails"])
+def test_frames_that_are_left_out_need_not_be_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "program.py").write_text(PROGRAM)
+    (tmp_path / "foreign.py").write_text(FOREIGN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path / "own"))
+    program = importlib.import_module("program")
+    monkeypatch.delitem(sys.modules, "program")
+    monkeypatch.delitem(sys.modules, "foreign")
+    root = str(tmp_path / "own")
+    with pytest.raises(Exception) as caught:
+        program.foreign.call(eval(name, vars(program)))
+    error = caught.value
+    whole = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    assert message_of(error, root) == arranged(whole, root, MESSAGE_LIMIT)

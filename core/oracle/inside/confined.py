@@ -125,14 +125,13 @@ def confined(tree: ast.Module) -> bool:
 
 
 def _walk(tree: ast.AST) -> list[ast.AST]:
-    """All nodes, without those that say how a name is used; faster than `ast.walk`."""
+    """All nodes, without those that say how a name is used; faster than `ast.walk`, as every candidate waits for it."""
     nodes = [tree]
     for node in nodes:
-        for field in node._fields:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
+        for value in vars(node).values():
+            if type(value) is list:
                 nodes += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and field != "ctx":
+            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                 nodes.append(value)
     return nodes
 

@@ -54,7 +54,7 @@ class _Owner:
         now = vars(self.owner)
         if [*map(id, now.values())] == self._ids:
             return []
-        changed = [key for key, value in self._held.items() if self._matters(value) and now.get(key) is not value]
+        changed = [key for key, value in self._held.items() if now.get(key) is not value and self._matters(value)]
         added = [key for key in now if key not in self._held and self._shadows(key)]
         return [self._name() + "." + key for key in changed + added]
 
@@ -204,12 +204,6 @@ class Watch:
         """Nothing is watched yet. `root`: of the project, whose own modules do as they like."""
         self._root = root + os.sep
         self._owners: dict[int, _Owner] = {}
-
-    def copy(self) -> Watch:
-        """One that watches the same, as it was found here, and goes on by itself."""
-        other = Watch(self._root)
-        other._owners.update(self._owners)
-        return other
 
     def add(self, items: list[Any]) -> None:
         """Those of tests that are about to run."""

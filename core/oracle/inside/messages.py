@@ -10,6 +10,7 @@ import linecache
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterable
 from typing import List, Tuple
 
@@ -78,6 +79,24 @@ def arranged(text: str, root: str, limit: int) -> str:
     return whole if len(whole) <= limit else whole[:limit] + "\n[%d characters cut]" % (len(whole) - limit)
 
 
+def message_of(error: BaseException, root: str) -> str:
+    """What `arranged` makes of a whole traceback, without reading the code of frames that it leaves out."""
+    whole = traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False)
+    parts: list[traceback.TracebackException | None] = [whole]
+    for part in parts:
+        if part is None or getattr(part, "exceptions", None):  # a group's text is not arranged
+            continue
+        own = [_is_own(frame.filename, root) for frame in part.stack]
+        if any(own):
+            part.stack[:] = [frame if kept else _bare(frame) for frame, kept in zip(part.stack, own)]
+        parts += [part.__cause__, part.__context__]
+    return arranged("".join(whole.format()), root, MESSAGE_LIMIT)
+
+
+def _bare(frame: traceback.FrameSummary) -> traceback.FrameSummary:
+    return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, lookup_line=False, line="")
+
+
 def _parts(lines: list[str]) -> tuple[list[Part], list[str]]:
     """The chained tracebacks in the order of the text, and how each leads to the next."""
     parts: list[Part] = []
@@ -104,14 +123,17 @@ def _sort_in(line: str, part: Part) -> None:
 
 def _told(part: Part, root: str) -> str:
     frames, named = part
-    own = [frame for frame in frames if _is_own(frame, root)] or frames
+    own = [frame for frame in frames if _is_own(_path_of(frame), root)] or frames
     left = len(frames) - len(own)
     note = ["[%d frame%s outside the project left out]" % (left, "" if left == 1 else "s")] if left else []
     return "\n".join(["\n".join(named).strip("\n"), *own, *note])
 
 
-def _is_own(frame: str, root: str) -> bool:
+def _path_of(frame: str) -> str:
     found = FRAME.match(frame)
-    path = found.group("path") if found else ""
-    beside = os.path.basename(path) in HARNESS
-    return path.startswith(root + os.sep) and "site-packages" not in path and not beside
+    return found.group("path") if found else ""
+
+
+def _is_own(path: str, root: str) -> bool:
+    harness = os.path.basename(path) in HARNESS
+    return path.startswith(root + os.sep) and "site-packages" not in path and not harness

@@ -11,12 +11,12 @@ import gc
 import importlib
 import io
 import json
+import linecache
 import os
 import random
 import signal
 import sys
 import time
-import traceback
 import weakref
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Callable
@@ -26,7 +26,7 @@ from .candidate import REFUSALS, changed_paths, take_up
 from .channel import Send
 from .confined import confined, perhaps
 from .evidence import Watch, hide, snapshot
-from .messages import MESSAGE_LIMIT, arranged, relative, signature_in
+from .messages import message_of, relative, signature_in
 from .screening import screen
 from .sources import install
 
@@ -67,8 +67,11 @@ class Plain:
         for file in _files(request["tests"]):
             if file not in self._codes:
                 path = os.path.join(self._root, file)
-                with open(path, "rb") as source:
-                    self._codes[file] = compile(source.read(), path, "exec", dont_inherit=True)
+                with open(path, encoding="utf-8") as source:
+                    text = source.read()
+                self._codes[file] = compile(text, path, "exec", dont_inherit=True)
+                # Tracebacks quote it: then nobody reads the file again, or looks whether it is still the same.
+                linecache.cache[path] = (len(text), None, text.splitlines(True), path)
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
         """Run the request in this child."""
@@ -76,7 +79,7 @@ class Plain:
             return
         leave = os._exit
         patched = audit.install(send, self._places, changed_paths(request))
-        status = self._judge(send, request, patched)
+        status = self._judge(send, request, patched, self._watch)
         if status:
             leave(status)
 
@@ -115,7 +118,7 @@ class Plain:
                 send("answer", UNFIT, True)
                 continue
             odd.clear()  # what was heard so far was our own work
-            status = self._judge(told, request, patched)
+            status = self._judge(told, request, patched, None)
             gone = self._forget(request["tests"], change)
             send("answer", UNFIT if odd else status, gone and not odd)
 
@@ -153,11 +156,15 @@ class Plain:
         signal.setitimer(signal.ITIMER_REAL, FAREWELL)
         gc.collect()
         signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.freeze()  # what is left is needed on: the next collection need not look through it
         return left() is None
 
-    def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool]) -> int:
-        """Run the tests and report them; the status that this is to end with."""
-        calls, watch = _Calls(send, request, self._root), self._watch.copy()
+    def _judge(self, send: Send, request: dict[str, Any], patched: Callable[[], bool], watch: Watch | None) -> int:
+        """Run the tests and report them; the status that this is to end with.
+
+        `watch`: over the tests' own modules, which a program that can only compute has no name for.
+        """
+        calls = _Calls(send, request, self._root)
         modules: list[ModuleType] = []
         try:
             for file in _files(request["tests"]):
@@ -166,12 +173,13 @@ class Plain:
                 sys.modules[module.__name__] = module
                 if calls.load(file, module, self._codes[file]):
                     modules.append(module)
-            watch.add([SimpleNamespace(module=module) for module in modules])
+            if watch is not None:
+                watch.add([SimpleNamespace(module=module) for module in modules])
             calls.all()
         except _Stopped:
             return STOPPED
         if not calls.failed:
-            changed = self._changes(patched()) + watch.changes()
+            changed = self._changes(patched()) + (watch or self._watch).changes()
             send("evidence", calls.canaries(request["bits"]), changed, wait=True)
         send("end", not calls.failed)
         return 0
@@ -253,8 +261,7 @@ class _Calls:
             raise _Stopped
 
     def _told(self, error: BaseException) -> str:
-        lines = traceback.format_exception(type(error), error, error.__traceback__)
-        return arranged("".join(lines), self._root, MESSAGE_LIMIT)
+        return message_of(error, self._root)
 
 
 def _right(record_property: object) -> None:

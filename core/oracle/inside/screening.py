@@ -53,7 +53,7 @@ def screen(original: str, candidate: str) -> tuple[list[str], list[str]]:
     # Most candidates have none of the words, or as many as the original: then nothing needs to be parsed.
     words = WORDS.findall(candidate)
     plain = candidate.isascii() and COMPARISONS.isdisjoint(words)  # Python reads many letters as the same name
-    if plain and not Counter(words) - Counter(WORDS.findall(original)):
+    if plain and (not words or not Counter(words) - Counter(WORDS.findall(original))):
         return [], []
     known, found = _parts(original), _Parts(candidate)
     gone, come = known.without(found), found.without(known)

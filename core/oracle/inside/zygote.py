@@ -9,7 +9,6 @@ import importlib
 import json
 import os
 import platform
-import random
 import signal
 import sys
 from collections.abc import Callable
@@ -37,7 +36,7 @@ class Wire:
     def receive(self) -> dict[str, Any] | None:
         """The next request; None when the host has gone."""
         while b"\n" not in self._rest:
-            data = os.read(self._input, 1 << 20)
+            data = os.read(self._input, 1 << 16)
             if not data:
                 return None
             self._rest += data
@@ -176,14 +175,12 @@ class Zygote:
                 self._run({**self._learned, **request})
 
     def _run(self, request: dict[str, Any]) -> None:
-        request["bits"] = [1, *(random.SystemRandom().getrandbits(1) for _ in range(3))]
+        request["bits"] = [1, *(os.urandom(1)[0] & 1 for _ in range(3))]
         frames: list[list[Any]] = []
         refusal = self._collected.refusal(request) if self._collected is not None else ""
         if refusal:
             self._wire.send({"done": request["id"], "frames": [["fallback", refusal]]})
             return
-        for change in request.get("changes", ()):
-            self._prepare_screen(change["original"])
 
         def listen(kind: str, values: list[Any]) -> None:
             if request.get("stream"):
@@ -214,6 +211,8 @@ class Zygote:
             if self._plain.may_share(request):
                 ending = self._supervisor.share(forked(shared), request, listen)
         if ending is None:
+            for change in request.get("changes", ()):
+                self._prepare_screen(change["original"])
             frames.clear()
             ending = self._supervisor.run(forked(alone), request, listen)
         self._wire.send({"done": request["id"], "frames": frames, "bits": request["bits"], **ending})

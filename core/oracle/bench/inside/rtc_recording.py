@@ -25,6 +25,8 @@ MOST_ITEMS = 1000
 """Of an iterator: it may be endless."""
 ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 ATOMS = (bool, int, float, complex, str, bytes, type(None))
+GIVEN = inspect.Signature([inspect.Parameter("record_property", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
+"""What a test is given: pytest asks for the fixtures that a function names, and would look through functools.wraps."""
 
 
 class UNWRITTEN:
@@ -49,10 +51,7 @@ def checked(function: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
                 raise
             record_property(PROPERTY, "pass")
 
-        # pytest asks for the fixtures that a function names, and would look through functools.wraps.
-        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter("record_property", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-        )
+        run.__signature__ = GIVEN  # type: ignore[attr-defined]
         return run
 
     return decorate
