@@ -172,6 +172,28 @@ def test_figures_follow_runs_that_somebody_else_carries_out(window: MainWindow, 
         wait_until(lambda: places(page)[1] == (pytest.approx(2 / 3), pytest.approx(2 / 3)))
 
 
+def test_figures_stay_on_show_while_nothing_can_be_compared_yet(window: MainWindow, tmp_path: Path) -> None:
+    """A run that began just now has no problem in common with another one; one on other problems never has."""
+    with open_store(tmp_path / "runs.sqlite") as store:
+        first, second = (begin(store, tmp_path, model) for model in ("small", "large"))
+        finish_item(store, first, 1, 1.0, 1.0)
+        window.open_database(tmp_path / "runs.sqlite")
+        wait_until(lambda: window.inspection.run is not None)
+        window.comparing.compare((first, second))
+        page = window.comparing.page
+        wait_until(lambda: "being read" not in page._empty.accessibleName())
+        page.show_figures()
+        wait_until(lambda: places(page.figures) == [(1.0, 1.0)])
+        finish_item(store, second, 2, 1.0, 0.0)
+        wait_until(lambda: places(page.figures) == [(1.0, 1.0), (1.0, 0.0)])
+        assert page.in_figures and not page.standings.isVisible()
+        finish_item(store, second, 1, 0.0, 0.0)
+        wait_until(lambda: places(page.figures) == [(1.0, 1.0), (0.5, 0.0)] and bool(page.comparisons))
+        assert page.in_figures
+        window.comparing.compare((second, first))
+        assert not page.in_figures, "other runs are asked for: their summary comes first"
+
+
 def test_the_page_of_a_comparison_makes_room_for_a_file_that_is_opened(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

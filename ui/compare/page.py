@@ -137,14 +137,20 @@ class ComparePage(QWidget):
         """The pair of runs that is looked at."""
         return self.comparisons[self._place] if self._place < len(self.comparisons) else None
 
+    def begin(self) -> None:
+        """Other runs are to be compared: whatever was on show was of those before."""
+        self._stack.setCurrentWidget(self._empty)
+        self.say("Comparing", "The runs are being read.")
+
     def say(self, heading: str, advice: str) -> None:
-        """Nothing to show, and why."""
+        """No comparison to show, and why; figures stay, which need not have two runs with anything in common."""
         self.comparisons = ()
         self.summary.list.forget()
         self._empty.say(heading, advice)
         self.standings.hide()
         self._enable(False)
-        self._stack.setCurrentWidget(self._empty)
+        if not self.in_figures:
+            self._stack.setCurrentWidget(self._empty)
 
     def show_comparisons(self, comparisons: Sequence[Comparison]) -> None:
         """Show these; the run that was looked at stays so if it is among them."""

@@ -108,7 +108,7 @@ class Comparing(QObject):
     def compare(self, run_ids: Sequence[int]) -> None:
         """Show these runs against the first of them."""
         self.runs, self._database = tuple(run_ids), self._inspection.database
-        self.page.say("Comparing", "The runs are being read.")
+        self.page.begin()
         self._parts.show_page(self.page)
         self._ask()
 
