@@ -5,12 +5,12 @@ Views ask the presenter of an item and know no kind themselves. An item need not
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 
 from core.generation import Role
-from core.kinds import Kind, counted, known, task
+from core.kinds import Kind, RoleName, counted, known, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
 from core.types import OLD_LINE, Form
@@ -177,36 +177,27 @@ class Node:
 def trace(item: ItemRow, samples: Sequence[SampleRow]) -> list[Node]:
     """The samples of an item as a tree, in the order they are shown."""
     by_id = {sample.id: sample for sample in samples}
-
-    def depth(sample: SampleRow) -> int:
-        parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
-        return 0 if parent is None else depth(parent) + 1
-
-    def against(sample: SampleRow) -> tuple[str, ...]:
-        own = sample.scores.items() if item.form == Form.TEXT else ()
-        return tuple(f"{metric(name).short} {value:.2f}" for name, value in sorted(own)) + tuple(
-            f"{metric(name).short} {value:.2f} to {sample_name(item.task, by_id[other])}"
-            for name, other, value in sample.pairs
-            if other in by_id
-        )
-
-    def branches(sample: SampleRow) -> int:
-        parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
-        return (branches(parent) if parent else 0) + (sample.index > 0)
-
     kind = known(item.task)
     chained, remarks = kind is not None and kind.chained, _remarks(kind, samples)
-    return [
-        Node(
-            each,
-            depth(each),
-            sample_name(item.task, each),
-            against(each),
-            branches(each) if chained else depth(each),
-            remarks.get(each.id, ""),
-        )
-        for each in samples
-    ]
+
+    def above(sample: SampleRow) -> list[SampleRow]:
+        parent = by_id.get(sample.parent_id) if sample.parent_id is not None else None
+        return [] if parent is None else [parent, *above(parent)]
+
+    def against(sample: SampleRow) -> Iterator[str]:
+        for name, value in sorted(sample.scores.items()) if item.form == Form.TEXT else ():
+            yield f"{metric(name).short} {value:.2f}"
+        for name, other, value in sample.pairs:
+            if other in by_id:
+                yield f"{metric(name).short} {value:.2f} to {sample_name(item.task, by_id[other])}"
+
+    def node(sample: SampleRow) -> Node:
+        parents = above(sample)
+        inset = sum(each.index > 0 for each in (sample, *parents)) if chained else len(parents)
+        name, remark = sample_name(item.task, sample), remarks.get(sample.id, "")
+        return Node(sample, len(parents), name, tuple(against(sample)), inset, remark)
+
+    return [node(sample) for sample in samples]
 
 
 def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, str]:
@@ -234,27 +225,30 @@ def sample_name(task: str, sample: SampleRow) -> str:
     return f"{name}, beside the chain" if chained and sample.index else name
 
 
+def _named(task: str, role: str) -> RoleName | None:
+    """What a method calls its samples of a role; None for a method or role that is not known here."""
+    kind = known(task)
+    return kind.roles[Role(role)] if kind is not None and role in kind.roles else None
+
+
 def judged_by_tests(task: str, sample: SampleRow) -> bool:
     """Whether a sample has, or is still to get, a verdict."""
-    kind = known(task)
-    named = next((name for each, name in kind.roles.items() if each == sample.role), None) if kind else None
+    named = _named(task, sample.role)
     return not describes(sample) and (named is None or named.judged or sample.verdict is not None)
 
 
-def role_name(task: str, role: str, number: int = 0) -> str:
+def role_name(name: str, role: str, number: int = 0) -> str:
     """`Description 2 (y2)`, by the words of the method. `number`: which of several it is, or the step of a chain.
 
     Steps are counted from 0, the person's words and the first program, as papers do.
     """
-    kind = known(task)
-    roles = kind.roles if kind else {}
-    named = next((name for each, name in roles.items() if each == role), None)
-    if kind is None or named is None:
+    named = _named(name, role)
+    if named is None:
         return role
     title = named.title[:1].upper() + named.title[1:]
-    if kind.chained:
+    if task(name).chained:
         return f"{title} {number} ({named.sign}{number})" if number else f"{title} ({named.sign})"
-    numbered = number > 0 or next(each for each in roles if each == role).form == Form.TEXT
+    numbered = number > 0 or Role(role).form == Form.TEXT
     return f"{title} {number + 1} ({named.sign}{number + 1})" if numbered else f"{title} ({named.sign})"
 
 

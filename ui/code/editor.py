@@ -23,6 +23,7 @@ from ui.code.blocks import TAB, Block, at_line
 from ui.code.candidate_layer import CandidateBlock, card_words, paint_candidates
 from ui.code.highlight import Highlight, TokenSpan
 from ui.code.hover_card import HoverCard
+from ui.style.controls import SELECTABLE
 from ui.style.fonts import fixed_font
 from ui.style.marks import draw_mark
 from ui.style.region_state import RegionState, state_colour
@@ -43,7 +44,7 @@ class CodeEditor(QPlainTextEdit):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start empty."""
-        super().__init__(parent)
+        super().__init__(parent, readOnly=True, lineWrapMode=self.LineWrapMode.NoWrap, textInteractionFlags=SELECTABLE)
         self.blocks: Sequence[Block] = ()
         self.first_number = 1
         self._candidates: Sequence[CandidateBlock] = ()
@@ -59,13 +60,9 @@ class CodeEditor(QPlainTextEdit):
         self._connect()
 
     def _set_up(self) -> None:
-        self.setReadOnly(True)
         self.setAccessibleName("Code")
         self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
-        flags = Qt.TextInteractionFlag
-        self.setTextInteractionFlags(flags.TextSelectableByMouse | flags.TextSelectableByKeyboard)
         self.viewport().setMouseTracking(True)
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.use_font(fixed_font())
@@ -274,7 +271,6 @@ class Gutter(QWidget):
             painter.drawText(box, right, str(line + editor.first_number))
         for block in editor.visible_blocks():
             self._mark(painter, block)
-        painter.end()
 
     def _mark(self, painter: QPainter, block: Block) -> None:
         canvas = self._editor.canvas()
@@ -322,7 +318,6 @@ class HeatStrip(QWidget):
             else:
                 painter.setPen(colour)
                 painter.drawRect(mark.adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         """Qt: say which line was clicked."""

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from ui.style.controls import BAR, button, field, label, row
+from ui.style.controls import BAR, button, field, label, on_ground, row
 from ui.style.theme import SPACE
 
 
@@ -19,8 +19,7 @@ class FindBar(QWidget):
         """Search in `editor`; starts hidden."""
         super().__init__(parent)
         self._editor = editor
-        self.setProperty("role", "status")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "status")
         self.words = field("Find in file", "Find in file")
         self.found = label(role="caption")
         previous = button("", "Previous match (Shift-Enter)", lambda: self.seek(back=True), icon="previous")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from core.kinds import counted
 from ui.code.blocks import Placed
-from ui.style.controls import button, label, row, switch
+from ui.style.controls import button, label, on_ground, row, switch
 from ui.style.fonts import bold
 from ui.style.theme import SPACE
 
@@ -58,8 +58,7 @@ class CodeHeader(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without a file."""
         super().__init__(parent)
-        self.setProperty("role", "header")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "header")
         self.title, self.about = PathLabel(), label(role="caption")
         self.candidates = switch(CANDIDATES, "Show what the run could have drawn, and why it did not")
         self.dropped = switch("Dropped", "Show what was dropped, e.g. regions whose deletion no test noticed")

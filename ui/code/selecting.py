@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
@@ -15,7 +15,7 @@ from ui.background.gateway import Gateway
 from ui.code.blocks import OpenFile
 from ui.code.editor import CodeEditor
 from ui.code.source_text import Place, SourceText
-from ui.style.controls import BAR, button, label
+from ui.style.controls import BAR, button, label, on_ground
 from ui.style.region_state import state_words, tests_said
 from ui.style.theme import SPACE
 
@@ -38,8 +38,7 @@ class ProbeBar(QWidget):
     def __init__(self) -> None:
         """Start hidden."""
         super().__init__()
-        self.setProperty("role", "status")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "status")
         self.setAccessibleName("Selected code")
         self.place, self.said = label(role="heading"), label(role="muted", wrap=True, selectable=True)
         self.said.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is

@@ -25,7 +25,7 @@ from ui.diff.colouring import Colouring
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
 from ui.diff.spans import Spans
-from ui.style.controls import FOCUS_RING
+from ui.style.controls import FOCUS_RING, SELECTABLE
 from ui.style.fonts import bold, write_fixed
 from ui.style.theme import current_theme
 
@@ -50,13 +50,10 @@ class Pane(QPlainTextEdit):
 
     def __init__(self, name: str, spans: Sequence[Spans], parent: QWidget | None = None) -> None:
         """`name` is what screen readers say."""
-        super().__init__(parent)
+        super().__init__(
+            parent, readOnly=True, undoRedoEnabled=False, tabChangesFocus=True, textInteractionFlags=SELECTABLE
+        )
         self.setAccessibleName(name)
-        self.setReadOnly(True)
-        self.setUndoRedoEnabled(False)
-        flag = Qt.TextInteractionFlag
-        self.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
-        self.setTabChangesFocus(True)
         self.setStyleSheet(FOCUS_RING)
         self.setWordWrapMode(QTextOption.WrapMode.NoWrap)
         self.lines: Sequence[PaneLine] = ()

@@ -62,8 +62,7 @@ class Spans(QObject):
         super().__init__(parent)
         self._lines: list[list[Span]] = []
         self._work: Iterator[tuple[int, list[Span]]] = iter(())
-        self._timer = QTimer(self)
-        self._timer.setInterval(0)
+        self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(lambda: self._step(SLICE))
 
     def start(self, texts: Sequence[str], path: str) -> None:

@@ -14,7 +14,7 @@ from core.figures.reading import Mark, groups_of, in_words, marks, number
 from ui.figures.cells import Cells
 from ui.figures.exporting import ExportButton
 from ui.figures.plot import Plot
-from ui.style.controls import ElidedLabel, column, label, row, switch
+from ui.style.controls import ElidedLabel, column, label, on_ground, row, switch
 from ui.style.flow import Flow
 from ui.style.theme import SPACE, current_theme
 
@@ -231,8 +231,7 @@ class FiguresView(QWidget):
     def __init__(self) -> None:
         """Empty until `set_figures`."""
         super().__init__()
-        self.setProperty("role", "surface")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "surface")
         self.figures: Sequence[Figure] = ()
         self._place = 0
         self.view = FigureView()

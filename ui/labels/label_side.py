@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QCompleter, QGridLayout, QSizePol
 
 from core.taxonomy import ErrorMode
 from ui.labels.label_actions import LabelActions, keys_of
-from ui.style.controls import column, embolden, field, label, row, switch
+from ui.style.controls import column, embolden, field, label, on_ground, row, switch
 from ui.style.fonts import bold
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, current_theme
@@ -146,8 +146,7 @@ class LabelSide(QWidget):
     def __init__(self, actions: LabelActions, choose: Callable[[int], None]) -> None:
         """`choose(slot)` when a mode's button is clicked."""
         super().__init__()
-        self.setProperty("role", "surface")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "surface")
         self._actions, self._choose = actions, choose
         self.buttons: list[ModeButton] = []
         self.annotator = field("Annotator's name, stored with each label", "Annotator")

@@ -9,7 +9,7 @@ from core.store.rows import ItemRow
 from ui.panels.badge import Badge
 from ui.panels.code_peek import CodePeek
 from ui.presenters import presenter
-from ui.style.controls import ElidedLabel, column, row
+from ui.style.controls import ElidedLabel, column, on_ground, row
 from ui.style.flow import Flow
 from ui.style.region_state import UNFINISHED, goodness
 from ui.style.theme import SPACE
@@ -23,8 +23,7 @@ class RoundTripHeader(QWidget):
     def __init__(self, action: QWidget) -> None:
         """`action` stands at the right of the name."""
         super().__init__()
-        self.setProperty("role", "header")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "header")
         self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
         self._headline, self._beside, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
             Badge() for _ in range(6)

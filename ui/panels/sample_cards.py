@@ -161,12 +161,9 @@ class DescribeCard(QFrame):
         """Nothing written yet."""
         super().__init__()
         self.setProperty("role", "card")
-        self.text = QPlainTextEdit()
-        self.text.setPlaceholderText(
-            "Say what the code does: it is written again from your words and the code around it."
-        )
+        hint = "Say what the code does: it is written again from your words and the code around it."
+        self.text = QPlainTextEdit(placeholderText=hint, tabChangesFocus=True)
         self.text.setAccessibleName("Your description")
-        self.text.setTabChangesFocus(True)
         self.text.setProperty("role", "field")
         self.text.setFixedHeight(self.text.fontMetrics().lineSpacing() * WORDS + 2 * SPACE)
         self.text.textChanged.connect(self._offer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from ui.style.controls import FOCUS_RING, ElidedLabel, button, column, label, row, to_clipboard
+from ui.style.controls import FOCUS_RING, SELECTABLE, ElidedLabel, button, column, label, row, to_clipboard
 from ui.style.fonts import write_fixed
 from ui.style.theme import SPACE
 
@@ -17,16 +17,11 @@ class TextBox(QWidget):
         """Empty until `show_text`."""
         super().__init__()
         self.setProperty("role", "surface")
-        self._name = title
         self._title, self.detail = label(title, "heading"), ElidedLabel("caption", Qt.TextElideMode.ElideLeft)
-        self.edit = QPlainTextEdit()
-        self.edit.setReadOnly(True)
+        self.edit = QPlainTextEdit(readOnly=True, tabChangesFocus=True, textInteractionFlags=SELECTABLE)
         self.edit.setFrameShape(QFrame.Shape.NoFrame)
-        self.edit.setTabChangesFocus(True)
         self.edit.setAccessibleName(title)
         self.edit.setStyleSheet(FOCUS_RING)
-        flag = Qt.TextInteractionFlag
-        self.edit.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
         mode = QPlainTextEdit.LineWrapMode
         self.edit.setLineWrapMode(mode.WidgetWidth if wrap else mode.NoWrap)
         if fixed:

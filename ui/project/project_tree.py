@@ -25,7 +25,7 @@ class ProjectTree(QTreeView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start empty."""
-        super().__init__(parent)
+        super().__init__(parent, uniformRowHeights=True, indentation=14, expandsOnDoubleClick=True)
         self.setAccessibleName("Project files")
         self.files = ProjectModel(self)
         self.setModel(self.files)
@@ -38,9 +38,6 @@ class ProjectTree(QTreeView):
         self.selectionModel().currentChanged.connect(self._choose)
 
     def _shape(self) -> None:
-        self.setUniformRowHeights(True)
-        self.setIndentation(14)
-        self.setExpandsOnDoubleClick(True)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         header = self.header()
         header.setStretchLastSection(False)

@@ -40,6 +40,9 @@ PAGE: Margins = (SPACE * 2, SPACE * 2, SPACE * 2, SPACE * 2)
 
 NONE: Margins = (0, 0, 0, 0)
 
+SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+"""How texts that cannot be changed are selected."""
+
 FOCUS_RING = (
     "QPlainTextEdit { border: 1px solid transparent; } QPlainTextEdit:focus { border: 1px solid palette(link); }"
 )
@@ -68,8 +71,7 @@ def label(text: str = "", role: str = "", *, wrap: bool = False, selectable: boo
     if role:
         made.setProperty("role", role)
     if selectable:
-        flag = Qt.TextInteractionFlag
-        made.setTextInteractionFlags(flag.TextSelectableByMouse | flag.TextSelectableByKeyboard)
+        made.setTextInteractionFlags(SELECTABLE)
     return made
 
 
@@ -271,14 +273,19 @@ def split(
     return made
 
 
+def on_ground(widget: QWidget, role: str) -> None:
+    """Paint a widget on the ground that the style sheet has for a role, which Qt does for its own kinds alone."""
+    widget.setProperty("role", role)
+    widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+
+
 class Section(QWidget):
     """A titled part: heading at the left, a label or control at the right, content below."""
 
     def __init__(self, title: str, content: QWidget, right: QWidget | None = None) -> None:
         """Put `content` under `title`."""
         super().__init__()
-        self.setProperty("role", "surface")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "surface")
         self.heading = QLabel(title)
         self.heading.setProperty("role", "heading")
         self.heading.setBuddy(content)

@@ -197,12 +197,10 @@ class RowTable(QTableView):
 
     def __init__(self, row: int = ROW) -> None:
         """`row`: pixels that a row is high where text has its usual size."""
-        super().__init__()
+        super().__init__(showGrid=False, wordWrap=False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
         self.setTabKeyNavigation(False)
         self.verticalHeader().hide()
         self.horizontalHeader().setHighlightSections(False)
