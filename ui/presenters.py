@@ -54,7 +54,7 @@ class Presenter:
             tip = f"{good} of {every}: {kind.measure(kind.tally[0]).tip.lower()}"
         return f"{measure.title} {'–' if value is None else f'{value:.2f}'}", tip
 
-    def beside(self, item: ItemRow) -> tuple[str, str]:
+    def difference(self, item: ItemRow) -> tuple[str, str]:
         """What stands beside the headline; nothing while it is not defined."""
         measure = task(item.task).difference
         value = item.measures.get(measure.name) if measure is not None else None
@@ -82,7 +82,7 @@ class Presenter:
         last = 1 + item.text.count("\n")
         return replace(item, path=item.key, start=0, end=len(item.text), start_line=1, end_line=last)
 
-    def compared(self, item: ItemRow, code: SampleRow, before: SampleRow | None) -> Sides:
+    def sides_of(self, item: ItemRow, code: SampleRow, before: SampleRow | None) -> Sides:
         """What stands left and right: what a description became, and words, go by the name of the kind."""
         if before is None and (code.role == Role.BACKWARD or describes(code)):
             return self.sides

@@ -55,9 +55,9 @@ def test_an_item_without_a_file_is_called_by_its_key(stored: StoredRun) -> None:
 def test_code_beside_its_item_is_called_as_its_method_calls_it(stored: StoredRun) -> None:
     item = replace(stored.admitted(), task="benchmark")
     code = next(s for s in stored.samples(stored.admitted()) if s.role == "backward")
-    assert presenter(item).compared(item, code, None) == ("original", "reconstruction")
-    assert presenter(item).compared(item, replace(code, role="solve"), None) == ("original", "solution")
-    assert presenter(item).compared(item, replace(code, role="solve"), code) == ("reconstruction", "solution")
+    assert presenter(item).sides_of(item, code, None) == ("original", "reconstruction")
+    assert presenter(item).sides_of(item, replace(code, role="solve"), None) == ("original", "solution")
+    assert presenter(item).sides_of(item, replace(code, role="solve"), code) == ("reconstruction", "solution")
 
 
 def test_what_judges_an_item_is_said_by_its_kind(stored: StoredRun) -> None:

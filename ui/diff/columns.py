@@ -7,14 +7,14 @@ from itertools import permutations
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QStackedWidget, QWidget
 
 from ui.diff.lines import PAIR
 from ui.diff.pane import Pane
 from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import Kind, TextDiff
 from ui.diff.spans import Spans
-from ui.style.controls import FOCUS_RING, column, label, row
+from ui.style.controls import FOCUS_RING, column, label, row, split
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, current_theme
 
@@ -134,7 +134,7 @@ class Columns(QWidget):
     moved = Signal()
 
     def __init__(self, parent: QWidget | None = None, titles: Sequence[str] = PAIR) -> None:
-        """Empty until `show_diff` or `show_lines`. `titles`: one a text."""
+        """Empty until `show_lines`. `titles`: one a text."""
         super().__init__(parent)
         self._lines: Lines = PairLines(TextDiff((), (), False), (1, 1))
         self._changes: list[PaneLine] = []
@@ -153,7 +153,11 @@ class Columns(QWidget):
         self._timer = QTimer(self, singleShot=True, interval=REWRAP_AFTER)
         self._timer.timeout.connect(self._align)
         self._lay_out()
-        self._connect()
+        for pane in self.sides:
+            pane.resized.connect(self._rewrap)
+        self.map.row_chosen.connect(self.go_to)
+        for pane in self.panes:
+            pane.cursorPositionChanged.connect(self.moved)
         self.name_sides(titles)
 
     def name_sides(self, titles: Sequence[str]) -> None:
@@ -170,10 +174,7 @@ class Columns(QWidget):
         self._middle.hide()
         self._titled = [_titled(pane.accessibleName(), pane) for pane in self.sides]
         self._whole = _titled("", self.single)
-        self._sides = QSplitter(Qt.Orientation.Horizontal)
-        self._sides.setChildrenCollapsible(False)
-        for part in self._titled:
-            self._sides.addWidget(part)
+        self._sides = split(Qt.Orientation.Horizontal, *self._titled)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._sides)
         self._stack.addWidget(self._whole)
@@ -192,13 +193,6 @@ class Columns(QWidget):
         heading = self._middle.sizeHint().height() - self.description.sizeHint().height()
         high = heading + lines * self.description.fontMetrics().lineSpacing() + 2 * SPACE + SPACE // 2
         self._middle.setFixedHeight(min(high, grown(self, STRIP)))
-
-    def _connect(self) -> None:
-        for pane in self.sides:
-            pane.resized.connect(self._rewrap)
-        self.map.row_chosen.connect(self.go_to)
-        for pane in self.panes:
-            pane.cursorPositionChanged.connect(self.moved)
 
     @property
     def panes(self) -> tuple[Pane, ...]:

@@ -40,7 +40,10 @@ class DiffFrame(QWidget):
         self.note = label(role="warn", wrap=True)
         self._make_controls(described)
         self.copy = copy_menu("Copy a text", copies)
-        self._lay_out(switches)
+        controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
+        bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
+        note = row(self.note, margins=(SPACE, 0, SPACE, 0))
+        column(bar, note, self.columns, owner=self)
         self.columns.moved.connect(self._follow)
 
     def _make_controls(self, described: bool) -> None:
@@ -54,12 +57,6 @@ class DiffFrame(QWidget):
         self.wrap.toggled.connect(self.columns.set_wrap)
         self.between = switch("Description", "Show the description beside the texts", described)
         self.between.toggled.connect(self._show_description)
-
-    def _lay_out(self, switches: Sequence[QToolButton]) -> None:
-        controls = (*switches, self.unified, self.wrap, self.between, self.copy, self.previous, self.next)
-        bar = row(self.title, self.summary, None, *controls, margins=BAR, spacing=SPACE // 2)
-        note = row(self.note, margins=(SPACE, 0, SPACE, 0))
-        column(bar, note, self.columns, owner=self)
 
     def _present(
         self, lines: Lines, path: str, title: str, summary: str, notes: Sequence[str], description: str

@@ -201,7 +201,7 @@ class Pane(QPlainTextEdit):
         block = self.document().findBlock(start)
         while block.isValid() and block.position() <= end:
             if self.lines[block.blockNumber()].side is not None:
-                parts.append(_part(block, start, end))
+                parts.append(_selected_text(block, start, end))
             block = block.next()
         data = QMimeData()
         data.setText("\n".join(parts))
@@ -308,7 +308,7 @@ def _index(lines: Sequence[PaneLine], sides: int) -> tuple[dict[int, int], ...]:
     return places
 
 
-def _part(block: QTextBlock, start: int, end: int) -> str:
+def _selected_text(block: QTextBlock, start: int, end: int) -> str:
     """What of a block lies inside a selection; positions are Qt's UTF-16 units."""
     # Python counts characters, Qt UTF-16 units: an emoji before the selection would shift it by one.
     units = block.text().encode("utf-16-le")

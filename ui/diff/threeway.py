@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -51,7 +51,8 @@ def compare_edit(old: str, new: str, predicted: str) -> EditDiff:
     old, new, predicted = (text.removesuffix("\n") for text in (old, new, predicted))
     edit, answer = compare(old, new, python=False), compare(new, predicted, python=False)
     # Both comparisons have every line of the new code, in order: they are joined at these.
-    olds, answers = _by_new(_turned(edit.rows)), _by_new(answer.rows)
+    olds = _by_new(replace(row, left=row.right, right=row.left) for row in edit.rows)
+    answers = _by_new(answer.rows)
     rows: list[EditRow] = []
     for (old_extra, old_row), (extra, row) in zip(olds, answers, strict=True):
         rows += _between(old_extra, extra)
@@ -60,13 +61,7 @@ def compare_edit(old: str, new: str, predicted: str) -> EditDiff:
     return EditDiff(tuple(rows), tuple(dict.fromkeys((*edit.notes, *answer.notes))))
 
 
-def _turned(rows: Sequence[Row]) -> Iterator[Row]:
-    """With the sides exchanged, so that the new text is the left one."""
-    for row in rows:
-        yield replace(row, left=row.right, right=row.left)
-
-
-def _by_new(rows: Sequence[Row] | Iterator[Row]) -> list[tuple[list[Cell], Row | None]]:
+def _by_new(rows: Iterable[Row]) -> list[tuple[list[Cell], Row | None]]:
     """Each line of the new text, the left one, with the other text's lines before it; a last entry for the end."""
     found: list[tuple[list[Cell], Row | None]] = []
     extra: list[Cell] = []
@@ -93,17 +88,9 @@ def _row(edit: Row, answer: Row) -> EditRow:
 
 def _between(old: list[Cell], predicted: list[Cell]) -> Iterator[EditRow]:
     """Lines that the new text lacks: taken away by the edit, kept or made up by the prediction."""
-    rows = compare("\n".join(c.text for c in old), "\n".join(c.text for c in predicted), python=False).rows
-    for row in rows if old and predicted else _alone(old, predicted):
+    texts = ("".join(f"{cell.text}\n" for cell in cells) for cells in (old, predicted))
+    for row in compare(*texts, python=False).rows:
         ours = old[row.left.number] if row.left else None
         theirs = predicted[row.right.number] if row.right else None
         made = Made.DONE if theirs is None else Made.KEPT if row.kind is Kind.EQUAL else Made.OTHER
         yield EditRow(Kind.DELETED if ours else Kind.EQUAL, ours, None, theirs, made)
-
-
-def _alone(old: list[Cell], predicted: list[Cell]) -> Iterator[Row]:
-    """Rows where one of the two has no line."""
-    for number in range(len(old)):
-        yield Row(Kind.DELETED, Cell(number, ""), None)
-    for number in range(len(predicted)):
-        yield Row(Kind.INSERTED, None, Cell(number, ""))

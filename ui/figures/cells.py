@@ -33,8 +33,7 @@ class Cells(QWidget):
         self._heads: list[Head] = []
         self.model = CellModel([])
         self.table, self._sorted = sorted_table("", self.model)
-        self._bars = BarDelegate(self.table)
-        self.table.setItemDelegate(self._bars)
+        self.table.setItemDelegate(BarDelegate(self.table))
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.clicked.connect(self._activate)

@@ -14,7 +14,7 @@ from core.figures.reading import Mark, groups_of, in_words, marks, number
 from ui.figures.cells import Cells
 from ui.figures.exporting import ExportButton
 from ui.figures.plot import Plot
-from ui.style.controls import ElidedLabel, column, label, on_ground, row, switch
+from ui.style.controls import ElidedLabel, column, discard, label, on_ground, row, switch
 from ui.style.flow import Flow
 from ui.style.theme import SPACE, current_theme
 
@@ -138,9 +138,7 @@ class FigureView(QWidget):
         boxes = self._choices.findChildren(QComboBox)
         if [box.property("choice") for box in boxes] != [each.name for each in choices]:
             for box in boxes:
-                self._choices_row.removeWidget(box)
-                box.setParent(None)
-                box.deleteLater()
+                discard(box)
             boxes = [self._box(each) for each in choices]
         for box, each in zip(boxes, choices, strict=True):
             # While a run goes on figures come twice a second: a list that somebody has open must not close.
@@ -175,10 +173,7 @@ class FigureView(QWidget):
             self._names.append(label())
             self._flow.addWidget(self._names[-1])
         while len(self._names) > len(named):
-            gone = self._names.pop()
-            self._flow.removeWidget(gone)
-            gone.setParent(None)
-            gone.deleteLater()
+            discard(self._names.pop())
         for made, (shade, words) in zip(self._names, named, strict=True):
             made.setText(words)
             made.setStyleSheet(f"color: {shade}; font-weight: 600;")
@@ -281,9 +276,7 @@ class FiguresView(QWidget):
     def _make_switches(self, figures: Sequence[Figure]) -> None:
         for old in self._switches.buttons():
             self._switches.removeButton(old)
-            self._head.removeWidget(old)
-            old.setParent(None)
-            old.deleteLater()
+            discard(old)
         self._list.clear()
         self._list.addItems([figure.title for figure in figures])
         self._list.setVisible(len(figures) > MOST_SWITCHES)

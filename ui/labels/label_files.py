@@ -56,7 +56,7 @@ class LabelFiles(QObject):
         runs = self._labelling.runs()
         if not runs:
             return
-        proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{_said(runs)}.{ending}"
+        proposed = "labelling-interface.xml" if ending == INTERFACE else f"labels-{_runs_named(runs)}.{ending}"
         kinds = f"Labels (*.{ending.rpartition('.')[2]})"
         path = ask_where(self._window, "Export labels", proposed, kinds, ending)
         if path is not None:
@@ -92,7 +92,7 @@ class LabelFiles(QObject):
         self.imported.emit()
 
 
-def _said(runs: Sequence[int]) -> str:
+def _runs_named(runs: Sequence[int]) -> str:
     return f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QCompleter, QGridLayout, QSizePol
 
 from core.taxonomy import ErrorMode
 from ui.labels.label_actions import LabelActions, keys_of
-from ui.style.controls import column, embolden, field, label, on_ground, row, switch
+from ui.style.controls import column, discard, embolden, field, label, on_ground, row, switch
 from ui.style.fonts import bold
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, current_theme
@@ -161,9 +161,6 @@ class LabelSide(QWidget):
         self.history.setAccessibleName("Labels of this sample")
         self.keys = KeysHelp(actions)
         self._modes = column(spacing=3)
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         switches = row(self.advance, self.others, self.large, self.blind, None)
         fields = (self.note, self.annotator, self.unconfirmed)
         margins = SPACE, SPACE // 2, SPACE, SPACE
@@ -172,10 +169,7 @@ class LabelSide(QWidget):
     def offer(self, slots: Mapping[int, ErrorMode]) -> None:
         """Offer these modes, by slot."""
         for old in self.buttons:
-            self._modes.removeWidget(old)
-            # At once, for deletion waits for the loop and the old buttons would stand there a moment longer.
-            old.hide()
-            old.deleteLater()
+            discard(old)
         self.buttons = [ModeButton(mode) for mode in slots.values()]
         self._slots = list(slots)
         for slot, button in zip(slots, self.buttons, strict=True):

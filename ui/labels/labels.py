@@ -15,13 +15,13 @@ from ui.labels.label_bars import LabelBar
 from ui.labels.label_queue import LabelSession
 from ui.labels.label_side import LabelSide
 from ui.labels.label_subject import LabelSubject
-from ui.labels.opinions import Opinions, decision, held_labels, opinions, own_label, told
+from ui.labels.opinions import Opinions, decision, held_labels, history_line, opinions, own_label
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
 from ui.style.controls import bind, column, split
 
-TOLD = 6
+HISTORY_LINES = 6
 """Entries of the history that are shown."""
 
 
@@ -57,7 +57,11 @@ class LabelsPanel(QWidget):
         self.name = ""
         self._empty = EmptyState("Nothing to label", "Open a run first.")
         self._make_controls()
-        self._lay_out()
+        self._scroll = CardScroll(self.side)
+        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(560, 390), stretch=(3, 1))
+        self._body = QWidget()
+        column(self.bar, self.opinions, self._split, owner=self._body)
+        column(self._empty, self._body, owner=self)
         self.set_taxonomy(taxonomy or read_taxonomy())
         self.set_sample(None, [])
 
@@ -92,13 +96,6 @@ class LabelsPanel(QWidget):
         self.opinions = Opinions()
         self.opinions.accepted.connect(self._accept)
         self.subject = LabelSubject()
-
-    def _lay_out(self) -> None:
-        self._scroll = CardScroll(self.side)
-        self._split = split(Qt.Orientation.Horizontal, self.subject, self._scroll, sizes=(560, 390), stretch=(3, 1))
-        self._body = QWidget()
-        column(self.bar, self.opinions, self._split, owner=self._body)
-        column(self._empty, self._body, owner=self)
 
     @property
     def buttons(self) -> Sequence[QWidget]:
@@ -307,7 +304,7 @@ class LabelsPanel(QWidget):
         own_only = [] if self.adjudicating else [each for each in self._labels if each.annotator == self.name]
         free = self.adjudicating or self.others.isChecked() or bool(own and own.mode)
         shown = self._labels if free and not blind else own_only
-        lines = [told(each, self._mode_name) for each in reversed(shown[-TOLD:])]
+        lines = [history_line(each, self._mode_name) for each in reversed(shown[-HISTORY_LINES:])]
         others = {each.annotator for each in self._held()} - {self.name}
         if others and not free and not blind:
             keys = keys_of(self.key_actions.steps["others"])

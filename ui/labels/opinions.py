@@ -76,7 +76,7 @@ def opinions(
     ]
 
 
-def told(entry: LabelRow, name_of: NameOf) -> str:
+def history_line(entry: LabelRow, name_of: NameOf) -> str:
     """One entry of the history in words."""
     said = name_of(entry.mode) if entry.mode else "label taken back"
     who = f"{entry.annotator or 'unnamed'}{' decided' if is_decision(entry) else ''}"

@@ -59,7 +59,7 @@ class DiffPanel(QWidget):
             self.clear()
         else:
             original = item.text if before is None else before.text
-            sides = presenter(item).compared(item, code, before)
+            sides = presenter(item).sides_of(item, code, before)
             path = item.key if describes(code) else item.path  # words are not coloured as code
             first_line = max(1, item.start_line)
             self.set_pair(original, code.text, title, path, first_line=first_line, description=description, sides=sides)

@@ -38,12 +38,11 @@ class MetricsPanel(QWidget):
         self.set_kind(FIRST_KIND)
         self.model = CellModel([Head("Sample"), Head("Verdict"), *map(_head, self._columns)])
         self.table, self._sorted = sorted_table("Scores of each reconstruction", self.model, row=30)
-        self._bars = BarDelegate(self.table)
         self._lay_out()
         self.set_samples(None, [])
 
     def _lay_out(self) -> None:
-        self.table.setItemDelegate(self._bars)
+        self.table.setItemDelegate(BarDelegate(self.table))
         widths(self.table, 300, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)

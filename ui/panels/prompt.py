@@ -27,15 +27,12 @@ class PromptPanel(QWidget):
         self.name, self.figures = label(), ElidedLabel("muted")
         self.human, self.short = Badge(), Badge()
         self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
-        self._lay_out()
-        self.set_sample(None, "", "")
-
-    def _lay_out(self) -> None:
         self._body = split(Qt.Orientation.Horizontal, self.prompt, self.raw, self.extracted, sizes=(460, 300, 300))
         embolden(self.name)
         self._head = QWidget()
         row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR, owner=self._head)
         column(self._head, self._empty, self._body, owner=self)
+        self.set_sample(None, "", "")
 
     def set_sample(self, sample: SampleRow | None, prompt: str, name: str = "") -> None:
         """Show a sample with its exact prompt; `name` is what its method calls it."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.generation import Role
 from core.kinds import FIRST_KIND, Kind, article, known
@@ -19,7 +19,7 @@ from ui.panels.roundtrip_header import RoundTripHeader
 from ui.panels.sample_cards import DescribeCard, SampleCard, WritingCard
 from ui.panels.streams import Place, Streams
 from ui.presenters import Node, rebuilt, role_name, trace
-from ui.style.controls import button, column, label
+from ui.style.controls import button, column, discard, label
 from ui.style.theme import SPACE
 
 DESCRIBE = "Write a description by hand and run the backward pass on it"
@@ -199,7 +199,7 @@ class RoundTripPanel(QWidget):
         for card in self._cards.values():
             self._put_away(card)
         for writing in self._writing.values():
-            _remove(self._layout, writing)
+            discard(writing)
         self._left.clear()
         self._cards, self._writing, self.selected, self._wanted = {}, {}, None, None
         self.own.hide()
@@ -259,7 +259,7 @@ class RoundTripPanel(QWidget):
         item_id = self._item.id if self._item else -1
         texts = dict(self._streams.of(item_id))
         for place in [place for place in self._writing if place not in texts]:
-            _remove(self._layout, self._writing.pop(place))
+            discard(self._writing.pop(place))
         for place, text in texts.items():
             if place not in self._writing:
                 self._writing[place] = self._new_writing(place)
@@ -324,10 +324,3 @@ def _waiting_text(item: ItemRow) -> str:
     if item.state == "running":
         return "The model is reading…"
     return f"This {item.kind} waits for its turn: it is described and written again while its run is at work."
-
-
-def _remove(layout: QVBoxLayout, card: QWidget) -> None:
-    """Take a card away."""
-    layout.removeWidget(card)
-    card.hide()
-    card.deleteLater()

@@ -25,7 +25,7 @@ class RoundTripHeader(QWidget):
         super().__init__()
         on_ground(self, "header")
         self._place = ElidedLabel("title", Qt.TextElideMode.ElideLeft)
-        self._headline, self._beside, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
+        self._headline, self._difference, self._tests, self._state, self._copy, self._extra = self._badges = tuple(
             Badge() for _ in range(6)
         )
         self._peek = CodePeek(4)
@@ -42,8 +42,8 @@ class RoundTripHeader(QWidget):
         text, tip = shown.headline(item)
         role = {None: "neutral", 0.0: "bad", 1.0: "good"}.get(goodness(item), "warn")
         self._headline.show_text(text, role, tip)
-        text, tip = shown.beside(item)
-        self._beside.show_text(text, "neutral", tip)
+        text, tip = shown.difference(item)
+        self._difference.show_text(text, "neutral", tip)
         judged, by = shown.judged(item)
         self._tests.show_text(judged, "neutral", by)
         self._copy.show_text("⚠ also elsewhere in the file" if item.copied else "", "warn", _COPIED)

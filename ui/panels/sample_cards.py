@@ -176,14 +176,11 @@ class DescribeCard(QFrame):
         for key in ("Ctrl+Return", "Ctrl+Enter"):
             bind(self, key, self._ask, "Write the code from it")
         bind(self, "Escape", self.leave, "Cancel")
-        self._lay_out()
-        self.hide()
-
-    def _lay_out(self) -> None:
         foot = row(None, self.cancel, self.go, spacing=SPACE)
         head = row(label("In your words", "heading"), None, label("Not counted in the scores", "caption"))
         made = column(head, self.text, margins=(0, 0, 0, SPACE), spacing=SPACE // 2 + 2, owner=self)
         made.addLayout(foot)
+        self.hide()
 
     def start(self, text: str) -> None:
         """Show it with a text to begin from, selected whole; words that were not sent yet stay."""

@@ -29,8 +29,7 @@ class ProjectTree(QTreeView):
         self.setAccessibleName("Project files")
         self.files = ProjectModel(self)
         self.setModel(self.files)
-        self._heat = HeatDelegate(self)
-        self.setItemDelegateForColumn(SCORE, self._heat)
+        self.setItemDelegateForColumn(SCORE, HeatDelegate(self))
         self._unfold = True
         self._quiet = False
         self._shape()

@@ -50,14 +50,16 @@ class RegionTable(QWidget):
         self.states = QComboBox()
         self.table = RowTable()
         self.count = QLabel()
-        self._hint = QLabel(self.table)
+        self._hint = QLabel(self.table, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self._current: int | None = None
         self._quiet = False
-        self._heat = HeatDelegate(self)
         self._build_filter()
         self._build_table()
         self.set_kind(FIRST_KIND)
-        self._lay_out()
+        head = row(
+            self.words, self.states, margins=(SPACE, SPACE // 2, SPACE, SPACE), spacing=SPACE // 2, grows=self.words
+        )
+        column(head, self.table, owner=self)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Qt: the file's name takes the room that the figures leave."""
@@ -114,14 +116,12 @@ class RegionTable(QWidget):
         self.states.currentIndexChanged.connect(self._apply_filter)
         self.count.setProperty("role", "caption")
         self._hint.setProperty("role", "muted")
-        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._hint.setWordWrap(True)
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def _build_table(self) -> None:
         table = self.table
         table.setModel(self.regions)
-        table.setItemDelegateForColumn(SCORE, self._heat)
+        table.setItemDelegateForColumn(SCORE, HeatDelegate(self))
         table.setTextElideMode(Qt.TextElideMode.ElideLeft)
         table.setSortingEnabled(True)
         table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
@@ -139,12 +139,6 @@ class RegionTable(QWidget):
             header.resizeSection(section, grown(self.table, each.width))
         header.setSectionResizeMode(FILE, QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(False)
-
-    def _lay_out(self) -> None:
-        head = row(
-            self.words, self.states, margins=(SPACE, SPACE // 2, SPACE, SPACE), spacing=SPACE // 2, grows=self.words
-        )
-        column(head, self.table, owner=self)
 
     def _apply_filter(self) -> None:
         name, states = STATES[self.states.currentIndex()]

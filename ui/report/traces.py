@@ -90,7 +90,7 @@ def edit_rows(item: ItemRow) -> list[dict[str, Any]]:
 def _code(reader: Reader, item: ItemRow, sample: SampleRow, samples: Mapping[int, SampleRow]) -> Code:
     """Beside the item, or beside the code that it was held against, as the window shows it."""
     verdict, before = sample.verdict, scored_against(sample, samples)
-    sides = presenter(item).compared(item, sample, before)
+    sides = presenter(item).sides_of(item, sample, before)
     original = item.text if before is None else before.text
     # A region's text begins at its first statement; both sides get the same indentation back.
     indent = lost_indentation(item.text)

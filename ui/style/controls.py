@@ -279,6 +279,12 @@ def on_ground(widget: QWidget, role: str) -> None:
     widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
 
 
+def discard(widget: QWidget) -> None:
+    """Take a widget away for good: out of sight, and of its layout, now; it is deleted in the next turn of the loop."""
+    widget.setParent(None)
+    widget.deleteLater()
+
+
 class Section(QWidget):
     """A titled part: heading at the left, a label or control at the right, content below."""
 
