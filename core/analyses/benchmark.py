@@ -11,7 +11,6 @@ from core.figures import (
     Bar,
     Bars,
     Categories,
-    Column,
     Estimate,
     Figure,
     Histogram,
@@ -222,13 +221,7 @@ def _solved_only(items: Sequence[ItemRow], run: RunRow) -> Table:
         title="Solved, but not round-tripped",
         short="To read",
         note="The model writes these from a person's words, and not from its own." if found else "There is none.",
-        columns=(
-            Column("Problem"),
-            Column("Function"),
-            Column(SOLVED, "number", "up"),
-            Column("Baseline", "number"),
-            Column("Largest recitation", "share"),
-        ),
+        columns=columns(f"Problem | Function | {SOLVED}: number up | Baseline: number | Largest recitation: share"),
         rows=tuple(
             Row(
                 (

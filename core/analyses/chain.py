@@ -47,13 +47,9 @@ class Chains:
     items: tuple[ItemRow, ...]
     steps: int
 
-    def shares(self, name: str) -> list[float]:
-        """A measure of every item that has it."""
-        return [item.measures[name] for item in self.items if name in item.measures]
-
     def mean(self, name: str) -> Estimate:
-        """Its mean with the interval over items; nothing where no item has it."""
-        values = self.shares(name)
+        """Of a measure, with its interval over the items that have it; nothing where none has."""
+        values = [item.measures[name] for item in self.items if name in item.measures]
         return Estimate(*interval(values), len(values)) if values else Estimate()
 
 
@@ -188,7 +184,7 @@ def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Grid:
     cells = []
     for item in chains.items:
         for row in codes[item.id]:
-            value = next((value for name, _, value in row.pairs if name == "tom"), None)
+            value = tom_of(row)
             if value is not None:
                 links = (Link(item.run_id, item.id, row.id),)
                 cells.append(Cell(item.key, f"step {row.step}", Estimate(value), links=links))

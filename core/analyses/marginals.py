@@ -21,7 +21,6 @@ from core.figures import (
     Categories,
     Cell,
     Choice,
-    Column,
     Estimate,
     Figure,
     Grid,
@@ -54,6 +53,7 @@ FORMS = {
     "ratio": "relative to the variant (the paper's document tables)",
 }
 """Forms of change; a score that falls is a positive number in all but the first."""
+AS_GOOD = "as good"
 VARIANTS = COSMETIC_CHANGES + COSMETIC_PAIRS
 ALL = "all"
 ALPHA = 0.05
@@ -197,10 +197,14 @@ class View:
 
     def words(self, change: float) -> str:
         """`0.12 worse`: which sign is worse depends on the form."""
-        if round(abs(change), 2) == 0:
-            return "as good"
-        worse = change < 0 if self.form == "difference" else change > 0
-        return f"{abs(change):.2f} {'worse' if worse else 'better'}"
+        return change_words(change if self.form == "difference" else -change)
+
+
+def change_words(difference: float) -> str:
+    """`0.12 worse` of a score less what it was before."""
+    if round(abs(difference), 2) == 0:
+        return AS_GOOD
+    return f"{abs(difference):.2f} {'worse' if difference < 0 else 'better'}"
 
 
 def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> Grid:
@@ -292,16 +296,9 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
         short="Tests",
         note="p of the paired bootstrap, by Holm over the cells shown; beside it the same against identity, "
         "unadjusted. Round trips that passed on one side only are told by McNemar's exact test.",
-        columns=(
-            Column(AXES[view.rows]),
-            Column(AXES[view.columns]),
-            Column("Finding"),
-            Column("Change", "signed"),
-            Column("Functions", "count"),
-            Column("p (Holm)", "number"),
-            Column("p against identity", "number"),
-            Column("Round trips"),
-            Column("p (McNemar)", "number"),
+        columns=columns(
+            f"{AXES[view.rows]} | {AXES[view.columns]} | Finding | Change: signed | Functions: count | "
+            "p (Holm): number | p against identity: number | Round trips | p (McNemar): number"
         ),
         rows=tuple(rows),
     )
@@ -343,14 +340,9 @@ def summary(reader: Reader, run_ids: Sequence[int]) -> Sentence:
         if change is None or change.value is None:
             said.append(f"{name}: no function has scores on itself and on a variant yet.")
             continue
-        low, high = change.low or 0.0, change.high or 0.0
-        told = "worse" if change.value < 0 else "better"
-        moves = round(abs(change.value), 2) > 0
-        sure = "" if low > 0 or high < 0 or not moves else ", which may be chance"
-        size = f"{abs(change.value):.2f} {told}" if moves else "as good"
+        low, high, size = change.low or 0.0, change.high or 0.0, change_words(change.value)
+        sure = "" if low > 0 or high < 0 or size == AS_GOOD else ", which may be chance"
         said.append(f"{name} is {size} on variants, over tasks and {counted(change.n, 'function')}{sure}.")
         if noise is not None and noise.value is not None:
-            moves = round(abs(noise.value), 2) > 0
-            moved = f"{abs(noise.value):.2f} {'worse' if noise.value < 0 else 'better'}" if moves else "as good"
-            said.append(f"Asked again about what was not changed it is {moved}.")
+            said.append(f"Asked again about what was not changed it is {change_words(noise.value)}.")
     return Sentence(name="summary", title="Cosmetic variance", text=" ".join(said))

@@ -156,12 +156,7 @@ def scores(run: RunRow) -> Table:
         name="scores",
         title="Scores of the run",
         short="Scores",
-        columns=(
-            Column("Measure"),
-            Column("Mean", "number"),
-            Column(kind.nouns.capitalize(), "count"),
-            Column("Means"),
-        ),
+        columns=columns(f"Measure | Mean: number | {kind.nouns.capitalize()}: count | Means"),
         rows=tuple(
             Row((measure.title, estimate(score), score.n, measure.tip))
             for measure in kind.averaged

@@ -122,12 +122,14 @@ class Comparison:
     @property
     def title(self) -> str:
         """What the headline is called."""
-        return _titles(self)[0]
+        kind = task(self.first.task)
+        return kind.measure(kind.headline).title
 
     @property
     def secondary_title(self) -> str:
         """What stands beside it is called; empty where nothing does."""
-        return _titles(self)[1]
+        other = task(self.first.task).difference
+        return other.title if other else ""
 
     @property
     def subtracted(self) -> tuple[str, float, float] | None:
@@ -204,12 +206,6 @@ class Comparison:
     def disagreements(self) -> tuple[Pair, ...]:
         """Items with another headline, the largest difference first."""
         return tuple(pair for pair in self.pairs if pair.difference)
-
-
-def _titles(comparison: Comparison) -> tuple[str, str]:
-    kind = task(comparison.first.task)
-    other = kind.difference
-    return kind.measure(kind.headline).title, other.title if other else ""
 
 
 def ranked(pairs: Iterable[Pair]) -> tuple[Pair, ...]:

@@ -6,7 +6,8 @@ import ast
 import io
 import re
 import tokenize
-import warnings
+
+from core.rewrites.names import syntax_tree
 
 _BARE_TEXT = re.compile(r'^[ \t]*[rbuRBU]{0,2}("""|\'\'\')(?:.|\n)*?(?:\1|\Z)[ \t]*$', re.MULTILINE)
 _COMMENT_LINE = re.compile(r"^[ \t]*#.*\n?", re.MULTILINE)
@@ -18,12 +19,12 @@ def without_comments(source: str) -> str:
     What is left stands as it did. A block that held nothing else gets a `pass`. Source that does not parse is treated
     by its lines: what begins as a comment goes, and so do texts in triple quotes that begin a line.
     """
+    tree = syntax_tree(source)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes such as "\d", which are the program's own
-            tree = ast.parse(source)
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+    except (SyntaxError, tokenize.TokenError):
+        tree = None
+    if tree is None:
         return _COMMENT_LINE.sub("", _BARE_TEXT.sub("", source))
     lines: list[str | None] = [*source.split("\n")]
     for token in tokens:

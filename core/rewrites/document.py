@@ -52,7 +52,5 @@ def _place(program: Program, path: str, start: int) -> tuple[int, str, str] | Re
     at = parsed.span(first).start
     if isinstance(first, cst.FunctionDef | cst.ClassDef) and first.decorators:
         at = parsed.span(first.decorators[0]).start
-    indentation = parsed.text[parsed.text.rfind("\n", 0, at) + 1 : at]
-    if indentation.strip():
-        return Refused("its statements share lines")
-    return at, indentation, "\r\n" if "\r\n" in parsed.text else "\n"
+    indentation = parsed.indentation(at)
+    return Refused("its statements share lines") if indentation is None else (at, indentation, parsed.newline)

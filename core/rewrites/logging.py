@@ -37,12 +37,12 @@ def logging(program: Program, path: str, start: int, seed: int) -> Rewritten | R
     edits = []
     for before, after in chosen:
         at = parsed.span(after).start
-        indentation = parsed.text[parsed.text.rfind("\n", 0, at) + 1 : at]
-        if indentation.strip():
+        indentation = parsed.indentation(at)
+        if indentation is None:
             return Refused("its statements share lines")
         name = _assigned(before) if names and draw.random() < 0.5 else None
         line = f"print({name})" if name else f'print("{draw.choice(WORDS)}")'
-        edits.append(Edit(Span(at, at), f"{line}{_newline(parsed.text)}{indentation}"))
+        edits.append(Edit(Span(at, at), f"{line}{parsed.newline}{indentation}"))
     return Rewritten({path: tuple(sorted(edits, key=lambda edit: edit.span.start))})
 
 
@@ -73,8 +73,3 @@ def _assigned(line: cst.SimpleStatementLine) -> str | None:
     elif isinstance(last, cst.AugAssign) or (isinstance(last, cst.AnnAssign) and last.value is not None):
         target = last.target
     return target.value if isinstance(target, cst.Name) else None
-
-
-def _newline(text: str) -> str:
-    """How the file ends its lines."""
-    return "\r\n" if "\r\n" in text else "\n"

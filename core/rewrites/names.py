@@ -36,13 +36,18 @@ def mask_name(source: str, name: str, mask: str = MASK) -> str:
 
 def name_places(source: str, name: str) -> list[int] | None:
     """The offsets at which `mask_name` masks; None for source that does not parse."""
+    tree = syntax_tree(source)
+    return None if tree is None else _offsets(source, list(_uses(source, tree, name)), name)
+
+
+def syntax_tree(source: str) -> ast.Module | None:
+    """Its syntax tree; None for source that does not parse."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            warnings.simplefilter("ignore")  # of escapes such as "\d", which are the program's own
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return _offsets(source, list(_uses(source, tree, name)), name)
 
 
 def mask_words(text: str, name: str, mask: str = MASK) -> str:
@@ -56,20 +61,17 @@ def generic_variables(source: str) -> str | None:
     Functions, classes, imports, attributes, keywords of calls and names declared global stay. None for source that does
     not parse.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = syntax_tree(source)
+    if tree is None:
         return None
     bound, fixed, lines = set[str](), set[str](), _lines(source)
     places: dict[str, list[Place]] = {}
-    for node in nodes:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name):
-            places.setdefault(node.id, []).append((node.lineno, _characters(lines[node.lineno - 1], node.col_offset)))
+            places.setdefault(node.id, []).append(_place(lines, node))
             bound |= {node.id} if isinstance(node.ctx, ast.Store) else set()
         elif isinstance(node, ast.arg):
-            places.setdefault(node.arg, []).append((node.lineno, _characters(lines[node.lineno - 1], node.col_offset)))
+            places.setdefault(node.arg, []).append(_place(lines, node))
             bound.add(node.arg)
         elif isinstance(node, ast.ExceptHandler) and node.name:
             found = re.search(rf"\bas\s+({re.escape(node.name)})\s*:", lines[node.lineno - 1])
@@ -78,7 +80,7 @@ def generic_variables(source: str) -> str | None:
                 bound.add(node.name)
         elif isinstance(node, ast.Nonlocal):
             for name in node.names:
-                places.setdefault(name, []).append(_definition(lines, node.lineno, node.col_offset, name))
+                places.setdefault(name, []).append(_definition(lines, node, name))
         elif isinstance(node, ast.Global):
             fixed |= set(node.names)
         elif isinstance(node, _Definition):
@@ -100,18 +102,18 @@ def _uses(source: str, tree: ast.AST, name: str) -> Iterator[Place]:
     for node in ast.iter_child_nodes(tree):
         names_it = isinstance(node, _Definition) and node.name == name and not isinstance(tree, ast.ClassDef)
         if isinstance(node, ast.Name) and node.id == name:
-            yield node.lineno, _characters(lines[node.lineno - 1], node.col_offset)
+            yield _place(lines, node)
         elif (isinstance(node, _Definition) and names_it) or (
             isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
         ):
-            yield _definition(lines, node.lineno, node.col_offset, name)
+            yield _definition(lines, node, name)
         if not (isinstance(node, _Scope | ast.ClassDef) and name in _other_names(node)):
             yield from _uses(source, node, name)
 
 
-def _definition(lines: list[str], line: int, column: int, name: str) -> Place:
-    """Where the name stands in a statement that begins there, e.g. behind `def`."""
-    start = _characters(lines[line - 1], column)
+def _definition(lines: list[str], node: ast.stmt, name: str) -> Place:
+    """Where the name stands in a statement that binds or declares it, e.g. behind `def`."""
+    line, start = _place(lines, node)
     found = re.compile(rf"\b(?:def|class|global|nonlocal)\b.*?\b({re.escape(name)})\b").search(lines[line - 1], start)
     return line, found.start(1) if found else start
 
@@ -172,6 +174,6 @@ def _lines(source: str) -> list[str]:
     return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", source)
 
 
-def _characters(line: str, column: int) -> int:
-    """A column in UTF-8 bytes as characters."""
-    return len(line.encode()[:column].decode())
+def _place(lines: list[str], node: ast.expr | ast.arg | ast.stmt) -> Place:
+    """Where a node begins; its own column counts UTF-8 bytes."""
+    return node.lineno, len(lines[node.lineno - 1].encode()[: node.col_offset].decode())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +24,7 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
+from core.rewrites.names import syntax_tree
 from core.types import Span
 
 TREES_KEPT = 16
@@ -142,6 +142,16 @@ class Parsed:
         first = len(self._bytes[:start].decode())
         return Span(first, first + len(self._bytes[start:end].decode()))
 
+    def indentation(self, at: int) -> str | None:
+        """What stands before an offset on its line; None where that is more than white space."""
+        before = self.text[self.text.rfind("\n", 0, at) + 1 : at]
+        return None if before.strip() else before
+
+    @property
+    def newline(self) -> str:
+        """How the file ends its lines."""
+        return "\r\n" if "\r\n" in self.text else "\n"
+
     def scope(self, node: cst.CSTNode) -> Scope | None:
         """The scope that a node stands in."""
         found: Scope | None = self._scopes.get(node)
@@ -253,7 +263,7 @@ class Program:
         """Every name that any call gives an argument by, doctests included, and every string that may be one."""
         found = set[str]()
         for text in self.files.values():
-            for node in ast.walk(_tree(text)):
+            for node in ast.walk(syntax_tree(text) or ast.Module([], [])):
                 if isinstance(node, ast.keyword) and node.arg:
                     found.add(node.arg)
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -267,13 +277,3 @@ def _names_in(text: str) -> set[str]:
         return {text}
     lines = [line for line in text.splitlines() if line.lstrip().startswith((">>>", "..."))]
     return {match for line in lines for match in _DOCTEST_KEYWORD.findall(line)}
-
-
-def _tree(text: str) -> ast.Module:
-    """Its syntax tree; an empty one for a file that does not parse."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module([], [])

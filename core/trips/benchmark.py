@@ -25,11 +25,10 @@ from core.oracle.bench.project import VERSION, node_ids, program_file, program_p
 from core.rewrites.names import MASK, mask_name, mask_words, name_places
 from core.settings import BenchmarkSettings, RunSettings
 from core.source.benchmark import installed_humaneval, read_benchmark, with_docstring
-from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Opened
-from core.trips.pool import draw_items
+from core.trips.pool import Draw
 from core.trips.protocol import Ask, Step, Tree, passing
 from core.trips.roundtrip import InFile, Reference, round_trip_measures
 from core.types import SIGNATURE, Benchmark, Item, Notify, Problem, Report, Span, Verdict
@@ -60,18 +59,13 @@ class BenchmarkTrip(InFile):
         self._plain = {problem.key: problem for problem in problems}
         masked = settings.benchmark.mask_names
         self._problems = {problem.key: masked_problem(problem) if masked else problem for problem in problems}
-        self._dropped: list[Item] = []
+        self._draw = Draw(self._problems, self._item, "reading problems")
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """The problems whose reference passes their tests, in an order that the seed decides."""
-
-        def item_of(key: str) -> Item:
-            return known.get(key) or self._item(self._problems[key])
-
-        keys = sorted(self._problems, key=lambda key: rank(seed, key))
-        return draw_items(keys, item_of, wanted, report, "reading problems", self._dropped)
+        return self._draw.items(wanted, seed, known, report)
 
     def _item(self, problem: Problem) -> Item:
         tests, head = node_ids(problem), signature_line(problem)
@@ -92,9 +86,9 @@ class BenchmarkTrip(InFile):
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer problems than were asked for, and which were dropped."""
         if not admitted:
-            why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
+            why = [*self._draw.reasons, "it holds none"][0]
             raise ProjectError(f"No problem of this benchmark can be used: {why}.", ANOTHER_FILE)
-        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
+        dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
         few = [] if admitted >= wanted else [f"The benchmark has {counted(admitted, 'problem')} to use."]
         return [*dropped, *few]
 

@@ -31,13 +31,12 @@ from core.models.chain_prompts import SHOT, Example, describe_prompt, write_prom
 from core.models.chain_prompts import VERSION as PROMPT_VERSION
 from core.models.extraction import extract_description, extract_program
 from core.settings import RunSettings
-from core.source.edits import rank
 from core.store.rows import SampleRow, TestRow
 from core.trips.benchmark import check_benchmark
 from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
 from core.trips.chained import Chained, open_functions, open_problems
 from core.trips.opening import Opened
-from core.trips.pool import draw_items
+from core.trips.pool import Draw
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree
 from core.types import Form, Item, Notify, Outcome, Problem, Report, TestResult, Verdict
 
@@ -71,19 +70,13 @@ class ChainTrip:
         self._steps = settings.chain.steps
         self._cross = settings.chain.cross
         self._repeatable = settings.endpoint is None and settings.backward_endpoint is None
-        self._dropped: list[Item] = []
+        self._draw = Draw(self._problems, chained.item, "reading problems", settings.oracle.workers)
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """Programs with words to begin with and tests that they pass, in an order that the seed decides."""
-
-        def item_of(key: str) -> Item:
-            return known.get(key) or self._chained.item(self._problems[key])
-
-        keys = sorted(self._problems, key=lambda key: rank(seed, key))
-        workers = self._settings.oracle.workers
-        return draw_items(keys, item_of, wanted, report, "reading problems", self._dropped, workers)
+        return self._draw.items(wanted, seed, known, report)
 
     @property
     def available(self) -> int:
@@ -92,13 +85,13 @@ class ChainTrip:
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer programs than were asked for, and which were dropped."""
+        reasons = self._draw.reasons
         if not admitted:
             sentence, advice = self._chained.none
-            first = next((f": {item.key}: {item.reason}" for item in self._dropped), "")
-            raise ProjectError(f"{sentence}{first}.", advice)
-        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped[:SHOWN]]
-        if len(self._dropped) > SHOWN:
-            dropped.append(f"Dropped {len(self._dropped) - SHOWN} more.")
+            raise ProjectError(f"{': '.join([sentence, *reasons[:1]])}.", advice)
+        dropped = [f"Dropped {reason}." for reason in reasons[:SHOWN]]
+        if len(reasons) > SHOWN:
+            dropped.append(f"Dropped {len(reasons) - SHOWN} more.")
         return dropped if admitted >= wanted else [*dropped, f"There are {admitted} programs to make chains of."]
 
     # ---- the chain

@@ -31,7 +31,7 @@ from core.rewrites.program import Refused
 from core.settings import RunSettings
 from core.source.codebase import content_fingerprint
 from core.store.rows import SampleRow
-from core.trips.functions import Functions, Widths, seed_of
+from core.trips.functions import OnFunctions, Widths, seed_of
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import Opened
 from core.trips.protocol import Ask, Given, PairScore, Step, Tree, passing
@@ -43,25 +43,15 @@ NAME_TOKENS = 16
 """Room for one name."""
 
 
-class CosmeticTrip:
+class CosmeticTrip(OnFunctions):
     """Asks models the same of a function and of its variants, which do the same: so should the models."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
         """`versions` are of the judged codebase. Nothing is rewritten yet."""
-        self._judged, self._versions = judged, versions
-        self._functions = Functions(judged, versions, settings)
-        self._settings = settings
+        super().__init__(judged, versions, settings)
         self._asked = settings.cosmetic
         self._kinds = cosmetic_changes(settings.cosmetic)
         self._widths = Widths()
-
-    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
-        """Functions that the tests run, in turn from each bucket of complexity, so that all fill evenly."""
-        return self._functions.items(wanted, seed, known, report)
-
-    def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
-        """Say when the project has fewer functions than were asked for. Raises ProjectError when it has none."""
-        return self._functions.shortfall(admitted, wanted)
 
     def next(self, waiting: Sequence[Item]) -> int:
         """As they were drawn, or where the widest interval can be narrowed."""

@@ -28,12 +28,11 @@ from core.rewrites.comments import without_comments
 from core.rewrites.names import mask_name
 from core.settings import DirectiveSettings, RunSettings
 from core.source.directives import Directive, Directives, by_hand, read_directives
-from core.source.edits import rank
 from core.store.rows import SampleRow
 from core.trips.benchmark import benchmark_file, unusable
 from core.trips.judged import Judged, open_written, whole, writing
 from core.trips.opening import UNTESTED, Opened
-from core.trips.pool import draw_items
+from core.trips.pool import Draw
 from core.trips.programs import COSINE, programs
 from core.trips.protocol import Ask, PairScore, Step, Tree
 from core.types import Form, Item, Notify, Problem, Report, Span, Verdict
@@ -60,18 +59,13 @@ class DirectiveTrip:
         self._settings = settings
         self._drawn = drawn(settings.directive)
         self._remarks: list[str] = []
-        self._dropped: list[Item] = []
+        self._draw = Draw(self._directives, self._item, "reading directives")
 
     # ---- items
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """The directives whose tests can be used, and those without tests, in an order that the seed decides."""
-
-        def item_of(key: str) -> Item:
-            return known.get(key) or self._item(self._directives[key])
-
-        keys = sorted(self._directives, key=lambda key: rank(seed, key))
-        for item in draw_items(keys, item_of, wanted, report, "reading directives", self._dropped):
+        for item in self._draw.items(wanted, seed, known, report):
             if item.admitted and self._vector(item.text).truncated:
                 window = self._embedder.info.context_size
                 self._remarks.append(
@@ -115,7 +109,7 @@ class DirectiveTrip:
 
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say which directives were dropped, and that there are fewer than were asked for."""
-        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
+        dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
         if not admitted:
             why = (dropped or ["It holds none."])[0]
             raise ProjectError(f"No directive of {self._name} can be used. {why}", "Name another file.")

@@ -26,12 +26,11 @@ TRIED = 3
 """Functions of a bucket after which a transformation that none of them gave a value for is not waited for."""
 
 
-class Functions:
-    """The functions that a project's tests run."""
+class OnFunctions:
+    """A trip whose items are the functions that a project's tests run."""
 
     def __init__(self, judged: Judged, versions: Versions, settings: RunSettings) -> None:
-        """`versions` are of the judged codebase."""
-        self._files = judged.files
+        """`versions` are of the judged codebase. Nothing is rewritten yet."""
         self._judged, self._versions, self._settings = judged, versions, settings
         self._found: dict[str, tuple[Function, Region]] = {}
         self._dropped: list[Item] = []
@@ -48,7 +47,7 @@ class Functions:
     def _drawn(self, seed: int, report: Report) -> list[str]:
         buckets: dict[str, list[str]] = {}
         covering = RegionSettings(coverage="any")
-        files = [file for file in self._files.values() if not file.is_test]
+        files = [file for file in self._judged.codebase.files if not file.is_test]
         for done, file in enumerate(files):
             report("finding functions", done, len(files))
             lines = Lines(file.text)
@@ -70,7 +69,7 @@ class Functions:
     def _item(self, key: str) -> Item:
         """Admitted when the tests notice that its statements are gone: else their pass says nothing of a variant."""
         function, region = self._found[key]
-        file = self._files[region.path]
+        file = self._judged.files[region.path]
         item = admit(region, file, self._judged.oracle)
         lines = Lines(file.text)
         text = file.text[function.span.start : function.span.end]

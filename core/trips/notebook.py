@@ -18,11 +18,10 @@ from core.kinds import counted
 from core.models.prompts import wording
 from core.oracle.bench.project import VERSION, CellFiles, Origin, cell_files, project_folder, write_files
 from core.settings import RunSettings
-from core.source.edits import rank
 from core.source.notebook import Cell, Notebooks, read_notebooks
 from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Opened
-from core.trips.pool import draw_items
+from core.trips.pool import Draw
 from core.trips.protocol import Step, Tree
 from core.trips.roundtrip import InFile, Reference
 from core.types import Item, Notify, Outcome, Report
@@ -80,19 +79,14 @@ class NotebookTrip(InFile):
         """Nothing is asked or judged yet."""
         super().__init__(judged, settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}
-        self._dropped: list[Item] = []
+        self._draw = Draw(self._cells, self._admit, "admitting cells", settings.oracle.workers)
 
     def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
         """The cells whose work can be seen, in an order that the seed decides."""
+        return self._draw.items(wanted, seed, known, report)
 
-        def item_of(key: str) -> Item:
-            return known.get(key) or self._admit(*self._cells[key])
-
-        keys = sorted(self._cells, key=lambda key: rank(seed, key))
-        workers = self.settings.oracle.workers
-        return draw_items(keys, item_of, wanted, report, "admitting cells", self._dropped, workers)
-
-    def _admit(self, cell: Cell, files: CellFiles | None) -> Item:
+    def _admit(self, written: tuple[Cell, CellFiles | None]) -> Item:
+        cell, files = written
         place = files or cell_files(0, cell.context, cell.code, ())
         item = Item(
             key=cell.key,
@@ -125,9 +119,9 @@ class NotebookTrip(InFile):
     def shortfall(self, admitted: int, wanted: int) -> Sequence[str]:
         """Say when there are fewer cells than were asked for, and which were dropped."""
         if not admitted:
-            why = next((f"{item.key}: {item.reason}" for item in self._dropped), "it holds none")
+            why = [*self._draw.reasons, "it holds none"][0]
             raise ProjectError(f"No cell can be used: {why}.", "Name another notebook.")
-        dropped = [f"Dropped {item.key}: {item.reason}." for item in self._dropped]
+        dropped = [f"Dropped {reason}." for reason in self._draw.reasons]
         return dropped if admitted >= wanted else [*dropped, f"The notebook has {counted(admitted, 'cell')} to use."]
 
     def references(self, item: Item) -> Sequence[Reference]:

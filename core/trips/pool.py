@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import TypeVar
+from typing import Generic, TypeVar
 
+from core.source.edits import rank
 from core.types import Item, Report
 from core.waiting import Beat, result_of, unheard
 
@@ -65,3 +66,29 @@ def draw_items(
             if not item.admitted:
                 dropped.append(item)
             yield item
+
+
+class Draw(Generic[Given]):
+    """Items that are made of what a file holds, e.g. its problems; it remembers which of them were dropped."""
+
+    def __init__(
+        self, sources: Mapping[str, Given], item_of: Callable[[Given], Item], stage: str, workers: int | None = None
+    ) -> None:
+        """`sources`: what each item is made of, by the item's key. `stage`: what `report` calls this work."""
+        self._sources, self._item_of = sources, item_of
+        self._stage, self._workers = stage, workers
+        self._dropped: list[Item] = []
+
+    def items(self, wanted: int, seed: int, known: Mapping[str, Item], report: Report) -> Iterator[Item]:
+        """In an order that the seed decides, until `wanted` are admitted; those that are `known` are not made again."""
+
+        def item_of(key: str) -> Item:
+            return known.get(key) or self._item_of(self._sources[key])
+
+        keys = sorted(self._sources, key=lambda key: rank(seed, key))
+        return draw_items(keys, item_of, wanted, report, self._stage, self._dropped, self._workers)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why items were dropped, as they were drawn: `key: reason`."""
+        return [f"{item.key}: {item.reason}" for item in self._dropped]

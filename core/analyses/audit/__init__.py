@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from core.analyses.audit.judged import EFFORT, Judged, bounded, read, short
+from core.analyses.audit.judged import EFFORT, Judged, area_of, read, short
 from core.analyses.audit.passing import (
     HIGH,
     against_effort,
@@ -24,6 +24,7 @@ from core.analyses.audit.passing import (
 from core.analyses.audit.shape import distribution, perturbations, shapes, spreads
 from core.analyses.audit.systems import agreement, between, separation, tied
 from core.figures import Choice, Figure, Sentence
+from core.figures.reading import in_words
 from core.kinds import counted
 from core.metrics.statistics import LEVEL
 from core.store.reader import Reader
@@ -85,7 +86,7 @@ def summary(judged: Judged) -> Sentence:
     above = int((judged.columns[best][fooled] > HIGH).sum())
     text = (
         f"On these {counted(count, 'sample')} {short(best)} tells pass from fail with AUC "
-        f"{bounded(area.value, area.low, area.high)}; {_better(judged)}; "
+        f"{in_words(area_of(area))}; {_better(judged)}; "
         f"{above:,} failing {'sample scores' if above == 1 else 'samples score'} above {HIGH}."
     )
     return Sentence(name="summary", title=title, text=text, links=judged.ordered(fooled))

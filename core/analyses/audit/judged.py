@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from core.figures import Estimate, Link
+from core.figures import Axis, Estimate, Link
 from core.generation import Role
 from core.metrics.pairs import CRYSTAL, NAMES
 from core.metrics.registry import FUNCTION, METRICS, Metric, metric
@@ -136,9 +136,9 @@ def short(name: str) -> str:
     return metric(name).short
 
 
-def bounded(value: float, low: float | None, high: float | None) -> str:
-    """A value with its interval, in words: `0.62 (0.55 to 0.68)`."""
-    return f"{value:.2f}" if low is None or high is None else f"{value:.2f} ({low:.2f} to {high:.2f})"
+def axis_of(about: Metric) -> Axis:
+    """Of a metric's values: from 0, or below it where the metric goes there."""
+    return Axis(about.short, min(0.0, about.lowest), about.highest, "up")
 
 
 def p_text(value: float | None) -> str:
@@ -149,3 +149,8 @@ def p_text(value: float | None) -> str:
 def estimated(found: Correlation | None) -> Estimate | None:
     """A correlation as a figure holds it."""
     return None if found is None else Estimate(found.value, found.low, found.high, found.n)
+
+
+def area_of(found: Auc) -> Estimate:
+    """An AUC as a figure holds it."""
+    return Estimate(found.value, found.low, found.high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analyses.audit.judged import BINS, EFFORT, LISTED, Judged, bounded, estimated, p_text, short
+from core.analyses.audit.judged import BINS, EFFORT, LISTED, Judged, area_of, axis_of, estimated, p_text, short
 from core.figures import (
     Axis,
     Bar,
@@ -22,6 +22,7 @@ from core.figures import (
     Table,
     columns,
 )
+from core.figures.reading import in_words
 from core.kinds import counted
 from core.metrics.paired import holm
 from core.metrics.registry import metric
@@ -53,7 +54,7 @@ def areas(judged: Judged) -> Bars:
         bars=tuple(
             Bar(
                 short(name),
-                Estimate(judged.aucs[name].value, judged.aucs[name].low, judged.aucs[name].high),
+                area_of(judged.aucs[name]),
                 links=judged.ordered(judged.misleading(name, high=True)),
             )
             for name in names
@@ -79,7 +80,7 @@ def validity(judged: Judged) -> Table:
             Row(
                 (
                     short(name),
-                    Estimate(area.value, area.low, area.high) if area else None,
+                    area_of(area) if area else None,
                     estimated(with_pass),
                     p_text(with_pass.p if with_pass else None),
                     estimated(inside),
@@ -147,7 +148,7 @@ def against_effort(judged: Judged) -> Table:
 def verdicts(judged: Judged, name: str, choice: Choice) -> Histogram:
     """One metric of passing and of failing samples, back to back."""
     area, about = judged.aucs.get(name), metric(name)
-    said = f"AUC {bounded(area.value, area.low, area.high)} · " if area else ""
+    said = f"AUC {in_words(area_of(area))} · " if area else ""
     passing = int(judged.passed.sum())
     return Histogram(
         name="verdicts",
@@ -155,7 +156,7 @@ def verdicts(judged: Judged, name: str, choice: Choice) -> Histogram:
         short="Pass and fail",
         note=f"{said}{passing:,} passed, {len(judged.rows) - passing:,} did not",
         choices=(choice,),
-        x=Axis(about.short, min(0.0, about.lowest), about.highest, "up"),
+        x=axis_of(about),
         noun="samples",
         values=tuple(
             Observation(value, "passed" if passed else "failed", link)
@@ -184,7 +185,6 @@ def scatter(judged: Judged, name: str, choice: Choice) -> Scatter:
             Point(
                 Estimate(float(values[places].mean())),
                 Estimate(share),
-                name="",
                 tone="good" if passed else "bad",
                 count=len(places),
                 links=tuple(judged.links[at] for at in places[:LISTED]),
@@ -197,7 +197,7 @@ def scatter(judged: Judged, name: str, choice: Choice) -> Scatter:
         note="A point stands for the passing (green) or failing (red) samples of one problem: their mean value, and "
         "how much of the problem's code passes. Red on the right and green on the left mislead.",
         choices=(choice,),
-        x=Axis(about.short, min(0.0, about.lowest), about.highest, "up"),
+        x=axis_of(about),
         y=Axis("share of the problem's samples that pass", 0, 1, "up"),
         points=tuple(points),
         guides=(Guide("x", HIGH, f"{HIGH}"),),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analyses.audit.judged import BINS, Judged, estimated, short
+from core.analyses.audit.judged import BINS, Judged, axis_of, estimated, short
 from core.figures import (
     Axis,
     Categories,
     Cell,
     Choice,
-    Column,
     Estimate,
     Grid,
     Histogram,
@@ -43,13 +42,9 @@ def shapes(judged: Judged, choice: Choice) -> Table:
         short="Shape",
         note="Midhinge: (Q1 + Q3) / 2. Moments of the population; kurtosis in excess of the normal distribution's.",
         choices=(choice,),
-        columns=(
-            Column("Metric"),
-            Column("Can be"),
-            *(Column(label, "number") for label in ("Lowest", "Highest", "Mean", "Median", "Midhinge", "SD")),
-            Column("Skewness", "signed"),
-            Column("Kurtosis", "signed"),
-            Column("Samples", "count"),
+        columns=columns(
+            "Metric | Can be | Lowest: number | Highest: number | Mean: number | Median: number | Midhinge: number | "
+            "SD: number | Skewness: signed | Kurtosis: signed | Samples: count"
         ),
         rows=tuple(rows),
     )
@@ -88,7 +83,7 @@ def distribution(judged: Judged, name: str, choice: Choice) -> Histogram:
         short="One distribution",
         note=f"{about.title}: {about.meaning}",
         choices=(choice,),
-        x=Axis(about.short, min(0.0, about.lowest), about.highest, "up"),
+        x=axis_of(about),
         noun="samples",
         values=tuple(
             Observation(value, link=link)

@@ -257,11 +257,11 @@ def to_read(made: Written) -> Iterator[Table | Sentence]:
             cells = (each.item.key, each.program.cosine, words, each.item.text, row.temperature, verdict)
             rows.append(Row(cells, links=(each.link,)))
         if not rows:
-            yield Sentence(name=f"{name}", title=f"{title}", short=short, text="There is no such program.")
+            yield Sentence(name=name, title=title, short=short, text="There is no such program.")
             continue
         yield Table(
-            name=f"{name}",
-            title=f"{title}",
+            name=name,
+            title=title,
             short=short,
             note=f"{note} Cosine by {made.embedder}.",
             columns=columns("Directive | Cosine: number up | First summary | Words | Temperature: number | Verdict"),
