@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
+from pkgutil import resolve_name
 
 from core.generation import Role
 from core.kinds import Kind, RoleName, counted, known, task
 from core.metrics.registry import metric
 from core.store.rows import ItemRow, SampleRow
-from core.types import OLD_LINE, Form
+from core.types import OLD_LINE, Form, Span
 from ui.diff.lines import PAIR, Sides
 
 COMMIT = "commit"
@@ -80,7 +80,7 @@ class Presenter:
         if item.path:
             return item
         last = 1 + item.text.count("\n")
-        return replace(item, path=item.key, start=0, end=len(item.text), start_line=1, end_line=last)
+        return replace(item, path=item.key, span=Span(0, len(item.text)), start_line=1, end_line=last)
 
     def sides_of(self, item: ItemRow, code: SampleRow, before: SampleRow | None) -> Sides:
         """What stands left and right: what a description became, and words, go by the name of the kind."""
@@ -108,10 +108,8 @@ class EditPresenter(Presenter):
         text = texts.get(name)
         start = _offset(text, line) if text is not None and line else 0
         last = (line or item.start_line) + old.count("\n")
-        return replace(
-            item, path=name, text=old, start=start, end=start + len(old),
-            start_line=line or item.start_line, end_line=last,
-        )  # fmt: skip
+        span, first = Span(start, start + len(old)), line or item.start_line
+        return replace(item, path=name, text=old, span=span, start_line=first, end_line=last)
 
 
 class WordsPresenter(Presenter):
@@ -204,8 +202,7 @@ def _remarks(kind: Kind | None, samples: Sequence[SampleRow]) -> Mapping[int, st
     """What the method has to say of single samples."""
     if kind is None or not kind.remarks:
         return {}
-    module, _, function = kind.remarks.partition(":")
-    said: Mapping[int, str] = getattr(import_module(module), function)(samples)
+    said: Mapping[int, str] = resolve_name(kind.remarks)(samples)
     return said
 
 

@@ -51,7 +51,7 @@ def considered(
     known = coverage if coverage is not None else CoverageMap((), {}, {})
     covered = {region.span: region for region in weigh(cover(candidates, known, settings, file))}
     total = sum(region.weight for region in covered.values())
-    drawn = {Span(item.start, item.end): item for item in items if not item.extra}
+    drawn = {item.span: item for item in items if not item.extra}
     found = []
     for candidate in candidates:
         region = covered.get(candidate.span, candidate)
@@ -78,4 +78,4 @@ def _fate(
 
 
 def _in_the_way(span: Span, items: Iterable[ItemRow]) -> ItemRow | None:
-    return next((item for item in items if span.overlaps(Span(item.start, item.end))), None)
+    return next((item for item in items if span.overlaps(item.span)), None)

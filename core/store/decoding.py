@@ -52,8 +52,7 @@ def item_row(row: Row, measures: Mapping[str, float]) -> ItemRow:
     return _frozen(
         ItemRow,
         row,
-        start=row["span_start"],
-        end=row["span_end"],
+        span=Span(row["span_start"], row["span_end"]),
         tests=_tuple(row["tests"]),
         admitted=bool(row["admitted"]),
         measures=measures,
@@ -82,8 +81,7 @@ def _mapping(text: str) -> Mapping[str, str]:
 
 def item(row: ItemRow) -> Item:
     """The item as the pipeline knows it."""
-    plain = {name: getattr(row, name) for name in _fields(Item) if name != "span"}
-    return Item(**plain, span=Span(row.start, row.end))
+    return Item(**{name: getattr(row, name) for name in _fields(Item)})
 
 
 def sample_row(row: Row, scores: Sequence[Row]) -> SampleRow:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from core.kinds import task
 from core.settings import RunSettings
-from core.types import WRITTEN, Form, Item, Outcome, Score
+from core.types import Form, Item, Outcome, Score
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
@@ -107,46 +107,33 @@ class RunRow:
         return self.scores.get(task(self.task).secondary, NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
-class ItemRow:
-    """One region (or edit) of a run with what became of it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemRow(Item):
+    """One item of a run with what became of it.
 
     Attributes:
         state: dropped, waiting, running or done.
         task: of its run.
         measures: its figures by name; what is not defined is absent.
         recitation: the largest among its descriptions.
-        facets, origin, extra, form, directive: as in `core.types.Item`.
     """
 
     id: int
     run_id: int
-    key: str
-    kind: str
-    path: str
-    start: int
-    end: int
-    start_line: int
-    end_line: int
-    text: str
-    old_text: str | None
-    tests: tuple[str, ...]
-    admitted: bool
-    reason: str
     state: str
     task: str
     measures: Mapping[str, float] = field(hash=False)
     recitation: float | None = None
-    facets: Mapping[str, str] = field(default_factory=dict, hash=False)
-    origin: Mapping[str, str] = field(default_factory=dict, hash=False)
-    extra: bool = False
-    form: str = Form.CODE
-    directive: str | None = None
 
     @property
-    def has_file(self) -> bool:
-        """Whether it stands in a file of the user's."""
-        return bool(self.path) and self.kind not in WRITTEN and self.form != Form.TEXT
+    def start(self) -> int:
+        """Where it begins in its file."""
+        return self.span.start
+
+    @property
+    def end(self) -> int:
+        """Where it ends in its file."""
+        return self.span.end
 
     @property
     def file(self) -> str:

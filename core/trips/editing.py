@@ -140,7 +140,11 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
     source: EditSource
     tests: CommitTests | None = None
     if settings.edit.file is not None:
-        _refuse_tests(settings)
+        if settings.edit.tests:
+            raise UserError(
+                "Edits out of a file have no commit whose tests could judge them.",
+                "Leave --edit-tests out, or sample the edits of a project's history.",
+            )
         source = EditFile(Path(settings.edit.file), settings.edit)
         if source.signed:
             notify(f"{Path(settings.edit.file).name}: its lines carry a diff's signs, as CodeReviewer's do; taken off.")
@@ -175,14 +179,6 @@ def _nothing(passed_over: Mapping[str, int]) -> ProjectError:
         "No edit could be sampled: there is none, or every one was passed over.",
         "Ask for other --ending, --since, --until or --only, or widen --max-edit-characters.",
     )
-
-
-def _refuse_tests(settings: RunSettings) -> None:
-    if settings.edit.tests:
-        raise UserError(
-            "Edits out of a file have no commit whose tests could judge them.",
-            "Leave --edit-tests out, or sample the edits of a project's history.",
-        )
 
 
 def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:

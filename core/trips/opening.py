@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Protocol
 
 from core.generation import ModelInfo
@@ -62,13 +62,11 @@ class Opener(Protocol):
 
 def check_source(settings: RunSettings) -> None:
     """Refuse a bad file of items now: before models are loaded, and before anything runs. Raises UserError."""
-    module, _, function = task(settings.task).checks.partition(":")
-    if function:
-        getattr(import_module(module), function)(settings)
+    if checks := task(settings.task).checks:
+        resolve_name(checks)(settings)
 
 
 def opener(name: str) -> Opener:
     """What opens a project for the task of that name, loaded now: a parser takes half a second. Raises UserError."""
-    module, _, function = task(name).opens.partition(":")
-    found: Opener = getattr(import_module(module), function)
+    found: Opener = resolve_name(task(name).opens)
     return found

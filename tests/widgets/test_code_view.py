@@ -16,7 +16,7 @@ from themes import wear
 from waiting import wait_until
 
 from core.store.rows import ItemRow
-from core.types import Codebase, SourceFile
+from core.types import Codebase, SourceFile, Span
 from ui.background.gateway import Gateway
 from ui.code.blocks import neighbour, place
 from ui.code.source_text import SourceText
@@ -200,7 +200,7 @@ def test_what_was_inserted_in_the_middle_moves_only_what_comes_after(run: Filled
 
 def test_a_text_that_could_be_in_two_places_is_not_guessed(run: Filled) -> None:
     body = "a = compute(1)\nb = compute(2)\n"
-    item = replace(run.items()[0], start=4, end=4 + len(body), text=body)
+    item = replace(run.items()[0], span=Span(4, 4 + len(body)), text=body)
     placed = place([item], SourceText(f"{body}# between\n{body}"))
     assert placed.gone == (item,)
 
@@ -219,7 +219,7 @@ def test_windows_line_ends_and_wide_characters_keep_regions_in_place(qapp: QAppl
     text = "# 😀 é\r\ndef f(x):\r\n    y = '😀'\r\n    return x + y\r\n"
     start = text.index("y = ")
     base = run.items()[0]
-    item = replace(base, path="m.py", start=start, end=start + 9, text=text[start : start + 9])
+    item = replace(base, path="m.py", span=Span(start, start + 9), text=text[start : start + 9])
     block = place([item], SourceText(text)).blocks[0]
     assert (block.first, block.last, block.indent, block.moved) == (2, 2, 4, False)
 

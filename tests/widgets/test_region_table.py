@@ -14,6 +14,7 @@ from themes import wear
 from waiting import wait_until
 
 from core.kinds import task
+from core.types import Span
 from ui.project.region_model import DIFFERENCE, FILE, LINE, PASSES, SCORE, STATE, RegionFilter, RegionModel
 from ui.project.region_table import STATES, RegionTable
 from ui.style.region_state import RegionState, region_state, state_words
@@ -149,7 +150,7 @@ def test_a_hundred_thousand_rows_are_filtered(qapp: QApplication, run: Filled) -
             base,
             id=n,
             path=f"p/module_{n % 997}.py",
-            start=n,
+            span=Span(n, n + 1),
             admitted=True,
             state="done",
             measures={"rtc": (n % 4) / 3},

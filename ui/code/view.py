@@ -11,7 +11,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
-from core.types import Codebase, SourceFile
+from core.types import Codebase, SourceFile, Span
 from ui.background.gateway import Gateway
 from ui.code.blocks import Block, OpenFile, Placed, neighbour, place
 from ui.code.candidates import Candidates
@@ -224,7 +224,7 @@ class CodeView(QWidget):
 
     def _shown(self) -> Placed:
         if self._missing():
-            alone = [replace(self._selected, start=0)] if self._selected else []
+            alone = [replace(self._selected, span=Span(0, self._selected.end))] if self._selected else []
             return place(alone, self.source)
         return place(self._wanted(self.path), self.source)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass
-from importlib import import_module
+from pkgutil import resolve_name
 
 from PySide6.QtWidgets import (
     QDialog,
@@ -100,10 +100,9 @@ class WordsDialog(QDialog):
         self.run.setEnabled(bool(self.words.toPlainText().strip()))
 
     def _accept(self) -> None:
-        module, _, name = self._taker.partition(":")
         try:
             # Tried at once: what no run could use is said while the words still stand there.
-            getattr(import_module(module), name)(*astuple(self.written))
+            resolve_name(self._taker)(*astuple(self.written))
         except InspectorError as error:
             self.problem.setText(f"{error.problem} {error.remedy}")
             self.problem.show()
