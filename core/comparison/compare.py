@@ -113,10 +113,8 @@ def _source(run: RunRow) -> str:
 def _check_measured_alike(first: RunRow, second: RunRow) -> None:
     """Raises UserError where the headline of one run cannot be held against that of the other."""
     kind = task(first.task)
-    used = [
-        [_object(run.config_json).get(part, {}).get(name) for part, name in map(_parts, kind.measured_by)]
-        for run in (first, second)
-    ]
+    measured_by = [path.split(".") for path in kind.measured_by]
+    used = [[_object(run.config_json).get(part, {}).get(name) for part, name in measured_by] for run in (first, second)]
     if used[0] != used[1]:
         title = kind.measure(kind.headline).title
         raise UserError(
@@ -124,11 +122,6 @@ def _check_measured_alike(first: RunRow, second: RunRow) -> None:
             f"{', another file' if used[0][0] == used[1][0] else ''}.",
             f"Compare runs that measure {title} by the same model.",
         )
-
-
-def _parts(path: str) -> tuple[str, str]:
-    part, _, name = path.partition(".")
-    return part, name
 
 
 def _items(reader: Reader, run: RunRow) -> dict[str, ItemRow]:

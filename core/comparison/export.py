@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 from core.comparison.values import Comparison, Difference, Pair
@@ -59,15 +59,11 @@ def pair_row(comparison: Comparison, pair: Pair) -> Row:
 
 
 def write_pairs_csv(comparisons: Iterable[Comparison], stream: TextIO) -> int:
-    """A header and one record a common item of each comparison, in a stream opened with `newline=""`.
+    """A header and one record a common item of each comparison, at least one, in a stream opened with `newline=""`.
 
     Return the number of records. Raises OSError.
     """
-    return write_csv([pair_row(each, pair) for each in comparisons for pair in each.pairs], stream)
-
-
-def write_csv(rows: Sequence[Row], stream: TextIO) -> int:
-    """Rows of the same keys, at least one. Raises OSError."""
+    rows = [pair_row(each, pair) for each in comparisons for pair in each.pairs]
     writer = csv.DictWriter(stream, rows[0].keys(), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from core.metrics.statistics import LEVEL, critical_value, interval, p_value
+from core.metrics.two_by_two import TwoByTwo
 
 POWER = 0.8
 """The chance with which a difference is to be seen, wherever numbers of items are named."""
@@ -32,10 +33,9 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
 
     Raises ValueError for unequal lengths.
     """
-    pairs = list(zip(first, second, strict=True))
-    only_first, only_second = pairs.count((True, False)), pairs.count((False, True))
-    both, neither = pairs.count((True, True)), pairs.count((False, False))
-    return McNemar(both, only_first, only_second, neither, fair_coin(only_first, only_first + only_second))
+    found = TwoByTwo.of(zip(first, second, strict=True))
+    p = fair_coin(found.only_first, found.only_first + found.only_second)
+    return McNemar(found.both, found.only_first, found.only_second, found.neither, p)
 
 
 def fair_coin(heads: int, tosses: int) -> float:

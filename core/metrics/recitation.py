@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 SHORTEST_RUN = 6
 """Tokens. `self.items` has three and `foo.bar()` five: naming those is describing, not reciting."""
@@ -24,14 +25,14 @@ def recitation(description: str, code: str, shortest: int = SHORTEST_RUN) -> flo
     if not total:
         return 0.0
     length = min(shortest, len(tokens))
-    quoted = _runs(_TOKEN.findall(description), length)
+    quoted = set(_runs(_TOKEN.findall(description), length))
     recited: set[int] = set()
-    for start, run in enumerate(zip(*(tokens[i:] for i in range(length)), strict=False)):
+    for start, run in enumerate(_runs(tokens, length)):
         if run in quoted:
             recited.update(range(start, start + length))
     return sum(len(tokens[i]) for i in recited) / total
 
 
-def _runs(tokens: list[str], length: int) -> set[tuple[str, ...]]:
-    """Every run of `length` consecutive tokens."""
-    return set(zip(*(tokens[i:] for i in range(length)), strict=False))
+def _runs(tokens: list[str], length: int) -> Iterator[tuple[str, ...]]:
+    """Every run of `length` consecutive tokens, from the first on."""
+    return zip(*(tokens[i:] for i in range(length)), strict=False)

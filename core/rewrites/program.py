@@ -72,7 +72,11 @@ class Rewritten:
 
     def text(self, path: str, original: str) -> str:
         """A file as it is now."""
-        return edited(original, self.edits.get(path, ()))
+        parts, at = list[str](), 0
+        for edit in self.edits.get(path, ()):
+            parts += original[at : edit.span.start], edit.text
+            at = edit.span.end
+        return "".join([*parts, original[at:]])
 
     def place(self, path: str, offset: int) -> int | None:
         """Where the token that begins at `offset` of the original begins now; None where it is gone."""
@@ -91,23 +95,6 @@ class Rewritten:
 
 def _growth(edit: Edit) -> int:
     return len(edit.text) - len(edit.span)
-
-
-def edited(text: str, edits: Sequence[Edit]) -> str:
-    """The text with every edit made."""
-    parts, at = list[str](), 0
-    for edit in sorted(edits, key=lambda edit: edit.span.start):
-        parts += text[at : edit.span.start], edit.text
-        at = edit.span.end
-    return "".join([*parts, text[at:]])
-
-
-def exchanged(text: str, one: Span, other: Span) -> tuple[Edit, Edit]:
-    """Two stretches, each in the other's place."""
-    return (
-        Edit(one, text[other.start : other.end], other),
-        Edit(other, text[one.start : one.end], one),
-    )
 
 
 # --------------------------------------------------------------------------- what goes in

@@ -6,7 +6,7 @@ import builtins
 import keyword
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import libcst as cst
@@ -57,17 +57,9 @@ def rename(program: Program, path: str, start: int, seed: int) -> Rewritten | Re
         return Refused(f"no variable of at least {SHORTEST} letters is used twice and surely known by nobody else")
     for variable in sorted(frequent, key=lambda each: (-len(each.places), each.places[0].start)):
         if new := _another_name(variable.name, parsed.words, random.Random(f"{seed} {variable.name}")):
-            return renamed(path, {variable: new})
+            edits = tuple(Edit(place, new, place) for place in variable.places)
+            return Rewritten({path: edits}, {variable.name: new})
     return Refused("no word of its variables has a synonym that is free in the file")
-
-
-def renamed(path: str, names: Mapping[Variable, str]) -> Rewritten:
-    """Give variables of one function other names. The caller makes sure that these are free."""
-    edits = [Edit(place, new, place) for variable, new in names.items() for place in variable.places]
-    return Rewritten(
-        {path: tuple(sorted(edits, key=lambda edit: edit.span.start))},
-        {variable.name: new for variable, new in names.items()},
-    )
 
 
 def variables(parsed: Parsed, function: cst.FunctionDef) -> list[Variable] | Refused:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from core.rewrites.program import Parsed, Program, Refused, Rewritten, blocks, exchanged, is_text
+from core.rewrites.program import Edit, Parsed, Program, Refused, Rewritten, blocks, is_text
 from core.types import Span
 
 Pair = tuple[cst.SimpleStatementLine, cst.SimpleStatementLine]
@@ -52,8 +52,9 @@ def swap(program: Program, path: str, start: int, seed: int) -> Rewritten | Refu
 
 
 def _swapped(path: str, parsed: Parsed, pairs: Sequence[Pair], seed: int) -> Rewritten:
-    one, other = random.Random(seed).choice(pairs)
-    return Rewritten({path: exchanged(parsed.text, _line(parsed, one), _line(parsed, other))})
+    one, other = (_line(parsed, line) for line in random.Random(seed).choice(pairs))
+    first, second = parsed.text[one.start : one.end], parsed.text[other.start : other.end]
+    return Rewritten({path: (Edit(one, second, other), Edit(other, first, one))})
 
 
 def _line(parsed: Parsed, statement: cst.SimpleStatementLine) -> Span:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from core.store.labels import LINE_END
+from core.store.labels import LINE_END, write_lines
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, SampleRow
 from core.types import Form
@@ -26,11 +26,7 @@ _LATER = ("path", "served", "backward_style")
 
 def write_jsonl(reader: Reader, run_id: int, stream: TextIO) -> int:
     """One JSON object a line; return the number of lines. Raises StoreError, OSError."""
-    count = 0
-    for row in export_rows(reader, run_id):
-        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-        count += 1
-    return count
+    return write_lines(export_rows(reader, run_id), stream)
 
 
 def write_csv(reader: Reader, run_id: int, stream: TextIO) -> int:

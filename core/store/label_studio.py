@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import UserError
-from core.store.labels import Given, label_rows
+from core.generation import Role
+from core.store.labels import Given, label_rows, subjects
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
 
@@ -49,8 +50,12 @@ def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, u
         made = tasks.setdefault(row["sample_id"], _task(row))
         made["annotations"].append(_annotation(row))
     if unlabelled:
-        for row in _reconstructions(reader, runs):
-            tasks.setdefault(row["sample_id"], _task(row))
+        for run_id in runs:
+            rows = reader.reconstructions(run_id)
+            whole = {each.sample_id for each in rows}
+            for row in subjects(reader, dict.fromkeys(each.item_id for each in rows)):
+                if row["role"] == Role.BACKWARD and row["sample_id"] in whole:
+                    tasks.setdefault(row["sample_id"], _task(row))
     json.dump(list(tasks.values()), stream, ensure_ascii=False, indent=1)
     return len(tasks)
 
@@ -69,24 +74,6 @@ def read_label_studio(text: str) -> Iterator[Given]:
 def _choice(mode: str, name: str, about: str) -> str:
     said = escape(" ".join(f"{name}: {about}".split()))
     return f'    <Choice value="{escape(mode)}" hint="{said}"/>'
-
-
-def _reconstructions(reader: Reader, runs: Sequence[int]) -> Iterator[dict[str, Any]]:
-    for run_id in runs:
-        for item_id in dict.fromkeys(each.item_id for each in reader.reconstructions(run_id)):
-            item, samples = reader.item(item_id), {sample.id: sample for sample in reader.samples(item_id)}
-            for sample in samples.values():
-                parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
-                if sample.role == "backward" and not sample.error:
-                    yield {
-                        "run_id": run_id,
-                        "sample_id": sample.id,
-                        "path": item.path,
-                        "description": parent.text if parent else "",
-                        "old": item.old_text or "",
-                        "original": item.text,
-                        "text": sample.text,
-                    }
 
 
 def _task(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import UserError
-from core.store.rows import ItemRow, LabelRow, SampleRow
+from core.store.rows import LabelRow
 from core.types import LabelKind
 
 if TYPE_CHECKING:
@@ -40,8 +40,13 @@ class Given:
 
 def write_labels_jsonl(reader: Reader, runs: Sequence[int], stream: TextIO) -> int:
     """One JSON object a label of these runs; return the number of lines. Raises StoreError, OSError."""
+    return write_lines(label_rows(reader, runs), stream)
+
+
+def write_lines(rows: Iterable[Row], stream: TextIO) -> int:
+    """One JSON object a row; return the number of lines. Raises OSError."""
     count = 0
-    for row in label_rows(reader, runs):
+    for row in rows:
         stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         count += 1
     return count
@@ -66,9 +71,37 @@ def label_rows(reader: Reader, runs: Sequence[int]) -> Iterator[Row]:
         for label in (*reader.current_labels(run_id), *reader.adjudications(run_id)):
             by_sample.setdefault(label.sample_id, []).append(label)
         model = reader.run(run_id).backward_model_name
-        for item, sample, parent in _samples(reader, by_sample):
-            for label in by_sample[sample.id]:
-                yield _row(label, item, sample, parent, names) | {"model": model}
+        for about in subjects(reader, sorted({reader.item_of(sample_id) for sample_id in by_sample})):
+            for label in by_sample.get(about["sample_id"], ()):
+                row = about | _label_columns(label) | {"mode_name": names.get(label.mode, label.mode), "model": model}
+                yield {column: row[column] for column in COLUMNS}
+
+
+def subjects(reader: Reader, item_ids: Iterable[int]) -> Iterator[Row]:
+    """What is labelled: every sample of these items, with its region, texts and verdict. Raises StoreError."""
+    for item_id in item_ids:
+        item, samples = reader.item(item_id), {sample.id: sample for sample in reader.samples(item_id)}
+        for sample in samples.values():
+            parent = samples.get(sample.parent_id) if sample.parent_id is not None else None
+            yield {
+                "run_id": item.run_id,
+                "item_id": item.id,
+                "sample_id": sample.id,
+                "path": item.path,
+                "start_line": item.start_line,
+                "end_line": item.end_line,
+                "role": sample.role,
+                "outcome": sample.verdict.outcome if sample.verdict else "",
+                "description": parent.text if parent else "",
+                "old": item.old_text or "",
+                "original": item.text,
+                "text": sample.text,
+            }
+
+
+def _label_columns(label: LabelRow) -> Row:
+    plain = ("annotator", "kind", "mode", "note", "made_at", "taxonomy_version")
+    return {"label_id": label.id} | {name: getattr(label, name) for name in plain}
 
 
 def mode_names(reader: Reader) -> dict[str, str]:
@@ -93,25 +126,6 @@ def read_labels_csv(text: str) -> Iterator[Given]:
             yield _given(row)
         except (ValueError, TypeError, KeyError) as error:
             raise UserError(f"Record {number} of the table is no label: {error!r}.", _REMEDY) from error
-
-
-def _samples(reader: Reader, wanted: Mapping[int, object]) -> Iterator[tuple[ItemRow, SampleRow, SampleRow | None]]:
-    """Each wanted sample with its region and what it was made from, by region."""
-    for item_id in sorted({reader.item_of(sample_id) for sample_id in wanted}):
-        item, samples = reader.item(item_id), {sample.id: sample for sample in reader.samples(item_id)}
-        for sample in samples.values():
-            if sample.id in wanted:
-                yield item, sample, samples.get(sample.parent_id) if sample.parent_id is not None else None
-
-
-def _row(label: LabelRow, item: ItemRow, sample: SampleRow, parent: SampleRow | None, names: Mapping[str, str]) -> Row:
-    values = (
-        label.id, item.run_id, item.id, sample.id, label.annotator, label.kind, label.mode,
-        names.get(label.mode, label.mode), label.note, label.made_at, label.taxonomy_version, "",
-        item.path, item.start_line, item.end_line, sample.role, sample.verdict.outcome if sample.verdict else "",
-        parent.text if parent else "", item.old_text or "", item.text, sample.text,
-    )  # fmt: skip
-    return dict(zip(COLUMNS, values, strict=True))
 
 
 def _given(row: Mapping[str, Any]) -> Given:

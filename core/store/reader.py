@@ -142,7 +142,7 @@ class Reader:
     def items(self, run_id: int) -> list[ItemRow]:
         """All items of a run in the order they were drawn, dropped ones included."""
         with self._snapshot():
-            measures = self._measures(statements.ITEM_MEASURES, run_id)
+            measures = self._values(statements.ITEM_MEASURES, run_id)
             rows = self._rows(f"{statements.ITEMS} WHERE c.run_id = ?", run_id)
         found = (decoding.item_row(row, measures.get(row["id"], {})) for row in rows)
         return sorted(found, key=attrgetter("id"))  # SQLite would copy every text to sort them
@@ -151,15 +151,8 @@ class Reader:
         """One item. Raises Bug when there is none."""
         with self._snapshot():
             row = self._one("item", f"{statements.ITEMS} WHERE c.item_id = ?", item_id)
-            measures = self._measures("SELECT item_id, name, value FROM measures WHERE item_id = ?", item_id)
+            measures = self._values("SELECT item_id, name, value FROM measures WHERE item_id = ?", item_id)
         return decoding.item_row(row, measures.get(item_id, {}))
-
-    def _measures(self, sql: str, key: int) -> dict[int, dict[str, float]]:
-        """Figures by item and name."""
-        found: dict[int, dict[str, float]] = {}
-        for row in self._rows(sql, key):
-            found.setdefault(row["item_id"], {})[row["name"]] = row["value"]
-        return found
 
     def samples(self, item_id: int) -> list[SampleRow]:
         """The trace of an item: each forward sample followed by its backward samples, baselines last."""
@@ -227,9 +220,7 @@ class Reader:
         """What became of each file's items, by path."""
         with self._snapshot():
             rows = self._rows(statements.FILE_STATES, run_id)
-            measures: dict[str, dict[str, float]] = {}
-            for row in self._rows(statements.FILE_MEASURES, run_id):
-                measures.setdefault(row["path"], {})[row["name"]] = row["value"]
+            measures = self._values(statements.FILE_MEASURES, run_id)
         return [FileRow(row["path"], row["items"], row["done"], measures.get(row["path"], {})) for row in rows]
 
     def flags(self, run_id: int) -> dict[int, tuple[str, ...]]:
@@ -243,7 +234,7 @@ class Reader:
         """The run's figures by language, size and whatever else the items are sorted by; by facet, then value."""
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
-            measures = self._measures(statements.ITEM_MEASURES, run_id)
+            measures = self._values(statements.ITEM_MEASURES, run_id)
             rows = self._rows(statements.FACET_ITEMS, run_id)
         groups = groupby(rows, key=lambda row: (str(row["facet"]), str(row["value"])))
         found = []
@@ -270,7 +261,7 @@ class Reader:
         """
         with self._snapshot():
             kind = task(self._run(run_id)["task"])
-            measures = self._measures(statements.ITEM_MEASURES, run_id)
+            measures = self._values(statements.ITEM_MEASURES, run_id)
             states = self._rows(statements.ITEM_STATES, run_id)
         ids = [row["item_id"] for row in states if row["admitted"]]
         items = [(each, measures[each]) for each in ids if kind.headline in measures.get(each, {})]
@@ -285,9 +276,7 @@ class Reader:
     def candidates(self, run_id: int) -> list[CandidateRow]:
         """Every judged piece of code of a run, baselines included, with its item's own text and its scores."""
         with self._snapshot():
-            scores: dict[int, dict[str, float]] = {}
-            for row in self._rows(statements.SCORES_OF_RUN, run_id):
-                scores.setdefault(row["sample_id"], {})[row["metric"]] = row["value"]
+            scores = self._values(statements.SCORES_OF_RUN, run_id)
             rows = self._rows(statements.CANDIDATES, run_id)
         return [decoding.candidate_row(row, scores.get(row["sample_id"], {})) for row in rows]
 
@@ -352,7 +341,7 @@ class Reader:
             known = RunFigures.from_json(run["standing"])
         # Figures may have been kept by a process that opened the database without intervals.
         if known is None or known.changes != run["changes"] or (self._bounds.any and not known.bounded):
-            measures = self._measures(statements.ITEM_MEASURES, run["id"])
+            measures = self._values(statements.ITEM_MEASURES, run["id"])
             states = self._rows(statements.ITEM_STATES, run["id"])
             known = tally(states, measures, task(run["task"]), run["changes"], self._bounds)
         self._known_figures[run["id"]] = known
@@ -377,6 +366,13 @@ class Reader:
         if not rows:
             raise Bug(f"There is no {kind} {key} in {self._path}.")
         return rows[0]
+
+    def _values(self, sql: str, key: int) -> dict[Any, dict[str, float]]:
+        """The last column of an answer by the first two: by what they are of (an item, a file, a sample), and name."""
+        found: dict[Any, dict[str, float]] = {}
+        for of, name, value in (row.values() for row in self._rows(sql, key)):
+            found.setdefault(of, {})[name] = value
+        return found
 
     def _rows(self, sql: str, *parameters: int | str) -> list[Row]:
         return self._named(sql, parameters)

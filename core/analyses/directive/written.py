@@ -41,15 +41,11 @@ class Written:
         """Whose cosines these are."""
         return self.settings.embedder_name or "the embedding model"
 
-    def said(self, made: Made) -> tuple[bool, bool] | None:
-        """Whether a program passes, and whether its summaries mean the directive; None while either is not known."""
-        passes, similar = made.program.passes, made.program.similar(self.settings.threshold)
-        return None if passes is None or similar is None else (passes, similar)
-
     @property
     def judged_twice(self) -> list[tuple[Made, bool, bool]]:
-        """The programs of which both judges say something."""
-        return [(made, *said) for made in self.every if (said := self.said(made)) is not None]
+        """The programs of which both judges say something: whether each passes, and whether it means the directive."""
+        said = ((made, made.program.passes, made.program.similar(self.settings.threshold)) for made in self.every)
+        return [(made, passes, similar) for made, passes, similar in said if passes is not None and similar is not None]
 
     def scored(self, value: Callable[[Program], float | None] = lambda program: program.cosine) -> list[list[Scored]]:
         """Cosine and pass of each judged program that has both, one list a directive."""
