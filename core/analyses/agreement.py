@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from core.metrics.agreement import RESAMPLES, Estimate, cohen_kappa, krippendorff_alpha
+from core.metrics.agreement import Estimate, cohen_kappa, krippendorff_alpha
 from core.store.rows import LabelRow
 
 KAPPA, ALPHA = "Cohen's kappa", "Krippendorff's alpha"
@@ -63,7 +63,7 @@ class Agreement:
     same: float | None = None
 
 
-def measure(labels: Sequence[LabelRow], *, resamples: int = RESAMPLES, seed: int = 0) -> Agreement:
+def measure(labels: Sequence[LabelRow]) -> Agreement:
     """The agreement in the labels that hold, one a sample and annotator. Adjudications are no part of it."""
     by_sample: dict[int, dict[str, str]] = {}
     for label in labels:
@@ -76,14 +76,14 @@ def measure(labels: Sequence[LabelRow], *, resamples: int = RESAMPLES, seed: int
     return Agreement(
         annotators=tuple((name, counts[name]) for name in names),
         coefficient=KAPPA if len(names) == 2 else ALPHA if len(names) > 2 else "",
-        overall=_overall(compared, names, resamples, seed),
+        overall=_overall(compared, names),
         samples=len(compared),
         disputed=sum(len(set(each.values())) > 1 for each in compared),
         modes=tuple(
-            ModeAgreement(mode, times, _overall(_against_rest(compared, mode), names, resamples, seed))
+            ModeAgreement(mode, times, _overall(_against_rest(compared, mode), names))
             for mode, times in modes.most_common()
         ),
-        pairs=tuple(_pair(compared, pair, resamples, seed) for pair in combinations(names, 2)),
+        pairs=tuple(_pair(compared, *pair) for pair in combinations(names, 2)),
         same=_same([pair for each in compared for pair in combinations(each.values(), 2)]),
     )
 
@@ -92,10 +92,10 @@ def _same(pairs: Sequence[tuple[str, str]]) -> float | None:
     return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
-def _overall(compared: Sequence[Said], names: Sequence[str], resamples: int, seed: int) -> Estimate:
+def _overall(compared: Sequence[Said], names: Sequence[str]) -> Estimate:
     if len(names) == 2:
-        return cohen_kappa([(each[names[0]], each[names[1]]) for each in compared], resamples=resamples, seed=seed)
-    return krippendorff_alpha([list(each.values()) for each in compared], resamples=resamples, seed=seed)
+        return cohen_kappa([(each[names[0]], each[names[1]]) for each in compared])
+    return krippendorff_alpha([list(each.values()) for each in compared])
 
 
 def _against_rest(compared: Sequence[Said], mode: str) -> list[Said]:
@@ -103,11 +103,10 @@ def _against_rest(compared: Sequence[Said], mode: str) -> list[Said]:
     return [{name: mode if given == mode else "" for name, given in each.items()} for each in compared]
 
 
-def _pair(compared: Sequence[Said], pair: tuple[str, str], resamples: int, seed: int) -> PairAgreement:
-    first, second = pair
+def _pair(compared: Sequence[Said], first: str, second: str) -> PairAgreement:
     both = [(each[first], each[second]) for each in compared if first in each and second in each]
     confusion = tuple((*met, times) for met, times in Counter(both).most_common())
-    return PairAgreement(first, second, _same(both), cohen_kappa(both, resamples=resamples, seed=seed), confusion)
+    return PairAgreement(first, second, _same(both), cohen_kappa(both), confusion)
 
 
 def confusion_table(pair: PairAgreement) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:

@@ -267,7 +267,7 @@ def _metric(reader: Reader, run: RunRow, wanted: str) -> Histogram:
         name="metric",
         title=f"{shown.title} against the verdict",
         short="Metrics",
-        note=told([row.value for row in rows], [row.passed for row in rows]),
+        note=verdict_words([row.value for row in rows], [row.passed for row in rows]),
         choices=(Choice("metric", "Metric", {name: metric(name).title for name in known}, shown.name),),
         x=Axis(shown.title, shown.lowest, shown.highest, better_of(shown)),
         noun="reconstructions",
@@ -280,7 +280,7 @@ def _metric(reader: Reader, run: RunRow, wanted: str) -> Histogram:
     )
 
 
-def told(values: Sequence[float], passed: Sequence[bool]) -> str:
+def verdict_words(values: Sequence[float], passed: Sequence[bool]) -> str:
     """How well a metric tells passing code from failing code."""
     if not values:
         return "No judged reconstruction has a metric yet"

@@ -25,13 +25,14 @@ _ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", 
 
 def differing_settings(first: RunRow, second: RunRow) -> tuple[tuple[str, str, str], ...]:
     """Name, value in the first run, value in the second."""
-    told = [dict(_told(run)) for run in (first, second)]
-    names = list(dict.fromkeys([*told[0], *told[1]]))
-    rows = ((name, told[0].get(name, "-"), told[1].get(name, "-")) for name in names)
+    conditions = [dict(_conditions(run)) for run in (first, second)]
+    names = list(dict.fromkeys([*conditions[0], *conditions[1]]))
+    rows = ((name, conditions[0].get(name, "-"), conditions[1].get(name, "-")) for name in names)
     return tuple(row for row in rows if row[1] != row[2])
 
 
-def _told(run: RunRow) -> Iterator[tuple[str, str]]:
+def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
+    """All that a run was made with, by name."""
     models = _object(run.model_json)
     for role in ("forward", "backward"):
         model = models.get(role) or {}

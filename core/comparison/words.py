@@ -84,10 +84,10 @@ def mcnemar_words(comparison: Comparison) -> str:
         f"McNemar's exact test: {p_words(test.p)}{adjusted}; both solved {test.both}, only run {first} "
         f"{test.only_first}, only run {second} {test.only_second}, neither {test.neither}."
     )
-    return f"{said} {_apart(comparison)}".rstrip()
+    return f"{said} {_no_contradiction(comparison)}".rstrip()
 
 
-def _apart(comparison: Comparison) -> str:
+def _no_contradiction(comparison: Comparison) -> str:
     """Why the interval and the test may seem to contradict each other, where they do; else empty."""
     kind, title, small = task(comparison.first.task), comparison.title, comparison.p_adjusted < SMALL
     noun, least = kind.noun, kind.measure(kind.headline).solved

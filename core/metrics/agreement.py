@@ -59,7 +59,7 @@ def cohen_kappa(pairs: Sequence[tuple[str, str]], *, resamples: int = RESAMPLES,
     return _estimate(list(pairs), features, disagreement, resamples, seed)
 
 
-def krippendorff_alpha(samples: Sequence[Sequence[str]], *, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+def krippendorff_alpha(samples: Sequence[Sequence[str]]) -> Estimate:
     """Krippendorff's nominal alpha for any number of annotators: `samples` holds the labels each sample has.
 
     Labels may be missing; a sample with fewer than two labels says nothing and is left out.
@@ -77,11 +77,15 @@ def krippendorff_alpha(samples: Sequence[Sequence[str]], *, resamples: int = RES
         total = counts.sum(axis=1)
         return sums[:, -1] / total, (total**2 - (counts**2).sum(axis=1)) / (total * (total - 1))
 
-    return _estimate(units, features, disagreement, resamples, seed)
+    return _estimate(units, features, disagreement)
 
 
 def _estimate(
-    units: Sequence[U], features: Callable[[U], Floats], disagreement: Disagreement, resamples: int, seed: int
+    units: Sequence[U],
+    features: Callable[[U], Floats],
+    disagreement: Disagreement,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
 ) -> Estimate:
     """One minus the ratio of the two disagreements, bounded by resampling units."""
     if not units:

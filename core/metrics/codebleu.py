@@ -45,7 +45,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 # --------------------------------------------------------------------------- CrystalBLEU
 
 
-def shared_ngrams(references: Iterable[str], most: int = SHARED) -> frozenset[Gram]:
+def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
     """The n-grams (n = 1 to 4 counted together) that stand in a corpus most often: all code shares them."""
     counts: Counter[Gram] = Counter()
     for text in references:
@@ -53,7 +53,7 @@ def shared_ngrams(references: Iterable[str], most: int = SHARED) -> frozenset[Gr
         for order in ORDERS:
             counts.update(_ngrams(tokens, order))
     ranked = sorted(counts, key=lambda gram: (-counts[gram], gram))
-    return frozenset(ranked[:most])
+    return frozenset(ranked[:SHARED])
 
 
 def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> float:

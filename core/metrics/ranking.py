@@ -18,7 +18,7 @@ MOST_EXACT = 8
 RESAMPLES = 1000
 
 
-def fisher_interval(r: float, n: int, level: float = LEVEL) -> tuple[float, float] | None:
+def fisher_interval(r: float, n: int) -> tuple[float, float] | None:
     """The interval of Pearson's r over `n` pairs by Fisher's transformation; None below four pairs.
 
     The paper's r = 0.947 of five models has 0.40 to 0.997.
@@ -27,7 +27,7 @@ def fisher_interval(r: float, n: int, level: float = LEVEL) -> tuple[float, floa
         return None
     if abs(r) >= 1.0:
         return r, r
-    half = NormalDist().inv_cdf((1 + level) / 2) / math.sqrt(n - 3)
+    half = NormalDist().inv_cdf((1 + LEVEL) / 2) / math.sqrt(n - 3)
     return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
 
 
@@ -43,9 +43,7 @@ def spearman_p(first: Sequence[float], second: Sequence[float]) -> float | None:
     return sum(abs(rho) >= abs(seen) - 1e-12 for rho in orders) / len(orders)
 
 
-def resampled(
-    systems: Sequence[Mapping[str, tuple[float, float]]], level: float = LEVEL
-) -> dict[str, tuple[float, float]]:
+def resampled(systems: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str, tuple[float, float]]:
     """Intervals of Pearson's r and Spearman's rho when other problems had been drawn, the models being these.
 
     A system maps each problem to two figures; both come from the same drawn problems, and all systems from the same
@@ -69,7 +67,7 @@ def resampled(
         for name, value in (("pearson", pearson(x, y)), ("spearman", spearman(x, y))):
             if value is not None:
                 found[name].append(value)
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     return {
         name: (float(np.quantile(values, tail)), float(np.quantile(values, 1 - tail)))
         for name, values in found.items()

@@ -51,11 +51,7 @@ def youden(scored: Sequence[Scored]) -> float | None:
 
 
 def by_cluster(
-    clusters: Sequence[Sequence[Scored]],
-    statistic: Callable[[Sequence[Scored]], float | None],
-    *,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
+    clusters: Sequence[Sequence[Scored]], statistic: Callable[[Sequence[Scored]], float | None]
 ) -> tuple[float, float] | None:
     """Percentile bootstrap of a statistic when other clusters (directives) had been drawn, each with all it holds.
 
@@ -64,11 +60,11 @@ def by_cluster(
     """
     if len(clusters) < 2:
         return None
-    draws = np.random.default_rng(0).integers(0, len(clusters), (resamples, len(clusters)))
+    draws = np.random.default_rng(0).integers(0, len(clusters), (RESAMPLES, len(clusters)))
     found = [statistic([each for place in draw for each in clusters[place]]) for draw in draws.tolist()]
     known = [value for value in found if value is not None]
-    if len(known) < resamples / 2:
+    if len(known) < RESAMPLES / 2:
         return None
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     low, high = (float(bound) for bound in np.quantile(known, [tail, 1 - tail]))
     return (low, high) if high - low > 1e-12 else None

@@ -62,7 +62,6 @@ def p_value(
     *,
     mean: float = 0.0,
     against: Sequence[float] | None = None,
-    clusters: Sequence[Hashable] | None = None,
 ) -> float:
     """Two-sided p of the mean (of the differences) being `mean`: `interval` at the level 1 - p just reaches it.
 
@@ -70,7 +69,7 @@ def p_value(
     """
     from scipy.special import stdtr
 
-    data = _Data(values, lowest, highest, against, clusters)
+    data = _Data(values, lowest, highest, against, None)
     if data.groups <= 1 or math.isclose(mean, data.mean, abs_tol=1e-12):
         return 1.0
     square = data.square(mean) / _widened(data.groups, against is not None)
@@ -229,7 +228,7 @@ class _Data:
         if clusters is not None:
             names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
             places = np.array([names[name] for name in clusters])
-            self.groups, self._size = len(names), _worth(sample - sample.mean(), places)
+            self.groups, self._size = len(names), _independent_items(sample - sample.mean(), places)
             sums = np.array([np.bincount(places, weights=sample), np.bincount(places)])
         unseen = UNSEEN if clusters is None else UNSEEN_FILES
         # Plain floats: arithmetic on numpy's takes four times as long.
@@ -260,7 +259,7 @@ def _carriers(values: Floats) -> Any:
     return np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 1e-12)
 
 
-def _worth(deviations: Floats, clusters: NDArray[np.int64]) -> float:
+def _independent_items(deviations: Floats, clusters: NDArray[np.int64]) -> float:
     """How many independent items as many clustered ones are worth: at most as many as there are items.
 
     By the ratio of the two variances of the mean (the design effect): of independent clusters, and of independent

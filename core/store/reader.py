@@ -47,7 +47,7 @@ MOST_LINKED = 50
 """Items named of those that change alike."""
 
 
-def _asked(
+def _change_parameters(
     runs: Sequence[int], axes: tuple[str, str], facet: str, measures: Sequence[str], noise: str
 ) -> dict[str, str]:
     without = [] if "variant" in axes else [noise]
@@ -288,7 +288,7 @@ class Reader:
         `noise` is the variant that changes nothing; it is shown among the others, never averaged with them. Grouped by
         the database: what comes back does not grow with the samples, only with how many different changes there are.
         """
-        asked = _asked(runs, axes, facet, measures, noise)
+        asked = _change_parameters(runs, axes, facet, measures, noise)
         return [
             ChangeRow(
                 str(row["row"]),
@@ -305,7 +305,7 @@ class Reader:
         self, runs: Sequence[int], axes: tuple[str, str], *, facet: str, measures: Sequence[str], noise: str
     ) -> list[OutcomeRow]:
         """Passed or failed before and after, by cells of two `CHANGE_AXES`."""
-        asked = _asked(runs, axes, facet, measures, noise)
+        asked = _change_parameters(runs, axes, facet, measures, noise)
         rows = self._named(statements.outcomes_sql(*axes), asked)
         return [OutcomeRow(str(r["row"]), str(r["column"]), r["before"], r["after"], r["count"]) for r in rows]
 

@@ -247,7 +247,7 @@ def masked_source(source: str, span: Span, name: str, mask: str = MASK) -> tuple
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenBenchmark:
     """A benchmark and the generated project it was written as."""
 
     benchmark: Benchmark
@@ -273,7 +273,7 @@ def check_benchmark(settings: RunSettings) -> None:
         raise ProjectError(f"No problem of {path.name} can be used: {problems[0].key}: {UNTESTED}.", ANOTHER_FILE)
 
 
-def written_benchmark(settings: BenchmarkSettings) -> Written:
+def written_benchmark(settings: BenchmarkSettings) -> WrittenBenchmark:
     """Read the file and write its project, unless that is there. Raises UserError."""
     path = benchmark_file(settings)
     benchmark = read_benchmark(path)
@@ -283,7 +283,7 @@ def written_benchmark(settings: BenchmarkSettings) -> Written:
     name = path.name.split(".")[0]
     title = f"{name} masked" if settings.mask_names else name
     with writing(f"The tests of {path.name}"):
-        return Written(benchmark, name, write_project(problems, title, source=settings.file or ""))
+        return WrittenBenchmark(benchmark, name, write_project(problems, title, source=settings.file or ""))
 
 
 def open_benchmark(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:

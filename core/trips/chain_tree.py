@@ -69,7 +69,7 @@ def remarks(samples: Sequence[SampleRow]) -> Mapping[int, str]:
     if broken is None or lost is None:
         return {}
     _, words, after = broken
-    read, written = (_goes(tom_of(row)) for row in crossing(tree, chain) or ())
+    read, written = (_comes_back(tom_of(row)) for row in crossing(tree, chain) or ())
     shown = words if lost is output_match.Lost.WORDS else after
     return {
         shown.id: f"The meaning was lost {_PLACES[lost]}: the second model {read} from these words, "
@@ -85,7 +85,8 @@ _PLACES = {
 }
 
 
-def _goes(tom: float | None) -> str:
+def _comes_back(tom: float | None) -> str:
+    """Whether a program behaves like the one before the break, as the middle of a sentence."""
     return "comes back to the program before" if tom == 1.0 else f"does not come back (TOM {tom or 0.0:.2f})"
 
 

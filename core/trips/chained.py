@@ -126,18 +126,18 @@ class Functions(Chained):
         each, file = self._places[item.key], self.judged.files[item.path]
         # The file's own tests call the function by its own name, and it may call itself.
         own = text if named else self._named(item.key, each, text)
-        body, helpers = _apart(own)
+        body, helpers = _body_and_helpers(own)  # helpers come to stand inside the function, above its body
         placed = place(helpers + level(body, INDENT), each.indent)
         return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
 
     def masked_body(self, key: str, text: str) -> str:
         """A method's calls of itself are masked too."""
         each = self._places[key]
-        return super().masked_body(key, _called(text, each.owner, each.entry, MASK))
+        return super().masked_body(key, _own_calls_renamed(text, each.owner, each.entry, MASK))
 
     def _named(self, key: str, each: Documented, text: str) -> str:
         """A body written as `func`, as the function's own."""
-        return _called(_renamed_body(self.masked[key], text, MASK, each.entry), each.owner, MASK, each.entry)
+        return _own_calls_renamed(_renamed_body(self.masked[key], text, MASK, each.entry), each.owner, MASK, each.entry)
 
 
 def _renamed_body(problem: Problem, text: str, name: str, other: str) -> str:
@@ -147,8 +147,8 @@ def _renamed_body(problem: Problem, text: str, name: str, other: str) -> str:
     return source[at.start : at.end]
 
 
-def _apart(text: str) -> tuple[str, str]:
-    """A body, and what a program has beside its function: in a file of others' that stands inside the function."""
+def _body_and_helpers(text: str) -> tuple[str, str]:
+    """The body, and the helpers that a program defines below its function, which a file of others has no place for."""
     body, _, helpers = text.partition("\n\n\n")
     return (body, f"{helpers.rstrip()}\n\n") if helpers[:1].strip() and parsed(helpers) else (text, "")
 
@@ -157,7 +157,7 @@ def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
     """The function as a program of its own; `mask`: a method's calls of itself are masked."""
     text = file.text[each.body.start : each.body.end].replace("\r\n", "\n").replace("\r", "\n")
     body = place(level(text, each.indent), INDENT)
-    body = _called(body, each.owner, each.entry, MASK) if mask else body
+    body = _own_calls_renamed(body, each.owner, each.entry, MASK) if mask else body
     above = f"{each.imports}\n\n\n" if each.imports else ""
     program = f"{above}{each.header}\n{INDENT}"
     span = Span(len(program), len(program) + len(body))
@@ -174,8 +174,8 @@ def _problem(each: Documented, file: SourceFile, *, mask: bool) -> Problem:
     )
 
 
-def _called(text: str, owner: str, name: str, other: str) -> str:
-    """A method's body with its calls of itself, `self.name`, by another name."""
+def _own_calls_renamed(text: str, owner: str, name: str, other: str) -> str:
+    """A method's body in which its calls of itself, e.g. `self.name(...)`, have another name."""
     return re.sub(rf"(?<![\w.])({owner}\.){re.escape(name)}(?!\w)", rf"\g<1>{other}", text) if owner else text
 
 

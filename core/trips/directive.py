@@ -76,9 +76,11 @@ class DirectiveTrip:
 
     def _item(self, directive: Directive) -> Item:
         file = file_problem(directive)
-        stands = program_file(file, file.program).find(directive.words)  # a docstring of several lines is indented
-        span = Span(stands, stands + len(directive.words)) if stands >= 0 else Span(0, len(directive.words))
-        first = file.program.count("\n", 0, span.start) + 1 if stands >= 0 else 1
+        # Not found: a docstring of several lines is indented in the file. The item then has no path.
+        start = program_file(file, file.program).find(directive.words)
+        found = start >= 0
+        span = Span(start, start + len(directive.words)) if found else Span(0, len(directive.words))
+        first = file.program.count("\n", 0, span.start) + 1 if found else 1
         tests: Sequence[str] = ()
         reason = ""
         if directive.tested and self._judged is not None:
@@ -93,7 +95,7 @@ class DirectiveTrip:
         return Item(
             key=directive.key,
             kind="directive",
-            path=program_path(file) if stands >= 0 else "",
+            path=program_path(file) if found else "",
             span=span,
             start_line=first,
             end_line=first + directive.words.count("\n"),
@@ -205,8 +207,8 @@ class DirectiveTrip:
         if step.role.form is Form.TEXT:
             return extract_description(raw)
         problem = self._directives[item.key].problem
-        stood = replace(item, span=problem.body, text=problem.body_text)
-        return extract_code(raw, stood, problem.program, prompt.prefill)
+        place = replace(item, span=problem.body, text=problem.body_text)
+        return extract_code(raw, place, problem.program, prompt.prefill)
 
     def recitation(self, item: Item, text: str) -> float | None:
         """Nothing: a summary may well repeat the directive; what its source repeats is a score of the program."""
@@ -219,7 +221,7 @@ class DirectiveTrip:
         if self._judged is None or not item.tests:
             return None
         problem = self._directives[item.key].problem
-        file = self._judged.files[program_path(problem)]  # the item has no path where its words stand otherwise there
+        file = self._judged.files[program_path(problem)]  # not by the item's path, which may be empty
         candidate = whole(file, program_file(problem, problem.with_body(sample.text)))
         return self._judged.oracle.judge(candidate, item.tests)
 
@@ -267,14 +269,14 @@ def file_problem(directive: Directive) -> Problem:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenDirectives:
     """Directives, and the generated project they were written as."""
 
     directives: Directives
     root: Path
 
 
-def written_directives(settings: RunSettings) -> Written:
+def written_directives(settings: RunSettings) -> WrittenDirectives:
     """Read the file, or take what was written by hand, and write its project. Raises UserError."""
     wanted = settings.directive
     if wanted.words is not None:
@@ -287,7 +289,9 @@ def written_directives(settings: RunSettings) -> Written:
         directives = read_directives(benchmark_file(settings.benchmark))
     problems = [file_problem(directive) for directive in directives.every]
     with writing("The directives"):
-        return Written(directives, write_project(problems, directives.name, source=settings.benchmark.file or ""))
+        return WrittenDirectives(
+            directives, write_project(problems, directives.name, source=settings.benchmark.file or "")
+        )
 
 
 def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notify: Notify, report: Report) -> Opened:
@@ -301,7 +305,7 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
         settings.directive.embedder, settings.generation, notify, lambda: report("loading the embedding model", 0, 1)
     )
     stack.callback(embedder.close)
-    chosen = _known_again(settings.directive, embedder.info)
+    chosen = _with_embedder(settings.directive, embedder.info)
     judged: Judged | None = None
     if any(directive.tested for directive in written.directives.every):
         problem = f"The tests of {written.directives.name} cannot be used"
@@ -320,8 +324,8 @@ def open_directive(stack: ExitStack, project: Path, settings: RunSettings, notif
     )
 
 
-def _known_again(settings: DirectiveSettings, info: ModelInfo) -> DirectiveSettings:
-    """The settings with what the embedding model is. Raises ModelError where a run began with another one."""
+def _with_embedder(settings: DirectiveSettings, info: ModelInfo) -> DirectiveSettings:
+    """The settings with the embedding model's name and hash. Raises ModelError where the run began with another one."""
     if settings.embedder_sha256 and settings.embedder_sha256 != info.sha256:
         raise ModelError(
             f"The embedding model {info.path} is not the one the run began with ({settings.embedder_name}).",

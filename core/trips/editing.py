@@ -79,7 +79,7 @@ class EditingTrip(RoundTrip):
 
     def references(self, item: Item) -> Sequence[Reference]:
         """The words that came with the edit: a reviewer's comment, or the first line of the commit's message."""
-        return [Reference(name, _said(item, name)) for name in ("comment", "commit") if _said(item, name)]
+        return [Reference(name, _words_of(item, name)) for name in ("comment", "commit") if _words_of(item, name)]
 
     def forward_prompt(self, item: Item, model: ModelInfo, fits: Fits) -> Prompt:
         """Show the old and the new code."""
@@ -191,7 +191,7 @@ def edit_item(edit: Edit) -> Item:
     """The edit as an item of a run; language, kind of change and size are what scores are split by."""
     lines = max(len(edit.removed), len(edit.added))
     line = str(edit.old_line) if edit.old_line else ""
-    origin = {"commit": edit.commit, "date": edit.date, OLD_LINE: line, _SAID[edit.author]: edit.comment}
+    origin = {"commit": edit.commit, "date": edit.date, OLD_LINE: line, _ORIGIN_OF[edit.author]: edit.comment}
     return Item(
         key=edit.key,
         kind="edit",
@@ -210,13 +210,13 @@ def edit_item(edit: Edit) -> Item:
     )
 
 
-_SAID = {"commit": "message", "comment": "comment"}
+_ORIGIN_OF = {"commit": "message", "comment": "comment"}
 """Under which name of `Item.origin` an author's words stand."""
 
 
-def _said(item: Item, author: str) -> str:
+def _words_of(item: Item, author: str) -> str:
     """What an author said of the edit; of a commit's message its first line."""
-    words = item.origin.get(_SAID[author], "").strip()
+    words = item.origin.get(_ORIGIN_OF[author], "").strip()
     return words.partition("\n")[0].strip() if author == "commit" else words
 
 

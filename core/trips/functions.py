@@ -63,7 +63,7 @@ class OnFunctions:
             draw.shuffle(buckets[bucket])
         drawn = []
         while any(buckets.values()):
-            drawn += [buckets[bucket].pop() for bucket in sorted(buckets, key=_low) if buckets[bucket]]
+            drawn += [buckets[bucket].pop() for bucket in sorted(buckets, key=_lowest) if buckets[bucket]]
         return drawn
 
     def _item(self, key: str) -> Item:
@@ -150,7 +150,8 @@ def seed_of(run_seed: int, item: Item, draw: int) -> int:
     return random.Random(f"{run_seed} {item.key} {draw}").randrange(1 << 30)
 
 
-def _low(bucket: str) -> int:
+def _lowest(bucket: str) -> int:
+    """The number that a bucket of complexity begins with, as in `10-19`."""
     return int(bucket.partition("-")[0])
 
 

@@ -121,7 +121,7 @@ def writing(what: str) -> Iterator[None]:
 def open_named(project: Path, notify: Notify) -> Codebase:
     """The project's files; those left out are named. Nothing of it runs. Raises ProjectError."""
     codebase = open_codebase(project)
-    _name("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
+    _say("Left out", {skipped.path: skipped.reason for skipped in codebase.skipped}, notify)
     return codebase
 
 
@@ -131,7 +131,7 @@ def learn(stack: ExitStack, codebase: Codebase, settings: OracleSettings, notify
     stack.callback(oracle.close)
     suite = oracle.suite(report)
     if not is_generated(codebase.root):  # problems and cells are named themselves, when they are dropped
-        _name("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
+        _say("Set aside", suite.excluded, notify, " A run's record names all: `suite` of `rtc-inspector runs --json`.")
     return Judged(codebase, oracle, suite)
 
 
@@ -143,7 +143,7 @@ def _opened(codebase: Codebase, settings: OracleSettings, notify: Notify, report
     return ClusterOracle(codebase.root, settings, notify, lambda: report("learning the tests on the cluster", 0, 1))
 
 
-def _name(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:
+def _say(verb: str, reasons: Mapping[str, str], notify: Notify, where: str = "") -> None:
     """One notice each for the first few, and the count of the others; `where`: what says more of those."""
     shown = 5
     for name, reason in list(reasons.items())[:shown]:

@@ -33,7 +33,7 @@ OFFLINE = ("Name or service not known", "Network is unreachable", "Temporary fai
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenNotebooks:
     """Notebooks and the generated project they were written as; a cell that can be judged has its files."""
 
     fingerprint: str
@@ -52,7 +52,7 @@ def _read(path: Path) -> Notebooks:
     return read
 
 
-def written_notebook(file: str) -> Written:
+def written_notebook(file: str) -> WrittenNotebooks:
     """Read a notebook, or a folder of them, and write its project. Raises ProjectError."""
     path = Path(file)
     read = _read(path)
@@ -66,7 +66,7 @@ def written_notebook(file: str) -> Written:
             texts |= {each.path: each.text, each.tests_path: each.tests_text}
     with writing(f"The tests of {path.name}"):
         origin = Origin(file, {files.path: cell.key for cell, files in cells if files is not None})
-        return Written(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
+        return WrittenNotebooks(read.fingerprint, cells, write_files(texts, path.stem, project_folder(), origin))
 
 
 class NotebookTrip(InFile):
@@ -75,7 +75,7 @@ class NotebookTrip(InFile):
     Its file holds the cells before it, which models see and which run before it.
     """
 
-    def __init__(self, written: Written, judged: Judged, settings: RunSettings) -> None:
+    def __init__(self, written: WrittenNotebooks, judged: Judged, settings: RunSettings) -> None:
         """Nothing is asked or judged yet."""
         super().__init__(judged, settings)
         self._cells = {cell.key: (cell, files) for cell, files in written.cells}

@@ -78,7 +78,7 @@ class SynthesisTrip(InFile):
             )
         if wanted and not admitted:
             raise ProjectError(
-                f"No region of this project was admitted: {_why([item.reason for item in self._dropped])}.",
+                f"No region of this project was admitted: {_most_frequent([item.reason for item in self._dropped])}.",
                 "Add tests that check what the code does, or widen --min-characters and --max-characters; "
                 "`rtc-inspector sample` lists the regions that were dropped and why.",
             )
@@ -95,7 +95,7 @@ class SynthesisTrip(InFile):
         return said
 
 
-def _why(reasons: Sequence[str]) -> str:
+def _most_frequent(reasons: Sequence[str]) -> str:
     """What holds for most of the regions that were dropped, in the words of one of them."""
     if not reasons:
         return "none was drawn"

@@ -216,7 +216,7 @@ def test_another_choice_is_asked_for_by_its_name(view: FigureView, figures: list
 def test_a_run_without_metrics_says_so(view: FigureView, figures: list[Figure]) -> None:
     figure = named(figures, "metric")
     assert isinstance(figure, Histogram)
-    view.show_figure(replace(figure, values=(), choices=(), note=scores.told([], [])))
+    view.show_figure(replace(figure, values=(), choices=(), note=scores.verdict_words([], [])))
     assert view._wait.isVisible() and view._wait.text() == "No judged reconstruction has a metric yet"
     assert view.findChild(QComboBox) is None or not view.findChild(QComboBox).isVisible()
 

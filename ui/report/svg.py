@@ -67,7 +67,7 @@ def drawn(figure: Figure) -> Markup:
     if not marks(figure):
         return Markup('<p class="muted">{}</p>').format(figure.note or "Nothing to show yet.")
     canvas = _Canvas(figure)
-    parts = [*canvas.axes(), *_inside(figure, canvas), *canvas.guides(figure.guides)]
+    parts = [*canvas.axes(), *_drawing(figure, canvas), *canvas.guides(figure.guides)]
     label = f"{figure.title}. {figure.note}".strip()
     head = Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}"{}>').format(
         canvas.width, canvas.height, label, Markup(' class="square"') if isinstance(figure, Scatter) else ""
@@ -75,7 +75,7 @@ def drawn(figure: Figure) -> Markup:
     return head + Markup("").join(parts) + Markup("</svg>")
 
 
-def _inside(figure: Scatter | Lines | Bars | Histogram, canvas: _Canvas) -> Iterator[Markup]:
+def _drawing(figure: Scatter | Lines | Bars | Histogram, canvas: _Canvas) -> Iterator[Markup]:
     if isinstance(figure, Lines):
         return _lines(figure, canvas)
     if isinstance(figure, Scatter):

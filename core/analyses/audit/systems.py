@@ -133,7 +133,7 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
                 Series(
                     short(each),
                     tuple(
-                        Point(Estimate(at), Estimate(min(p, most)), links=_apart(judged, each, pair))
+                        Point(Estimate(at), Estimate(min(p, most)), links=_most_apart(judged, each, pair))
                         for at, (pair, p) in enumerate(sorted(ps.items(), key=lambda one: one[1]), start=1)
                     ),
                 )
@@ -147,7 +147,7 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
         bonferroni = sum(p < alpha for p in ps.values())
         adjusted = sum(p < 1 - LEVEL for p in holm(list(ps.values())))
         lowest = min(ps, key=lambda pair: ps[pair], default=None)
-        links = _apart(judged, name, lowest) if lowest else ()
+        links = _most_apart(judged, name, lowest) if lowest else ()
         rows.append(Row((short(name), bonferroni, adjusted, len(ps), pairs), links=links))
     yield Table(
         name="separated",
@@ -161,7 +161,7 @@ def separation(judged: Judged, test: str) -> Iterator[Figure]:
     )
 
 
-def _apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[Link, ...]:
+def _most_apart(judged: Judged, name: str, pair: tuple[int, int]) -> tuple[Link, ...]:
     """Samples of the problems on which two systems differ most."""
     means = judged.means(name)
     one, other = (means[at] for at in pair)
