@@ -103,7 +103,7 @@ def _of_items(problem: str, keys: Mapping[str, str]) -> str:
         number = int(found["number"]) + 1
         return f"test {number} of {named[found['stem']]}" if found["stem"] in named else found[0]
 
-    return _TEST.sub(known, problem.replace("the project's ", "their "))
+    return _TEST.sub(known, problem.replace("the project's ", "their ").replace("The project's ", "Their "))
 
 
 @contextmanager

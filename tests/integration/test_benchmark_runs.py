@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from core.run.scoring import score_runs
 from core.settings import BenchmarkSettings, EndpointSettings, OracleSettings, RunSettings, SamplesSettings
 from core.source.benchmark import read_benchmark
 from core.store.rows import SampleRow
-from core.trips.benchmark import masked_problem
+from core.trips.benchmark import masked_problem, open_benchmark
 from core.types import SIGNATURE, Problem
 from resources import path as resource
 from ui.presenters import recites
@@ -193,3 +194,15 @@ def test_a_benchmark_none_of_whose_references_passes_ends_in_a_sentence(tmp_path
     said = refused.value.problem
     assert re.search(r"None of their 4 tests passes in every run: test [1-4] of Pocket/0 fails: ", said)
     assert "project" not in said and "p_0001" not in said, "nobody knows the project that is generated"
+
+
+def test_a_reference_that_never_ends_is_named(tmp_path: Path) -> None:
+    file = wrong(tmp_path, ("canonical_solution", "    while True:\n        pass\n"))
+    oracle = OracleSettings(sandbox="bubblewrap", workers=1, suite_timeout=2.0)
+    settings = RunSettings(task="benchmark", benchmark=BenchmarkSettings(str(file)), oracle=oracle)
+    with ExitStack() as stack, pytest.raises(ProjectError) as refused:
+        open_benchmark(stack, tmp_path, settings, lambda text: None, lambda *_: None)
+    said = refused.value.problem
+    assert re.search(
+        r"own\.jsonl cannot be judged: Their own tests did not end within 2 s in test [1-4] of Pocket/0", said
+    )
