@@ -20,8 +20,7 @@ from core.settings import RegionSettings
 from core.source.codebase import content_fingerprint
 from core.types import CoverageMap, Region, SourceFile, Span
 from ui.background.gateway import Gateway
-from ui.code.block_painter import Canvas
-from ui.code.candidate_layer import CandidateBlock, paint_candidates
+from ui.code.block_painter import CandidateBlock, Canvas, paint_candidates
 from ui.code.candidates import Sampling
 from ui.code.view import CodeView
 from ui.style.theme import DARK, LIGHT, Theme

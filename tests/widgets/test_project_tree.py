@@ -11,9 +11,8 @@ from store_cases import Filled, filled
 from themes import wear
 
 from core.store.rows import FileRow
-from ui.project.project_model import NAME, REGIONS, SCORE, ProjectModel
 from ui.project.project_nodes import ListedFile, listed_files
-from ui.project.project_tree import ProjectTree
+from ui.project.project_tree import NAME, REGIONS, SCORE, ProjectModel, ProjectTree
 from ui.style.tables import FRACTION
 from ui.style.theme import DARK, LIGHT
 

@@ -15,8 +15,8 @@ from core.settings import RegionSettings
 from core.store.rows import ItemRow
 from core.types import Codebase, CoverageMap, SourceFile
 from ui.background.gateway import Gateway
+from ui.code.block_painter import lay_out
 from ui.code.blocks import OpenFile
-from ui.code.candidate_layer import lay_out
 from ui.code.editor import CodeEditor
 from ui.code.header import CodeHeader
 from ui.code.source_text import SourceText

@@ -18,9 +18,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from ui.code.block_painter import Canvas, paint_block, paint_outline, paint_tag
+from ui.code.block_painter import (
+    CandidateBlock,
+    Canvas,
+    card_words,
+    paint_block,
+    paint_candidates,
+    paint_outline,
+    paint_tag,
+)
 from ui.code.blocks import TAB, Block, at_line
-from ui.code.candidate_layer import CandidateBlock, card_words, paint_candidates
 from ui.code.highlight import Highlight, TokenSpan
 from ui.code.hover_card import HoverCard
 from ui.style.controls import SELECTABLE

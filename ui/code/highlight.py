@@ -12,8 +12,8 @@ from pygments.token import Comment, Keyword, Text, Whitespace, _TokenType
 from PySide6.QtGui import QColor, QFont, QTextBlock, QTextCharFormat, QTextLayout
 from PySide6.QtWidgets import QPlainTextEdit
 
+from ui.diff.colouring import lexer_for
 from ui.diff.lines import units
-from ui.diff.spans import lexer_for
 from ui.style.theme import current_theme
 
 MARGIN = 40

@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollBar, QStackedWidget, QWidget
 
+from ui.diff.colouring import Spans
 from ui.diff.lines import PAIR
 from ui.diff.pane import Pane
 from ui.diff.pane_lines import Lines, PairLines, PaneLine, change_starts
 from ui.diff.rows import Kind, TextDiff
-from ui.diff.spans import Spans
 from ui.style.controls import FOCUS_RING, column, label, row, split
 from ui.style.text_size import grown
 from ui.style.theme import SPACE, current_theme

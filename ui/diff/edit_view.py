@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 
 from core.store.rows import ItemRow
 from core.types import OLD_LINE
-from ui.diff.frame import DiffFrame
 from ui.diff.pane_lines import PaneLine, patch
 from ui.diff.rows import Cell, Kind, compare
 from ui.diff.threeway import EditDiff, EditRow, Made, compare_edit
+from ui.diff.view import DiffFrame
 
 TITLES = ("Old", "New", "Predicted")
 OLD, NEW, PREDICTED = 0, 1, 2

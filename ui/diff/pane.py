@@ -21,10 +21,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
-from ui.diff.colouring import Colouring
+from ui.diff.colouring import Colouring, Spans
 from ui.diff.pane_lines import PaneLine
 from ui.diff.rows import Kind
-from ui.diff.spans import Spans
 from ui.style.controls import FOCUS_RING, SELECTABLE
 from ui.style.fonts import bold, write_fixed
 from ui.style.theme import current_theme

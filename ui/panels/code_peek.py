@@ -7,8 +7,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.kinds import counted
+from ui.diff.colouring import Span, lexer_for, spans_by_line
 from ui.diff.lines import level, split
-from ui.diff.spans import Span, lexer_for, spans_by_line
 from ui.style.fonts import write_fixed
 from ui.style.theme import current_theme
 

@@ -14,8 +14,8 @@ from core.oracle.bench.project import origin_of
 from core.source.notebook import has_notebooks
 from ui.background.gateway import Gateway
 from ui.background.idle import IdleWork
+from ui.diff.colouring import lexer_for
 from ui.diff.rows import compare
-from ui.diff.spans import lexer_for
 from ui.reading.inspection import Inspection, Wanted
 from ui.reading.open_project import OpenProject
 

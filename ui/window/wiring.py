@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ui.compare.keys import REFERENCE
 from ui.compare.keys import STEPS as REGION_STEPS
-from ui.diff.frame import STEPS as CHANGE_STEPS
-from ui.diff.frame import DiffFrame
+from ui.diff.view import STEPS as CHANGE_STEPS
+from ui.diff.view import DiffFrame
 from ui.keys.keymap import KeyMap
 from ui.panels import DiffPanel
 from ui.shell.remembered import Remembered
