@@ -224,7 +224,7 @@ def test_a_worker_that_dies_twice_fails_the_sample_readably(model: LocalModel) -
 
 
 def test_a_stopped_worker_counts_as_dead() -> None:
-    patient = LocalModel(bundled_model(), SETTINGS, silence=6.0)
+    patient = LocalModel(bundled_model(), SETTINGS, silence=4.0)
     try:
         stopped: list[int] = []
 

@@ -11,14 +11,14 @@ from core.trips.judged import Judged
 from core.trips.synthesis import SynthesisTrip
 from core.types import Outcome
 
-FLOOR = 0.3
+FLOOR = 0.2
 SLOW = """import functools
 import time
 
 
 @functools.lru_cache(None)
 def table():
-    time.sleep(0.8)
+    time.sleep(0.5)
     return {"a": 1, "b": 2}
 
 
@@ -38,7 +38,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def server():
-    time.sleep(0.8)
+    time.sleep(0.5)
     return "up"
 """
 TESTS = """from slow import value
@@ -78,7 +78,7 @@ def test_a_candidate_has_the_time_that_the_unmodified_project_needs_now(tmp_path
     )
     project = opened(write(tmp_path, {"slow.py": SLOW, "test_slow.py": tests, "delay.txt": "0.01"}))
     try:
-        (tmp_path / "delay.txt").write_text("0.8")
+        (tmp_path / "delay.txt").write_text("0.5")
         good = project.candidate("slow.py", "return float(file.read())", "return float(file.read().strip())")
         assert project.oracle.judge(good, project.tests).outcome is Outcome.PASS
         bad = project.candidate("slow.py", "return float(file.read())", "return -1.0")
