@@ -143,6 +143,7 @@ class Columns(QWidget):
         self.sides = tuple(Pane(title, self.spans, self) for title in titles)
         self.left, self.right = self.sides[0], self.sides[-1]
         self.single = Pane("", self.spans, self)
+        self.panes = *self.sides, self.single
         self.description = QPlainTextEdit(self, readOnly=True, tabChangesFocus=True)
         self.description.setFrameShape(QFrame.Shape.NoFrame)
         self.description.setAccessibleName("Description")
@@ -193,11 +194,6 @@ class Columns(QWidget):
         heading = self._middle.sizeHint().height() - self.description.sizeHint().height()
         high = heading + lines * self.description.fontMetrics().lineSpacing() + 2 * SPACE + SPACE // 2
         self._middle.setFixedHeight(min(high, grown(self, STRIP)))
-
-    @property
-    def panes(self) -> tuple[Pane, ...]:
-        """Every text's, then the one column."""
-        return *self.sides, self.single
 
     @property
     def unified(self) -> bool:

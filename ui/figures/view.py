@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -51,8 +52,6 @@ class FigureView(QWidget):
         self._choices_row = Flow((), SPACE // 2)
         self._choices_row.setContentsMargins(SPACE + 4, 0, SPACE, SPACE // 2)
         self._choices.setLayout(self._choices_row)
-        self._plot: Plot | None = None
-        self._cells: Cells | None = None
         self._text = label(wrap=True, selectable=True)
         self._text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._text.setMargin(SPACE + 4)
@@ -66,25 +65,23 @@ class FigureView(QWidget):
         head.addWidget(self._said, 3)
         column(head, self._choices, self._stack, owner=self)
 
-    @property
+    @cached_property
     def plot(self) -> Plot:
         """What draws, made when it is first needed."""
-        if self._plot is None:
-            self._plot = Plot()
-            self._plot.pointed.connect(self._say)
-            self._plot.opened.connect(lambda mark: self._open(mark.links))
-            self._stack.addWidget(self._plot)
-        return self._plot
+        made = Plot()
+        made.pointed.connect(self._say)
+        made.opened.connect(lambda mark: self._open(mark.links))
+        self._stack.addWidget(made)
+        return made
 
-    @property
+    @cached_property
     def cells(self) -> Cells:
         """What shows tables and heat maps, made when it is first needed."""
-        if self._cells is None:
-            self._cells = Cells()
-            self._cells.opened.connect(self._open)
-            self._cells.pointed.connect(self._say)
-            self._stack.addWidget(self._cells)
-        return self._cells
+        made = Cells()
+        made.opened.connect(self._open)
+        made.pointed.connect(self._say)
+        self._stack.addWidget(made)
+        return made
 
     @property
     def said(self) -> str:
@@ -122,8 +119,8 @@ class FigureView(QWidget):
 
     @property
     def _pointed(self) -> Mark | None:
-        shown = self._plot is not None and self._stack.currentWidget() is self._plot
-        return self._plot.mark if self._plot is not None and shown else None
+        shown = self._stack.currentWidget()
+        return shown.mark if isinstance(shown, Plot) else None
 
     def csv(self) -> str:
         """The figure as a table."""

@@ -48,16 +48,16 @@ class Labelled:
 
 @dataclass
 class LabelQueue:
-    """Samples in turn; `at` is the place of the one on show, `done` how many are labelled (or decided)."""
+    """Samples in turn; `at` is the place of the one on show, `labelled` those that are labelled (or decided)."""
 
     samples: list[int] = field(default_factory=list)
     labelled: set[int] = field(default_factory=set)
     at: int = 0
-    done: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Count once; `mark` keeps count."""
-        self.done = sum(sample in self.labelled for sample in self.samples)
+    @property
+    def done(self) -> int:
+        """How many of the queue are."""
+        return sum(sample in self.labelled for sample in self.samples)
 
     @property
     def current(self) -> int | None:
@@ -66,9 +66,7 @@ class LabelQueue:
 
     def mark(self, sample_id: int, labelled: bool) -> None:
         """A sample of the queue got a label, or lost it."""
-        if labelled != (sample_id in self.labelled):
-            (self.labelled.add if labelled else self.labelled.discard)(sample_id)
-            self.done += 1 if labelled else -1
+        (self.labelled.add if labelled else self.labelled.discard)(sample_id)
 
     def step(self, by: int) -> bool:
         """Go on or back; whether there was somewhere to go."""
@@ -83,7 +81,6 @@ class LabelQueue:
         """Show a sample; one that is not in the queue is put in here."""
         if sample_id not in self.samples:
             self.samples.insert(min(self.at + 1, len(self.samples)), sample_id)
-            self.done += sample_id in self.labelled
         self.at = self.samples.index(sample_id)
 
     def go_to_first_open(self) -> None:

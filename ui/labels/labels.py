@@ -15,7 +15,7 @@ from ui.labels.label_bars import LabelBar
 from ui.labels.label_queue import LabelSession
 from ui.labels.label_side import LabelSide
 from ui.labels.label_subject import LabelSubject
-from ui.labels.opinions import Opinions, decision, held_labels, history_line, opinions, own_label
+from ui.labels.opinions import Opinions, decision, held_labels, history_line, own_label
 from ui.panels.card import CardScroll
 from ui.panels.empty import EmptyState
 from ui.presenters import sample_name
@@ -313,11 +313,9 @@ class LabelsPanel(QWidget):
         self._show_opinions()
 
     def _show_opinions(self) -> None:
-        asked = self.adjudicating and self._sample is not None
+        held = self._held() if self.adjudicating and self._sample is not None else []
         keys = [keys_of(action) for action in self.key_actions.accepts]
-        blind = self.blind.isChecked()
-        cards = opinions(self._held(), self._own(), keys, self._mode_name, blind=blind) if asked else []
-        self.opinions.show_opinions(cards)
+        self.opinions.show_labels(held, self._own(), keys, self._mode_name, blind=self.blind.isChecked())
 
     def _mode_name(self, mode: str) -> str:
         name = self.taxonomy.name(mode)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -21,18 +20,6 @@ ACROSS = 4
 
 NameOf = Callable[[str], str]
 """The name of an error mode, by id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """What one annotator said. `accepted` while the decision is the same mode."""
-
-    annotator: str
-    mode: str
-    note: str
-    made_at: str
-    key: str
-    accepted: bool
 
 
 def is_decision(label: LabelRow) -> bool:
@@ -57,23 +44,6 @@ def held_labels(labels: Sequence[LabelRow], shuffle: int | None = None) -> list[
     if shuffle is not None:
         random.Random(shuffle).shuffle(held)
     return held
-
-
-def opinions(
-    held: Sequence[LabelRow], decided: LabelRow | None, keys: Sequence[str], name_of: NameOf, *, blind: bool
-) -> list[Opinion]:
-    """Labels as cards; `blind` leaves out who gave them, and when."""
-    return [
-        Opinion(
-            annotator=f"Annotator {place + 1}" if blind else each.annotator or "unnamed",
-            mode=name_of(each.mode),
-            note=each.note,
-            made_at="" if blind else minute(each.made_at),
-            key=keys[place] if place < len(keys) else "",
-            accepted=decided is not None and decided.mode == each.mode,
-        )
-        for place, each in enumerate(held)
-    ]
 
 
 def history_line(entry: LabelRow, name_of: NameOf) -> str:
@@ -104,18 +74,24 @@ class Opinions(QWidget):
         self._grid.setSpacing(SPACE)
         self.hide()
 
-    def show_opinions(self, opinions: Sequence[Opinion]) -> None:
-        """Show these; an empty list hides the cards. Cards are used again, so that a step to the next is quick."""
-        while len(self.cards) < len(opinions):
-            place = len(self.cards)
-            card = OpinionCard(partial(self.accepted.emit, place))
-            self._grid.addWidget(card, place // ACROSS, place % ACROSS)
-            self.cards.append(card)
+    def show_labels(
+        self, held: Sequence[LabelRow], decided: LabelRow | None, keys: Sequence[str], name_of: NameOf, *, blind: bool
+    ) -> None:
+        """Show these; an empty list hides the cards. `blind` leaves out who gave them, and when.
+
+        Cards are used again, so that a step to the next sample is quick.
+        """
+        for place in range(len(self.cards), len(held)):
+            self.cards.append(OpinionCard(partial(self.accepted.emit, place)))
+            self._grid.addWidget(self.cards[place], place // ACROSS, place % ACROSS)
         for place, card in enumerate(self.cards):
-            card.setVisible(place < len(opinions))
-            if place < len(opinions):
-                card.show_opinion(opinions[place])
-        self.setVisible(bool(opinions))
+            card.setVisible(place < len(held))
+        for place, (each, card) in enumerate(zip(held, self.cards, strict=False)):
+            who = f"Annotator {place + 1}" if blind else each.annotator or "unnamed"
+            accepted = decided is not None and decided.mode == each.mode
+            card.show_label(who, "" if blind else minute(each.made_at), name_of(each.mode), each.note)
+            card.show_key(keys[place] if place < len(keys) else "", accepted)
+        self.setVisible(bool(held))
 
 
 class OpinionCard(QFrame):
@@ -132,18 +108,21 @@ class OpinionCard(QFrame):
         head = row(self.annotator, self.made_at, None, self.accept)
         column(head, self.mode, self.note, margins=(SPACE, SPACE // 2, SPACE // 2, SPACE), spacing=2, owner=self)
 
-    def show_opinion(self, opinion: Opinion) -> None:
+    def show_label(self, annotator: str, made_at: str, mode: str, note: str) -> None:
         """Show what somebody said."""
-        self.annotator.setText(opinion.annotator)
-        self.made_at.setText(opinion.made_at)
-        self.mode.setText(opinion.mode)
-        self.note.setText(opinion.note)
-        self.note.setVisible(bool(opinion.note))
-        words = "Accepted" if opinion.accepted else "Accept"
-        self.accept.setText(f"{words}  {opinion.key}" if opinion.key else words)
+        self.annotator.setText(annotator)
+        self.made_at.setText(made_at)
+        self.mode.setText(mode)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def show_key(self, key: str, accepted: bool) -> None:
+        """Name the key that accepts it. `accepted`: it is what was decided."""
+        words = "Accepted" if accepted else "Accept"
+        self.accept.setText(f"{words}  {key}" if key else words)
         self.accept.setCheckable(True)
         # A click turned it; only what is stored may.
-        self.accept.setChecked(opinion.accepted)
-        tip = f"Decide as {opinion.annotator} says: {opinion.mode}"
-        self.accept.setToolTip(f"{tip} ({opinion.key})" if opinion.key else tip)
+        self.accept.setChecked(accepted)
+        tip = f"Decide as {self.annotator.text()} says: {self.mode.text()}"
+        self.accept.setToolTip(f"{tip} ({key})" if key else tip)
         self.accept.setAccessibleName(tip)
