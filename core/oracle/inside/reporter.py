@@ -130,7 +130,7 @@ class Reporter:
                 self._parts.append(("failed", report.longreprtext))
             return
         self._seconds += report.duration
-        self._parts.append((outcome_of(report), _said(report)))
+        self._parts.append((outcome_of(report), _reason(report)))
         self._signature = signature_in(getattr(report, "user_properties", ())) or self._signature
         if report.when == "teardown" or not report.passed:
             self._keep_output(report)
@@ -165,11 +165,12 @@ class Reporter:
         asked = not self._request.get("unproven") and (not self.failed or bool(self._request.get("identity")))
         proven = bool(self.items) and asked
         if proven:
-            self._send("evidence", sing(session, self._request["bits"]), changes() + self.watch.changes(), wait=True)
+            outcomes = run_canaries(session, self._request["bits"])
+            self._send("evidence", outcomes, changes() + self.watch.changes(), wait=True)
         self._send("end", proven)
 
 
-def _said(report: Any) -> str:
+def _reason(report: Any) -> str:
     """Why it did not pass; of a skipped test the reason alone, without the place."""
     if report.passed:
         return ""
@@ -219,7 +220,7 @@ class Canary(pytest.Item):
         return "canary", None, "canary"
 
 
-def sing(session: Any, bits: list[int]) -> list[str]:
+def run_canaries(session: Any, bits: list[int]) -> list[str]:
     """Run a canary for each bit (1: must fail); the outcomes, for the parent to compare."""
     session._setupstate.teardown_exact(None)
     outcomes = []

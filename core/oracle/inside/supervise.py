@@ -183,24 +183,27 @@ class _Watch:
 
     def follow(self, wakeup: Wakeup) -> dict[str, Any]:
         """Until the child is dead and its frames are read, or it waits for the next request."""
-        pid, report, output = self._child.pid, self._child.report, self._child.output
-        sources = [report, output, wakeup.reader]
+        pid = self._child.pid
+        ends: dict[int, Callable[[bytes], None]] = {
+            self._child.report: self._take,
+            self._child.output: self._output.feed,
+        }
         status = None
         while status is None:
             left = min(self._deadline, self._test_deadline or self._deadline) - time.monotonic()
-            ready = select.select(sources, [], [], max(0.0, left))[0]
-            if wakeup.reader in ready:
-                wakeup.drain()
-            self._read(report, sources if report in ready else None, self._take)
-            self._read(output, sources if output in ready else None, self._output.feed)
+            for end in select.select([*ends, wakeup.reader], [], [], max(0.0, left))[0]:
+                if end == wakeup.reader:
+                    wakeup.drain()
+                else:
+                    _read(end, ends)
             if self.answer is not None:
                 return self._summary(self.answer << 8)
             ended, code = os.waitpid(pid, os.WNOHANG)
             status = code if ended else self._judge_time(pid)
         self._outlived = not self._why and outliving()
         kill_everything()
-        for end, take in ((report, self._take), (output, self._output.feed)):
-            while self._read(end, [end], take):
+        for end in list(ends):
+            while _read(end, ends):
                 pass
         return self._summary(status)
 
@@ -217,19 +220,6 @@ class _Watch:
             return None
         os.kill(pid, signal.SIGKILL)
         return os.waitpid(pid, 0)[1]
-
-    def _read(self, end: int, sources: list[int] | None, take: Callable[[bytes], None]) -> bool:
-        if sources is None:
-            return False
-        try:
-            data = os.read(end, 1 << 16)
-        except BlockingIOError:
-            return False
-        if not data:
-            sources.remove(end)
-            return False
-        take(data)
-        return True
 
     def _take(self, data: bytes) -> None:
         for kind, values in self._reader.feed(data):
@@ -256,6 +246,19 @@ class _Watch:
             "printed": self._output.text(),
             "shared": self._shared,
         }
+
+
+def _read(end: int, ends: dict[int, Callable[[bytes], None]]) -> bool:
+    """Hand on what can be read of one; whether there was any. One that is closed is listened to no more."""
+    try:
+        data = os.read(end, 1 << 16)
+    except BlockingIOError:
+        return False
+    if data:
+        ends[end](data)
+    else:
+        del ends[end]
+    return bool(data)
 
 
 def _most_bytes(request: dict[str, Any]) -> int:

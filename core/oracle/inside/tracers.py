@@ -166,7 +166,7 @@ class Settrace:
 
 
 class CoverageTracer:
-    """The C tracer of coverage.py, used bare: it fills the dictionaries it is given."""
+    """The C tracer of coverage.py, through its own interface: a context for each test, all in memory."""
 
     def __init__(self, importing: set[tuple[str, int]], root: str) -> None:
         """Raises ImportError when coverage or its C tracer is missing."""

@@ -12,7 +12,6 @@ import platform
 import signal
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from .channel import Send
@@ -92,7 +91,8 @@ class Zygote:
         self._prepare_screen = screening.prepare
         self._collected: Any = None
         self._plain: Any = None
-        self._body: Callable[[Any, dict[str, Any]], None]
+        self._session: Any = None
+        self._bare: Any = None
         self._learned: dict[str, Any] = {}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE):
             signal.signal(number, signal.SIG_IGN)
@@ -125,36 +125,34 @@ class Zygote:
     def _prepare(self) -> str:
         """Go as far as was asked; says why when that cannot be done."""
         try:
-            if self._config.get("plain"):
-                from .plain import Plain
-
-                self._plain = Plain(self._config)
-                self._body = self._plain.run
-                return self._threads()
-            # pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it.
-            sys.modules["_pytest.runner"]._update_current_test_var = lambda *_: None  # type: ignore[attr-defined]
-            from . import cold
-
-            self._body = partial(cold.run, config=self._config, ready=None)
-            if self._config.get("collect"):
-                from .warm import Collected
-
-                self._collected = Collected(self._config)
-                self._body = self._collected.run
-                return self._threads()
-            from .memory import remember
-
-            root = self._config["root"]
-            remember([os.path.join(root, path) for path in self._config.get("sources", [])])
-            if self._config.get("configure"):
-                self._body = partial(cold.run, config=self._config, ready=cold.Configured(self._config))
-                return self._threads()
-            return ""
+            self._session = self._ready()
+            return self._threads() if self._session is not None else ""
         except BaseException as error:
             return self._child.describe(error)
         finally:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
+
+    def _ready(self) -> Any:
+        """What runs the tests, made as far as it can be before a fork; None where each child makes its own."""
+        config = self._config
+        if config.get("plain"):
+            from .plain import Plain
+
+            self._plain = Plain(config)
+            return self._plain
+        # pytest names the running test in PYTEST_CURRENT_TEST, where code under test could behave by it.
+        sys.modules["_pytest.runner"]._update_current_test_var = lambda *_: None  # type: ignore[attr-defined]
+        from . import fresh
+
+        self._bare = fresh.Bare
+        if config.get("collect"):
+            from .collected import Collected
+
+            self._collected = Collected(config)
+            return self._collected
+        fresh.remember(config)
+        return fresh.Configured(config) if config.get("configure") else None
 
     def _threads(self) -> str:
         threads = len(os.listdir("/proc/self/task"))
@@ -199,7 +197,7 @@ class Zygote:
 
         def alone(send: Send, asked: int) -> None:
             os.close(asked)
-            self._body(send, request)
+            (self._session or self._bare(self._config)).run(send, request)
 
         def shared(send: Send, asked: int) -> None:
             # As many calls deep as the other: some programs end where Python allows no deeper recursion.

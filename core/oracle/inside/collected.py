@@ -12,8 +12,8 @@ from . import audit
 from .candidate import REFUSALS, changed_paths, serve, texts_of
 from .channel import Send
 from .codeswap import Functions, Outline, Refusal, locate, swap
-from .cold import Configured
 from .evidence import hide
+from .fresh import Configured
 from .reporter import Reporter
 from .stages import Stages
 
@@ -21,18 +21,18 @@ from .stages import Stages
 class Collected(Configured):
     """A pytest session with its items collected, and what is needed to swap code under it."""
 
-    def go_on(self) -> None:
-        """Collect the project's tests in this process. Raises whatever pytest or the project raises."""
-        self.pytest._do_configure()
-        self._session: Any = pytest.Session.from_config(self.pytest)
-        self.pytest.hook.pytest_sessionstart(session=self._session)
-        self.pytest.hook.pytest_collection(session=self._session)
-        if self.witness.uncollected:
-            raise ImportError("cannot be collected: " + ", ".join(self.witness.uncollected[:3]))
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._pytest._do_configure()
+        self._session: Any = pytest.Session.from_config(self._pytest)
+        self._pytest.hook.pytest_sessionstart(session=self._session)
+        self._pytest.hook.pytest_collection(session=self._session)
+        if self._witness.uncollected:
+            raise ImportError("cannot be collected: " + ", ".join(self._witness.uncollected[:3]))
         self._functions = Functions()
         self._outlines: dict[str, Outline] = {}
-        self._reporter = Reporter(self.witness, self.config["root"])
-        self.pytest.pluginmanager.register(self._reporter)
+        self._reporter = Reporter(self._witness, self._config["root"])
+        self._pytest.pluginmanager.register(self._reporter)
         self._items: dict[str, list[Any]] = {}
         for item in self._session.items:
             self._items.setdefault(item.nodeid, []).append(item)
@@ -58,7 +58,7 @@ class Collected(Configured):
         (change,) = request["changes"]
         path = change["path"]
         if path not in self._outlines:
-            real = os.path.realpath(os.path.join(self.config["root"], path))
+            real = os.path.realpath(os.path.join(self._config["root"], path))
             self._outlines[path] = Outline(real, change["original"])
         return self._outlines[path]
 
@@ -72,17 +72,17 @@ class Collected(Configured):
         session.testscollected = len(session.items)
         self._forget_output()
         hide()
-        patched = audit.install(send, self.places, changed_paths(request))
+        patched = audit.install(send, self._places, changed_paths(request))
         if request.get("stages"):
-            self.pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
-        self.pytest.hook.pytest_runtestloop(session=session)
-        reporter.close(session, lambda: self.changes(patched()))
+            self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
+        self._pytest.hook.pytest_runtestloop(session=session)
+        reporter.close(session, lambda: self._changes(patched()))
         send("exit", 1 if session.testsfailed else 0)
 
     def _place(self, send: Send, request: dict[str, Any]) -> bool:
         """Swap the code; False, and a report, when a fresh import must judge or the text does not compile."""
         try:
-            texts = texts_of(request, self.config)
+            texts = texts_of(request, self._config)
             swap(self._functions, self._outline(request), _change(request))
         except Refusal as error:
             send("fallback", str(error))
@@ -90,12 +90,12 @@ class Collected(Configured):
         except REFUSALS:
             send("fallback", "the function alone does not compile")
             return False
-        serve(send, request, texts, self.finder, {})
+        serve(send, request, texts, self._finder, {})
         return True
 
     def _forget_output(self) -> None:
         """The capture files are shared with earlier children: drop what a killed one left."""
-        manager = self.pytest.pluginmanager.getplugin("capturemanager")
+        manager = self._pytest.pluginmanager.getplugin("capturemanager")
         capturing = getattr(manager, "_global_capturing", None)
         for name in ("out", "err"):
             with contextlib.suppress(Exception):
