@@ -22,7 +22,6 @@ from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
 from core.oracle.trial import Trial, lines_of
-from core.oracle.two_at_a_time import both, in_turn
 from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.oracle.zygote import EngineWait
@@ -48,8 +47,8 @@ class ProjectOracle:
         """`cache`: where baselines are kept, and what gives the key of this one."""
         self.name = f"tests/{sandbox.name}"
         self.image_digest = sandbox.image_digest
-        shared = sandbox.name == "none"  # then tests that run at a time meet each other's files and ports
-        self._together = in_turn if shared or len(os.sched_getaffinity(0)) < 2 else both
+        # Without a sandbox, tests that run at a time meet each other's files and ports.
+        self._at_once = sandbox.name != "none" and len(os.sched_getaffinity(0)) > 1
         self._protected = Claim.READ_ONLY in sandbox.claims
         self._new_sandbox = new_sandbox
         self._interpreter = interpreter
@@ -106,7 +105,7 @@ class ProjectOracle:
         runner = IdentityRunner(self._new_sandbox, interpreter, root, settings.suite_timeout)
         protected = root if self._protected else None
         version = interpreter.version_text
-        run = SuiteRun(runner, self._plan, settings, self._notice, version, self._together, protected)
+        run = SuiteRun(runner, self._plan, settings, self._notice, version, self._at_once, protected)
         try:
             return run.learn(progress)
         except SandboxEnded as error:

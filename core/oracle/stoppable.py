@@ -1,4 +1,4 @@
-"""Long work of other programs that a stop ends within a fraction of a second."""
+"""Long work, of other programs and in other threads, that a stop ends within a fraction of a second."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from functools import partial
 from typing import IO, TypeVar
 
+from core.types import Report
 from core.waiting import Beat, result_of, wait_for
 
 Step = TypeVar("Step")
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 def run_to_end(command: Sequence[str], patience: float, beat: Beat) -> str:
@@ -78,6 +80,43 @@ def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]
         del taken
 
 
+class _Abandoned(Exception):
+    """The other work failed, or was stopped."""
+
+
+class _Heard:
+    """The progress of the work in the other thread: keeps the latest, and raises there when that work is to end."""
+
+    def __init__(self) -> None:
+        self.latest = ("", 0, 1)
+        self.abandoned = threading.Event()
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        self.latest = (stage, done, total)
+        if self.abandoned.is_set():
+            raise _Abandoned
+
+
+def side_by_side(first: Callable[[Report], T], second: Callable[[Report], U], progress: Report) -> tuple[T, U]:
+    """Do `first` here and `second` in another thread; what either raises is raised, once both have ended.
+
+    Each must call the progress it is given several times a second, so that it can be ended.
+    """
+    heard = _Heard()
+    other = _in_thread(partial(second, heard))
+
+    def heeding(stage: str, done: int, total: int) -> None:
+        progress(stage, done, total)
+        if other.done():
+            other.result()  # raises what ended it
+
+    try:
+        return first(heeding), result_of(other, lambda: progress(*heard.latest))
+    finally:
+        heard.abandoned.set()
+        wait((other,))
+
+
 def _in_thread(work: Callable[[], T]) -> Future[T]:
     """What `work` comes to. Nobody waits for the thread, not even the end of the program."""
     future: Future[T] = Future()
@@ -88,5 +127,5 @@ def _in_thread(work: Callable[[], T]) -> Future[T]:
         except BaseException as error:
             future.set_exception(error)
 
-    threading.Thread(target=run, name="steps", daemon=True).start()
+    threading.Thread(target=run, name="stoppable", daemon=True).start()
     return future

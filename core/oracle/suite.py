@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 from core.errors import ProjectError
 from core.oracle.baseline import Baseline, file_of
@@ -25,6 +24,7 @@ from core.oracle.identity import (
 from core.oracle.identity_runner import Apart, IdentityRunner
 from core.oracle.sandbox.writable_folders import can_be_opened, is_data
 from core.oracle.sessionplan import SessionPlan
+from core.oracle.stoppable import side_by_side
 from core.oracle.verdicts import Allowances
 from core.oracle.zygote import Zygote
 from core.settings import OracleSettings
@@ -65,16 +65,6 @@ def _folders(node_id: str, text: str, root: Path) -> Iterator[Path]:
 
 MOST_FRESH_ONLY = 0.2
 """Share of tests that may need fresh imports before the collected suite is given up."""
-
-A = TypeVar("A")
-B = TypeVar("B")
-
-
-class Together(Protocol):
-    """How two pieces of work are done: at a time, or one after the other."""
-
-    def __call__(self, first: Callable[[Report], A], second: Callable[[Report], B], progress: Report, /) -> tuple[A, B]:
-        """Both results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +119,20 @@ class SuiteRun:
         settings: OracleSettings,
         notice: Callable[[str], None],
         python: str,
-        together: Together,
+        at_once: bool,
         root: Path | None,
     ) -> None:
-        """Nothing is started yet. `python`: the version to record. `root`: of a project that cannot be written to."""
+        """Nothing is started yet.
+
+        `python`: the version to record. `at_once`: whether two processes may run tests at a time. `root`: of a project
+        that cannot be written to.
+        """
         self._runner = runner
         self._plan = plan
         self._settings = settings
         self._notice = notice
         self._python = python
-        self._together = together
+        self._at_once = at_once
         self._root = root
 
     def learn(self, progress: Report) -> Baseline:
@@ -156,9 +150,11 @@ class SuiteRun:
 
     def _learn(self, plan: SessionPlan, opened: tuple[Path, ...], progress: Report) -> Baseline:
         """Raises _Opened where tests want to make files, and nothing is opened yet."""
-        untraced, traced = self._together(
-            partial(self._untraced, plan, not opened), partial(self._traced, plan), progress
-        )
+        without_tracer, with_tracer = partial(self._untraced, plan, not opened), partial(self._traced, plan)
+        if self._at_once:
+            untraced, traced = side_by_side(without_tracer, with_tracer, progress)
+        else:
+            untraced, traced = without_tracer(progress), with_tracer(progress)
         plain, forked = untraced.plain, untraced.forked
         excluded = untrusted([traced, *plain]) | self._too_slow(plain[0], untraced.again)
         trusted = [node for node in dict.fromkeys(traced.collected) if node not in excluded]

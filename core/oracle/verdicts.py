@@ -93,13 +93,17 @@ class Observation:
     def tests(self) -> tuple[TestResult, ...]:
         """The tests that ran to their end, in order."""
         return tuple(
-            TestResult(v[0], _public(v[1]), v[3], v[2], _signature(v[1], v[3], v[6])) for v in self.all("test")
+            TestResult(test, _public(outcome), message, seconds, _signature(outcome, message, recorded))
+            for test, outcome, seconds, message, _, _, recorded in self.all("test")
         )
 
     def output(self, limit: int, shown: Collection[str] | None, *, broken_off: bool) -> str:
         """What the tests printed, `shown` only, cuts said; of a broken off run also what escaped pytest's capture."""
-        tests = (values for values in self.all("test") if shown is None or values[0] in shown)
-        parts = [v[4] + (f"\n[{v[5]} characters cut]\n" if v[5] else "") for v in tests]
+        parts = [
+            printed + (f"\n[{cut} characters cut]\n" if cut else "")
+            for test, _, _, _, printed, cut, _ in self.all("test")
+            if shown is None or test in shown
+        ]
         whole = "".join(parts) + (str(self.reply["printed"]) if broken_off else "")
         return whole if len(whole) <= limit else whole[:limit] + f"\n[{len(whole) - limit} characters cut]"
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from core.oracle.sandbox.protocol import Process, Sandbox
 from core.oracle.sessionplan import SessionPlan
+from core.waiting import Beat, unheard, wait_for
 
 START_PATIENCE = 60.0
 MARGIN = 10.0
 """Seconds beyond a request's own limit after which the process itself is taken for dead."""
-BEAT = 0.2
 AWAY = 20.0
 """Seconds that an engine may be away: one that was restarted is back within that."""
 RETRY = 0.25
@@ -26,7 +26,6 @@ KILLED = 128 + signal.SIGKILL
 
 Reply = dict[str, Any]
 Listener = Callable[[str, list[Any]], None]
-Beat = Callable[[], None]
 
 
 class ZygoteDied(Exception):
@@ -41,7 +40,7 @@ class Zygote:
         sandbox: Sandbox,
         plan: SessionPlan,
         learned: Mapping[str, Any] | None = None,
-        beat: Beat | None = None,
+        beat: Beat = unheard,
     ) -> None:
         """Start it and wait until it is ready. Raises SandboxError, ZygoteDied, and what `beat` raises.
 
@@ -66,7 +65,7 @@ class Zygote:
         """Whether pytest could be imported."""
         return bool(self.greeting.get("ready"))
 
-    def run(self, request: Mapping[str, Any], listen: Listener | None = None, beat: Beat | None = None) -> Reply:
+    def run(self, request: Mapping[str, Any], listen: Listener | None = None, beat: Beat = unheard) -> Reply:
         """Run one child to its end.
 
         `listen` hears frames as they come; `beat` is called a few times a second; raising from either gives the process
@@ -101,7 +100,7 @@ class Zygote:
         except (OSError, ValueError) as error:
             raise ZygoteDied(self._death()) from error
 
-    def _receive(self, deadline: float, beat: Beat | None = None) -> Reply:
+    def _receive(self, deadline: float, beat: Beat) -> Reply:
         while b"\n" not in self._rest:
             self._rest += self._read(deadline, beat)
         line, self._rest = self._rest.split(b"\n", 1)
@@ -111,14 +110,16 @@ class Zygote:
             raise ZygoteDied("it answered something unreadable") from error
         return reply
 
-    def _read(self, deadline: float, beat: Beat | None) -> bytes:
+    def _read(self, deadline: float, beat: Beat) -> bytes:
+        def some(step: float) -> bytes | None:
+            if select.select([self._process.stdout], [], [], step)[0]:
+                return os.read(self._process.stdout.fileno(), 1 << 16)
+            if time.monotonic() > deadline:
+                raise ZygoteDied("it stopped answering")
+            return None
+
         try:
-            while not select.select([self._process.stdout], [], [], BEAT)[0]:
-                if beat is not None:
-                    beat()
-                if time.monotonic() > deadline:
-                    raise ZygoteDied("it stopped answering")
-            data = os.read(self._process.stdout.fileno(), 1 << 16)
+            data = wait_for(some, beat)
         except (OSError, ValueError) as error:
             raise ZygoteDied(self._death()) from error
         if not data:

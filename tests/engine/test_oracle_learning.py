@@ -12,7 +12,7 @@ import pytest
 from core.oracle.identity import IdentityRun, affordable, untrusted
 from core.oracle.identity_runner import batches
 from core.oracle.inside import tracers
-from core.oracle.two_at_a_time import both
+from core.oracle.stoppable import side_by_side
 
 Progress = Callable[[str, int, int], None]
 
@@ -60,11 +60,11 @@ def test_two_pieces_of_work_run_at_a_time_and_an_error_ends_both() -> None:
         raise KeyError("first")
 
     with pytest.raises(KeyError):
-        both(failing, waiting, lambda *_: None)
+        side_by_side(failing, waiting, lambda *_: None)
     assert len(beats) < 100, "the other one went on to its end"
     with pytest.raises(KeyError):
-        both(lambda progress: 1, failing, lambda *_: None)
-    assert both(lambda progress: 1, lambda progress: 2, lambda stage, done, total: told.append(stage)) == (1, 2)
+        side_by_side(lambda progress: 1, failing, lambda *_: None)
+    assert side_by_side(lambda progress: 1, lambda progress: 2, lambda stage, done, total: told.append(stage)) == (1, 2)
 
 
 def test_a_test_without_new_lines_is_not_traced_on(monkeypatch: pytest.MonkeyPatch) -> None:
