@@ -17,8 +17,7 @@ from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
 from core.oracle.order import fastest_first, promising_first
-from core.oracle.sandbox.claims import Claim
-from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.sandbox.protocol import Claim, Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
 from core.oracle.trial import Trial, lines_of

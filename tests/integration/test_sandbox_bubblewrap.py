@@ -16,8 +16,7 @@ from core.errors import SandboxError
 from core.oracle.sandbox import bubblewrap, control_group
 from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 from core.oracle.sandbox.choose import choose_sandbox
-from core.oracle.sandbox.claims import Claim
-from core.oracle.sandbox.protocol import Limits
+from core.oracle.sandbox.protocol import Claim, Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -27,8 +27,7 @@ from sandbox_driver import (
 
 from core.errors import SandboxError
 from core.oracle.sandbox.choose import choose_sandbox
-from core.oracle.sandbox.claims import Claim
-from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.sandbox.protocol import Claim, Sandbox
 
 ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
 

@@ -17,8 +17,7 @@ from sandbox_driver import (
     said,
 )
 
-from core.oracle.sandbox.claims import Claim
-from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.sandbox.protocol import Claim, Sandbox
 
 # ------------------------------------------------------------------ files
 

@@ -20,12 +20,11 @@ from core.oracle.sandbox.bubblewrap_arguments import (
     mapped_user,
     own_user,
 )
-from core.oracle.sandbox.claims import ISOLATION, Claim
 from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_maker
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files, host_system, visible
 from core.oracle.sandbox.inside_user import inside_user, readable
 from core.oracle.sandbox.local_process import LocalProcess
-from core.oracle.sandbox.protocol import Launch, Limits, Process
+from core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits, Process
 from core.oracle.sandbox.user_namespace import MappedNamespace
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from core.errors import SandboxError
 from core.oracle.requirements import Install
-from core.oracle.sandbox.claims import Claim
-from core.oracle.sandbox.protocol import Launch, Limits, Sandbox, SandboxStatus
+from core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox, SandboxStatus
 from core.waiting import Beat, unheard
 
 # Starting a first container on a busy machine is the slowest case.

@@ -11,7 +11,6 @@ from docker.errors import ImageNotFound
 
 from core.errors import SandboxError
 from core.oracle.requirements import Install
-from core.oracle.sandbox.claims import ALL, Claim
 from core.oracle.sandbox.docker_build import BUILD_TIMEOUT, built_image
 from core.oracle.sandbox.docker_container import create_container, remove_leftovers
 from core.oracle.sandbox.docker_engine import CALL_TIMEOUT, FAILURES, Engine, find_engine, other_engines
@@ -19,7 +18,7 @@ from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
 from core.oracle.sandbox.docker_process import ContainerProcess
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
-from core.oracle.sandbox.protocol import Launch, Process
+from core.oracle.sandbox.protocol import ALL, Claim, Launch, Process
 from core.waiting import Beat, unheard
 
 

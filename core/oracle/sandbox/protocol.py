@@ -1,13 +1,12 @@
-"""What every sandbox offers: one long-lived process inside, reached over its pipes."""
+"""What every sandbox offers: one long-lived process inside, reached over its pipes; and what it promises of that."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO, Protocol
-
-from core.oracle.sandbox.claims import Claim
 
 THREAD_MIB = 72
 """Address space a thread reserves under glibc: an arena of 64 MiB, and its stack."""
@@ -46,6 +45,41 @@ class Launch:
     environment: Mapping[str, str]
     limits: Limits
     writable: tuple[Path, ...] = ()
+
+
+class Claim(StrEnum):
+    """A promise about everything that runs inside; the conformance tests hold a sandbox to exactly those it makes."""
+
+    NO_NETWORK = "no-network"
+    """No address can be reached and no name resolved; loopback is its own."""
+    READ_ONLY = "read-only"
+    """Nothing can be written but the scratch space."""
+    PRIVATE_FILES = "private-files"
+    """Host files outside of `Launch.readonly` and the system folders cannot be read."""
+    CLEAN_ENVIRONMENT = "clean-environment"
+    """No variable of the host's is seen, in no process inside."""
+    BOUNDED_SCRATCH = "bounded-scratch"
+    """The scratch space cannot outgrow its limit."""
+    BOUNDED_PROCESSES = "bounded-processes"
+    """A fork bomb stops at the limit."""
+    BOUNDED_MEMORY = "bounded-memory"
+    """All processes together stay within the limit."""
+    BOUNDED_MEMORY_EACH = "bounded-memory-each"
+    """The address space of any one process stays within the limit; that stops accidents, not a hostile program."""
+    OWN_PROCESSES = "own-processes"
+    """Only processes inside are seen in /proc, and the launched program is PID 1."""
+    UNPRIVILEGED = "unprivileged"
+    """Not root, no capabilities, and no program that would give any."""
+    NO_NAMESPACES = "no-namespaces"
+    """No user namespace can be made inside, where all capabilities would come back for what it holds."""
+    ENDS_WHOLE = "ends-whole"
+    """`kill` ends every process, also those that left their session."""
+
+
+ALL = frozenset(Claim)
+
+ISOLATION = ALL - {Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES}
+"""What namespaces give by themselves, before any bound on memory or processes."""
 
 
 class Process(Protocol):

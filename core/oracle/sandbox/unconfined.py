@@ -13,10 +13,9 @@ from pathlib import Path
 
 from core.errors import SandboxError
 from core.oracle.sandbox import guardian
-from core.oracle.sandbox.claims import Claim
 from core.oracle.sandbox.guardian import Plan
 from core.oracle.sandbox.local_process import LocalProcess
-from core.oracle.sandbox.protocol import Launch, Process
+from core.oracle.sandbox.protocol import Claim, Launch, Process
 
 _PREFIX = "rtc-inspector-none-"
 
