@@ -112,15 +112,15 @@ class Baseline:
         events = frozenset((str(event), str(file)) for event, file in data["events"])
         return cls(
             Suite(tests, excluded, coverage, seconds, python),
-            float(data["overhead"]),
-            float(data["once"]),
-            tuple(data["ignored"]),
-            tuple(data["preload"]),
-            frozenset(data["early"]),
-            tuple(map(str, data["writable"])),
-            Allowances(frozenset(data["changes"]), events),
-            bool(data["code_swap"]),
-            frozenset(data["fresh_only"]),
+            overhead=float(data["overhead"]),
+            once=float(data["once"]),
+            ignored=tuple(data["ignored"]),
+            preload=tuple(data["preload"]),
+            early=frozenset(data["early"]),
+            writable=tuple(map(str, data["writable"])),
+            allowed=Allowances(frozenset(data["changes"]), events),
+            code_swap=bool(data["code_swap"]),
+            fresh_only=frozenset(data["fresh_only"]),
         )
 
     def as_cached(self) -> Baseline:

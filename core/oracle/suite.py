@@ -170,14 +170,14 @@ class SuiteRun:
         return Baseline(
             suite,
             overhead,
-            paid_once(repeated),
-            broken_files(plain[0]),
-            tuple(plain[0].modules),
-            frozenset(plain[0].early),
-            tuple(self._below(opened)),
-            _allowances(repeated),
-            swap.run is not None,
-            swap.fresh_only,
+            once=paid_once(repeated),
+            ignored=broken_files(plain[0]),
+            preload=tuple(plain[0].modules),
+            early=frozenset(plain[0].early),
+            writable=tuple(self._below(opened)),
+            allowed=_allowances(repeated),
+            code_swap=swap.run is not None,
+            fresh_only=swap.fresh_only,
         )
 
     def _below(self, folders: Iterable[Path]) -> list[str]:
