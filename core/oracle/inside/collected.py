@@ -68,13 +68,13 @@ class Collected(Configured):
             return
         reporter, session = self._reporter, self._session
         reporter.begin(send, request)
-        reporter.start(session.items, self._items)
-        session.testscollected = len(session.items)
+        stages = Stages(reporter, request, self._items)
+        stages.start(session)
         self._forget_output()
         hide()
         patched = audit.install(send, self._places, changed_paths(request))
         if request.get("stages"):
-            self._pytest.pluginmanager.register(Stages(reporter, request["stages"], collected=True))
+            self._pytest.pluginmanager.register(stages)
         self._pytest.hook.pytest_runtestloop(session=session)
         reporter.close(session, lambda: self._changes(patched()))
         send("exit", 1 if session.testsfailed else 0)

@@ -53,7 +53,7 @@ class Bare:
             return
         reporter = Reporter(self._witness, self._config["root"])
         reporter.begin(send, request)
-        plugins: list[Any] = [reporter]
+        plugins: list[Any] = [reporter, Stages(reporter, request)]
         if request.get("trace"):
             self._trace(send, plugins, _files(request))
             return
@@ -63,8 +63,6 @@ class Bare:
         plugins.append(Closing(send, reporter, lambda: self._changes(patched()), judged=not identity))
         if identity:
             plugins.append(Imported(send, self._config["root"]))
-        if request.get("stages"):
-            plugins.append(Stages(reporter, request["stages"], collected=False))
         send("exit", self._main(_files(request), plugins))
 
     def _trace(self, send: Send, plugins: list[Any], files: list[str] | None) -> None:

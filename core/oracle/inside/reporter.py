@@ -1,9 +1,8 @@
-"""The pytest plugin that selects, orders and reports tests."""
+"""The pytest plugin that reports tests, and proves in the end that pytest still tells right from wrong."""
 
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -48,7 +47,7 @@ class Reporter:
 
     Attributes:
         failed: whether any test or the collection failed so far.
-        items: what was selected so far, in the order it runs.
+        items: what runs, as far as it is known, in its order.
         watch: over their modules and classes.
     """
 
@@ -61,49 +60,20 @@ class Reporter:
         self._seconds = 0.0
         self._printed = ""
         self._signature = ""
-        self._others: dict[str, list[Any]] = {}
         self.watch = Watch(root)
         self.failed = False
         self.items: list[Any] = []
         relative("", root)  # its pattern is compiled once, and forks have it
 
     def begin(self, send: Send, request: dict[str, Any]) -> None:
-        """`request`: stages (lists of tests, one after another), or tests (None: all); shuffle (a seed, negative:
-        reversed, or None); fail_fast.
-        """
+        """`request`: fail_fast, output_bytes, and what is asked of `close`: bits, identity, unproven."""
         self._send = send
         self._request = request
-        self._tests = request["stages"][0] if request.get("stages") else request.get("tests")
-        self._shuffle = request.get("shuffle")
         self._fail_fast = bool(request.get("fail_fast"))
         self._left = int(request.get("output_bytes", 1 << 18))
 
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
-        """After every other plugin: keep the tests asked for, in the order asked for."""
-        yield
-        self.select(items)
-
-    def start(self, items: list[Any], found: dict[str, list[Any]]) -> None:
-        """Select from items that were collected before; `found`: the same by their names."""
-        if self._tests is not None:
-            self._others, items[:] = found, []
-        self.select(items)
-
-    def expect(self, tests: list[str]) -> None:
-        """What the next selection is to leave."""
-        self._tests = tests
-
-    def select(self, items: list[Any]) -> None:
-        """Reduce `items` in place and report what was found; those left out may be selected later."""
-        if self._tests is not None:
-            for item in items:
-                self._others.setdefault(item.nodeid, []).append(item)
-            items[:] = [item for node_id in self._tests for item in self._others.pop(node_id, ())]
-        if self._shuffle is not None and self._shuffle < 0:
-            items.reverse()
-        elif self._shuffle is not None:
-            random.Random(self._shuffle).shuffle(items)
+    def expect(self, items: list[Any]) -> None:
+        """These are about to run."""
         self.items += items
         self.watch.add(items)
         self._send("collected", [item.nodeid for item in items])
