@@ -78,14 +78,14 @@ class Places:
         return DATA if not TEST_FOLDERS.isdisjoint(folders) else ""
 
 
-def install(send: Send, places: Places, changed: list[str]) -> Callable[[], bool]:
+def install(send: Send, places: Places, request: dict[str, Any]) -> Callable[[], bool]:
     """Report each new pair of event and file that is behind it; the host knows those of the unmodified project.
 
-    `changed`: the candidate's files below the root. The function returned says whether functions may have other code.
+    The files that `request` changes are no tests. The function returned says whether functions may have other code.
     """
     heard, patching = frozenset([*ODD, *OPENING]), frozenset([SETTING, *(e for e in ODD if ODD[e] == "ctypes")])
     frame_of, thread = sys._getframe, get_ident
-    places.changed = frozenset(places.root + path for path in changed)
+    places.changed = frozenset(places.root + change["path"] for change in request.get("changes", ()))
     seen: set[tuple[str, str]] = set()
     busy: set[int] = set()
     patched = False

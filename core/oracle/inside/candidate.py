@@ -45,9 +45,9 @@ def texts_of(request: dict[str, Any], config: dict[str, Any]) -> dict[str, bytes
     return {os.path.join(root, c["path"]): c["text"].encode(c["encoding"]) for c in request.get("changes", ())}
 
 
-def changed_paths(request: dict[str, Any]) -> list[str]:
-    """Of the files that are changed, below the root."""
-    return [change["path"] for change in request.get("changes", ())]
+def files_of(tests: list[str]) -> list[str]:
+    """Each file once, below the working folder: pytest ends a path at a bracket."""
+    return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
 
 
 def take_up(send: Send, request: dict[str, Any], config: dict[str, Any], finder: CandidateFinder) -> bool:

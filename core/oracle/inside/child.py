@@ -15,6 +15,8 @@ from .channel import Send, open_channel
 
 SET_DUMPABLE = 4
 SET_CHILD_SUBREAPER = 36
+STOPPED = 97
+"""The status with which a child ends at the first failure, where only a verdict is wanted."""
 
 
 def control(option: int, value: int) -> None:

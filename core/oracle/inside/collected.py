@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from . import audit
-from .candidate import REFUSALS, changed_paths, serve, texts_of
+from .candidate import REFUSALS, serve, texts_of
 from .channel import Send
 from .codeswap import Functions, Outline, Refusal, locate, swap
 from .evidence import hide
@@ -72,7 +72,7 @@ class Collected(Configured):
         stages.start(session)
         self._forget_output()
         hide()
-        patched = audit.install(send, self._places, changed_paths(request))
+        patched = audit.install(send, self._places, request)
         if request.get("stages"):
             self._pytest.pluginmanager.register(stages)
         self._pytest.hook.pytest_runtestloop(session=session)

@@ -16,7 +16,7 @@ from _pytest.assertion import rewrite
 from _pytest.config import _prepareconfig
 
 from . import audit
-from .candidate import changed_paths, take_up
+from .candidate import files_of, take_up
 from .channel import Send
 from .child import flush
 from .evidence import hide, snapshot
@@ -25,7 +25,7 @@ from .load_tests import LoadTests
 from .messages import read_framework
 from .reporter import Reporter, Witness
 from .sources import install
-from .stages import Stages, files_of
+from .stages import Stages
 
 
 class Bare:
@@ -58,7 +58,7 @@ class Bare:
             self._trace(send, plugins, _files(request))
             return
         hide()
-        patched = audit.install(send, self._places, changed_paths(request))
+        patched = audit.install(send, self._places, request)
         identity = bool(request.get("identity"))
         plugins.append(Closing(send, reporter, lambda: self._changes(patched()), judged=not identity))
         if identity:

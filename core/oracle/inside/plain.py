@@ -22,16 +22,17 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Callable
 
 from . import audit
-from .candidate import REFUSALS, changed_paths, take_up
+from .candidate import REFUSALS, files_of, take_up
 from .channel import Send
+from .child import STOPPED
 from .confined import confined, perhaps
 from .evidence import Watch, hide, snapshot
 from .messages import message_of, relative, signature_in
 from .screening import screen
 from .sources import install
 
-STOPPED, UNFIT = 97, -1
-"""How a child ends at the first failure, and what it answers where a program is not for it."""
+UNFIT = -1
+"""What a child answers where a program is not for it."""
 FAREWELL = 0.2
 """Seconds that what a program left in the middle of something may take to end."""
 HELPER = "rtc_recording"
@@ -64,7 +65,7 @@ class Plain:
 
     def prepare(self, request: dict[str, Any]) -> None:
         """In the process that forks: compile the tests, which candidates cannot change, once for all of them."""
-        for file in _files(request["tests"]):
+        for file in files_of(request["tests"]):
             if file not in self._codes:
                 path = os.path.join(self._root, file)
                 with open(path, encoding="utf-8") as source:
@@ -78,7 +79,7 @@ class Plain:
         if request.get("changes") and not take_up(send, request, self._config, self._finder):
             return
         leave = os._exit
-        patched = audit.install(send, self._places, changed_paths(request))
+        patched = audit.install(send, self._places, request)
         status = self._judge(send, request, patched, self._watch)
         if status:
             leave(status)
@@ -104,7 +105,7 @@ class Plain:
                 odd.append(kind)
             send(kind, *values, wait=kind != "start")  # all else is wanted with the answer, and each write costs
 
-        patched = audit.install(lambda *heard: odd.append("audit"), self._places, [])
+        patched = audit.install(lambda *heard: odd.append("audit"), self._places, {})
         nothing = io.TextIOWrapper(io.FileIO(os.devnull, "w"), sys.stdout.encoding, sys.stdout.errors)
         drawn = random.getstate()
         gc.freeze()
@@ -143,11 +144,11 @@ class Plain:
         package, name = _module_of(change)
         program = sys.modules.pop(package + "." + name, None)
         vars(sys.modules[package]).pop(name, None)
-        for file in _files(tests):
+        for file in files_of(tests):
             sys.modules.pop(_module_name(file), None)
         if program is None:  # it could not be imported
             return False
-        mark = _Mark()
+        mark: set[str] = set()  # can be seen to be gone
         left = weakref.ref(mark)
         vars(program)["the mark of this program"] = mark
         del mark, program
@@ -165,16 +166,11 @@ class Plain:
         `watch`: over the tests' own modules, which a program that can only compute has no name for.
         """
         calls = _Calls(send, request, self._root)
-        modules: list[ModuleType] = []
         try:
-            for file in _files(request["tests"]):
-                module = ModuleType(_module_name(file))
-                module.__file__ = os.path.join(self._root, file)
-                sys.modules[module.__name__] = module
-                if calls.load(file, module, self._codes[file]):
-                    modules.append(module)
+            for file in files_of(request["tests"]):
+                calls.load(file, self._codes[file])
             if watch is not None:
-                watch.add([SimpleNamespace(module=module) for module in modules])
+                watch.add([SimpleNamespace(module=module) for module in calls.modules])
             calls.all()
         except _Stopped:
             return STOPPED
@@ -194,6 +190,7 @@ class _Calls:
 
     Attributes:
         failed: whether a file could not be imported or a test did not pass.
+        modules: the files of tests that were imported.
     """
 
     def __init__(self, send: Send, request: dict[str, Any], root: str) -> None:
@@ -205,17 +202,21 @@ class _Calls:
         self._functions: dict[str, Callable[..., None]] = {}
         self._clock = time.perf_counter
         self.failed = False
+        self.modules: list[ModuleType] = []
 
-    def load(self, file: str, module: ModuleType, code: CodeType) -> bool:
-        """Make a file of tests; False, and a report, where the program cannot be imported."""
+    def load(self, file: str, code: CodeType) -> None:
+        """Import a file of tests, or report that the program cannot be imported."""
+        module = ModuleType(_module_name(file))
+        module.__file__ = os.path.join(self._root, file)
+        sys.modules[module.__name__] = module
         try:
             exec(code, vars(module))  # noqa: S102 - what an import does
         except Exception as error:
-            self._send("collect-error", file, self._told(error))
+            self._send("collect-error", file, message_of(error, self._root))
             self._fail()
-            return False
+            return
         self._functions.update((file + "::" + name, value) for name, value in vars(module).items())
-        return True
+        self.modules.append(module)
 
     def all(self) -> None:
         """The tests in their order."""
@@ -229,7 +230,7 @@ class _Calls:
             outcome = "passed" if error is None else "failed"
             output = printed[: self._left]
             self._left -= len(output)
-            said = "" if error is None else self._told(error)
+            said = "" if error is None else message_of(error, self._root)
             more = error is None and test != found[-1]
             values = (test, outcome, seconds, said, output, len(printed) - len(output), signature_in(properties))
             self._send("test", *values, wait=more)
@@ -260,9 +261,6 @@ class _Calls:
         if self._fail_fast:
             raise _Stopped
 
-    def _told(self, error: BaseException) -> str:
-        return message_of(error, self._root)
-
 
 def _right(record_property: object) -> None:
     """A test that passes."""
@@ -272,12 +270,6 @@ def _wrong(record_property: object) -> None:
     raise AssertionError("canary")
 
 
-class _Mark:
-    """Something that can be seen to be gone."""
-
-    __slots__ = ("__weakref__",)
-
-
 def _module_of(change: dict[str, Any]) -> list[str]:
     """Package and module that a program is imported by: all of them lie side by side."""
     return str(change["path"])[: -len(".py")].split("/")
@@ -285,7 +277,3 @@ def _module_of(change: dict[str, Any]) -> list[str]:
 
 def _module_name(file: str) -> str:
     return os.path.splitext(os.path.basename(file))[0]
-
-
-def _files(tests: list[str]) -> list[str]:
-    return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))

@@ -10,10 +10,9 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from .channel import Send
+from .child import STOPPED
 from .evidence import Watch
 from .messages import MESSAGE_LIMIT, arranged, relative, shorten, signature_in
-
-STOPPED = 97
 
 
 class Witness:

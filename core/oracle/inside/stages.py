@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from .candidate import files_of
 from .reporter import Reporter
 
 
@@ -117,11 +118,6 @@ class Stages:
         hook = session.config.hook
         hook.pytest_collection_modifyitems(session=session, config=session.config, items=session.items)
         hook.pytest_collection_finish(session=session)
-
-
-def files_of(tests: list[str]) -> list[str]:
-    """Each file once, below the working folder: pytest ends a path at a bracket."""
-    return list(dict.fromkeys(test.split("::", 1)[0] for test in tests))
 
 
 def _run(session: Any, then: Any) -> None:

@@ -91,7 +91,7 @@ class Zygote:
         self._prepare_screen = screening.prepare
         self._collected: Any = None
         self._plain: Any = None
-        self._session: Any = None
+        self._session: Any
         self._bare: Any = None
         self._learned: dict[str, Any] = {}
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE):
@@ -102,7 +102,7 @@ class Zygote:
         self._preload(config.get("preload", []))
         self._trouble = self._prepare()
         scratch = Scratch(config["wipe"])
-        if any(map(config.get, ("collect", "configure", "plain"))) and not scratch.guarded:
+        if self._session is not None and not scratch.guarded:
             self._trouble = self._trouble or "too much is left in the temporary folder before any test"
         self._supervisor = Supervisor(scratch, Wakeup())
 
@@ -124,6 +124,7 @@ class Zygote:
 
     def _prepare(self) -> str:
         """Go as far as was asked; says why when that cannot be done."""
+        self._session = None
         try:
             self._session = self._ready()
             return self._threads() if self._session is not None else ""
