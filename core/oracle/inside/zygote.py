@@ -138,7 +138,7 @@ class Zygote:
         """What runs the tests, made as far as it can be before a fork; None where each child makes its own."""
         config = self._config
         if config.get("plain"):
-            from .plain import Plain
+            from .bench.plain import Plain
 
             self._plain = Plain(config)
             return self._plain

@@ -21,15 +21,15 @@ import weakref
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any, Callable
 
-from . import audit
-from .candidate import REFUSALS, files_of, take_up
-from .channel import Send
-from .child import STOPPED
+from .. import audit
+from ..candidate import REFUSALS, files_of, take_up
+from ..channel import Send
+from ..child import STOPPED
+from ..evidence import Watch, hide, snapshot
+from ..messages import message_of, relative, signature_in
+from ..screening import screen
+from ..sources import install
 from .confined import confined, perhaps
-from .evidence import Watch, hide, snapshot
-from .messages import message_of, relative, signature_in
-from .screening import screen
-from .sources import install
 
 UNFIT = -1
 """What a child answers where a program is not for it."""

@@ -1,0 +1,1 @@
+"""Judges programs of benchmarks, whose tests need no pytest."""
