@@ -25,6 +25,9 @@ from ui.main_window import MainWindow
 from ui.shell.remembered import Remembered
 from ui.style.appearance import Appearance
 
+PATIENCE = 30.0
+"""Seconds: on a busy machine figures take theirs, since they rest twice as long as they are read."""
+
 
 @pytest.fixture
 def window(qapp: QApplication, tmp_path: Path) -> Iterator[MainWindow]:
@@ -153,23 +156,23 @@ def test_figures_follow_runs_that_somebody_else_carries_out(window: MainWindow, 
         first, second = (begin(store, tmp_path, model) for model in ("small", "large"))
         finish_item(store, first, 1, 1.0, 1.0)
         window.open_database(tmp_path / "runs.sqlite")
-        wait_until(lambda: window.inspection.run is not None)
+        wait_until(lambda: window.inspection.run is not None, PATIENCE)
         window.parts.tabs.setCurrentWidget(window.parts.run)
         tab = window.parts.run.drawings
         finish_item(store, second, 1, 0.0, 1.0)
-        wait_until(lambda: "ranking" in [each.name for each in tab.figures if isinstance(each, Scatter)])
+        wait_until(lambda: "ranking" in [each.name for each in tab.figures if isinstance(each, Scatter)], PATIENCE)
         tab.show_named("ranking")
         assert places(tab) == [(0.0, 1.0)], "of the newest run"
         finish_item(store, second, 2, 1.0, 0.0)
-        wait_until(lambda: places(tab) == [(0.5, 0.5)])
+        wait_until(lambda: places(tab) == [(0.5, 0.5)], PATIENCE)
         window.comparing.compare((first, second))
         window.comparing.page.show_figures()
         page = window.comparing.page.figures
-        wait_until(lambda: places(page) == [(1.0, 1.0), (0.5, 0.5)])
+        wait_until(lambda: places(page) == [(1.0, 1.0), (0.5, 0.5)], PATIENCE)
         finish_item(store, first, 2, 0.0, 0.0)
-        wait_until(lambda: places(page) == [(0.5, 0.5), (0.5, 0.5)])
+        wait_until(lambda: places(page) == [(0.5, 0.5), (0.5, 0.5)], PATIENCE)
         finish_item(store, second, 3, 1.0, 1.0)
-        wait_until(lambda: places(page)[1] == (pytest.approx(2 / 3), pytest.approx(2 / 3)))
+        wait_until(lambda: places(page)[1] == (pytest.approx(2 / 3), pytest.approx(2 / 3)), PATIENCE)
 
 
 def test_figures_stay_on_show_while_nothing_can_be_compared_yet(window: MainWindow, tmp_path: Path) -> None:
@@ -178,17 +181,17 @@ def test_figures_stay_on_show_while_nothing_can_be_compared_yet(window: MainWind
         first, second = (begin(store, tmp_path, model) for model in ("small", "large"))
         finish_item(store, first, 1, 1.0, 1.0)
         window.open_database(tmp_path / "runs.sqlite")
-        wait_until(lambda: window.inspection.run is not None)
+        wait_until(lambda: window.inspection.run is not None, PATIENCE)
         window.comparing.compare((first, second))
         page = window.comparing.page
-        wait_until(lambda: "being read" not in page._empty.accessibleName())
+        wait_until(lambda: "being read" not in page._empty.accessibleName(), PATIENCE)
         page.show_figures()
-        wait_until(lambda: places(page.figures) == [(1.0, 1.0)])
+        wait_until(lambda: places(page.figures) == [(1.0, 1.0)], PATIENCE)
         finish_item(store, second, 2, 1.0, 0.0)
-        wait_until(lambda: places(page.figures) == [(1.0, 1.0), (1.0, 0.0)])
+        wait_until(lambda: places(page.figures) == [(1.0, 1.0), (1.0, 0.0)], PATIENCE)
         assert page.in_figures and not page.standings.isVisible()
         finish_item(store, second, 1, 0.0, 0.0)
-        wait_until(lambda: places(page.figures) == [(1.0, 1.0), (0.5, 0.0)] and bool(page.comparisons))
+        wait_until(lambda: places(page.figures) == [(1.0, 1.0), (0.5, 0.0)] and bool(page.comparisons), PATIENCE)
         assert page.in_figures
         window.comparing.compare((second, first))
         assert not page.in_figures, "other runs are asked for: their summary comes first"
