@@ -90,7 +90,7 @@ def begin():
         QTimer.singleShot(50, begin)
         return
     threading.Thread(target=meddle, daemon=True).start()
-    main().label_samples()
+    main().label_desk.label_samples()
     QTimer.singleShot(200, look_around)
     QTimer.singleShot(300, press)
 def look_around():

@@ -65,7 +65,7 @@ def _measure(folder: Path, count: int) -> dict[str, float]:
     bench._wait(app, lambda: window.inspection.overview is not None)
     bench._settle(app, 1.0)
     began = time.perf_counter()
-    window.label_samples()
+    window.label_desk.label_samples()
     bench._wait(app, lambda: window.parts.labels._sample is not None)
     figures = {"queue_ms": _ms(time.perf_counter() - began)}
     hand = Hand(app, window)
@@ -91,7 +91,7 @@ def _decide(app, window, hand: Hand, folder: Path) -> dict[str, float]:  # type:
                 store.add_label(sample, mode, name, "")
     window.parts.queue.kind.setCurrentText("Adjudication")
     bench._wait(app, lambda: window.parts.labels.adjudicating and not window.parts.labels.held)
-    window.label_samples()
+    window.label_desk.label_samples()
     bench._settle(app, 0.2)
     return _told("decide", [hand.label(Qt.Key.Key_J) for _ in range(25)])
 

@@ -255,7 +255,7 @@ def _use(app, window, heart: Heart) -> dict[str, float]:  # type: ignore[no-unty
             _settle(app, 0.08)
 
     def label() -> None:
-        window.label_samples()
+        window.label_desk.label_samples()
         _wait(app, lambda: parts.labels._sample is not None)
         for _ in range(STEPS):
             parts.labels.next_requested.emit()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,15 +11,13 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QMenu
 
 import resources
-from core.kinds import known, task
+from core.kinds import known
 from core.oracle.bench.project import origin_of
-from core.run.events import Event
 from core.settings import RunSettings
 from core.store.rows import RunRow
-from ui.background.coordinator import RunState
 from ui.background.gateway import Gateway
-from ui.background.idle import IdleWork
 from ui.background.scribe import Scribe
+from ui.background.turns import IdleWork
 from ui.labels.label_files import LabelFiles
 from ui.labels.labelling import Labelling
 from ui.reading.inspection import Inspection, Overview, Wanted
@@ -30,9 +26,8 @@ from ui.run.by_hand import ByHand
 from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
 from ui.run.lists import RunLists
 from ui.run.models import ModelList
-from ui.run.queue import QueuedRun
-from ui.run.queue_dialog import QueueDialog
-from ui.run.queueing import Queueing
+from ui.run.own_run import OwnRun
+from ui.run.queue import Queueing
 from ui.run.starting import Starting
 from ui.shell.choice_box import Choice
 from ui.shell.notices import NoticeText
@@ -43,10 +38,9 @@ from ui.style.appearance import Appearance
 from ui.window.auditing import Auditing
 from ui.window.browsing import Browsing
 from ui.window.comparing import Comparing
-from ui.window.dropping import Dropping
 from ui.window.guide import Guide
 from ui.window.label_desk import LabelDesk
-from ui.window.open_menus import OpenMenus
+from ui.window.openable import Dropping, OpenMenus
 from ui.window.opening import Opening
 from ui.window.preferences import Preferences, tour_steps
 from ui.window.reporting import Reporting
@@ -62,8 +56,6 @@ PATIENCE = 2.5
 """Seconds a closing window waits for its run to end."""
 CHECK = 50
 """Milliseconds between two looks whether it has."""
-WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
-"""What the window still does while an annotator is blind."""
 DEMO = (
     "The bundled model has 135 million parameters, as few as fit into a package: expect most of its reconstructions to "
     "fail, which is what a low score looks like. A small model made for code does better."
@@ -117,23 +109,22 @@ class MainWindow(QMainWindow):
             lambda: tour_steps(parts.bar, parts.regions, parts.code, parts.roundtrip, self.keymap),
         )  # fmt: skip
         self.guide = Guide(parts, self.inspection, self.browsing, self.preferences)
-        self.by_hand = ByHand(
-            self.control, self.inspection, self.project, self.browsing, parts.roundtrip, parts.code.selecting
-        )
-        self.starting = Starting(self, self.gateway, self.control, self.inspection, self.project, self.models)
-        self.run_lists = RunLists(self, self.inspection, self.scribe, parts.notices)
-        self.searching = Searching(
-            self, self.gateway, self.project, self.inspection, parts.code, self.browsing, parts.leave_page
-        )
+        self.by_hand = ByHand(parts, self.control, self.inspection, self.project, self.browsing)
+        self.starting = Starting(self, self.control, self.inspection, self.project, self.models)
+        self.run_lists = RunLists(self, parts, self.inspection, self.scribe, self.comparing, self.auditing)
+        self.searching = Searching(self, parts, self.project, self.inspection, self.browsing)
+        self.own_run = OwnRun(
+            self, parts, self.control, self.queueing, self.inspection, self.project, self.browsing, self.labelling,
+            self.commands["follow"],
+        )  # fmt: skip
         idle = IdleWork(self, (lambda: parts.run.drawings, lambda: parts.run.tables, *self.comparing.pieces()))
-        self.opening = Opening(self.gateway, self.inspection, self.project, self.models.search, idle)
-        self.open_menus, self.dropping = OpenMenus(self, remembered), Dropping(self)
+        self.opening = Opening(self.inspection, self.project, self.models.search, idle)
+        self.open_menus = OpenMenus(self, remembered, self.open_project, self.open_database)
+        self.dropping = Dropping(self, self.open_project, self.open_database, self._use_model)
         self._fill_menus(menu, runs)
         self._offer_commands()
         self._connect()
         self._connect_shell()
-        self._show_task(self.control.settings)
-        self._show_queue()
         self._restore()
         self.preferences.restore()  # last: showing and folding panes gives their text its usual size
         self.welcome.setFocus()
@@ -151,8 +142,8 @@ class MainWindow(QMainWindow):
         """Join every action with who carries it out: parts offer what they can do by the action's name."""
         parts = self.parts
         for part in (
-            parts, parts.code, self.control, self.open_menus, self.run_lists, self.searching, self.reporting,
-            self.auditing, self.label_desk, self.preferences, self.guide,
+            parts, parts.code, self.control, self.own_run, self.open_menus, self.run_lists, self.searching,
+            self.reporting, self.auditing, self.label_desk, self.preferences, self.guide,
         ):  # fmt: skip
             self.commands.connect(part.commands())
         self.commands.connect(
@@ -160,13 +151,9 @@ class MainWindow(QMainWindow):
                 "reload": self.project.reload,
                 "run": self.start_run,
                 "settings": self.starting.ask,
-                "queue": self.show_queue,
-                "compare": self.ask_comparison,
                 "describe": parts.roundtrip.write_description,
                 "ask": self.starting.ask_in_words,
-                "follow": lambda: self._set_follow(self.commands["follow"].isChecked()),
                 "go-to": parts.bar.search.enter,
-                "labels": self.label_samples,
                 "menu": parts.bar.menu_button.showMenu,
                 "reset-layout": self.reset_layout,
                 "quit": self.close,
@@ -181,68 +168,35 @@ class MainWindow(QMainWindow):
         parts.folds_changed.connect(self._show_folds)
         bar.search.set_source(lambda: self.searching.places(self.commands.all()))
         bar.run_asked.connect(self.start_run)
-        bar.pause_asked.connect(self.control.coordinator.toggle_pause)
-        bar.stop_asked.connect(self.control.coordinator.stop)
         bar.settings_asked.connect(self.starting.ask)
         bar.project.other_asked.connect(self.open_menus.ask_project)
         bar.project.chosen.connect(lambda value: self.open_project(Path(value)))
         self.starting.start_asked.connect(self.start_run)
         self.starting.words_written.connect(self._start_on_words)
-        self.open_menus.project_chosen.connect(self.open_project)
-        self.open_menus.database_chosen.connect(self.open_database)
-        self.dropping.project_dropped.connect(self.open_project)
-        self.dropping.database_dropped.connect(self.open_database)
-        self.dropping.model_dropped.connect(self._use_model)
-        self.label_desk.labels_wanted.connect(self.label_samples)
-        self.label_desk.blinded.connect(self._set_blind)
+        self.label_desk.blinded.connect(self.commands.hold_back)
+        self.label_desk.blinded.connect(lambda blind: self.setAcceptDrops(not blind))
+        self.label_desk.blinded.connect(self.searching.close)
         self.label_desk.sample_shown.connect(self.browsing.choose_sample)
-        self.run_lists.opened.connect(parts.leave_page)
         self.run_lists.resume_asked.connect(self.resume_run)
-        self.run_lists.compare_asked.connect(self.comparing.compare)
-        self.run_lists.audit_asked.connect(self.auditing.audit)
-        self.auditing.choose_asked.connect(lambda: self.run_lists.show_all(self.auditing.runs))
-        self.comparing.choose_asked.connect(self.ask_comparison)
         self.browsing.settled.connect(self.opening.go_on)
         self.preferences.code_sized.connect(parts.code.editor.use_font)
-        self.preferences.sandbox_chosen.connect(self._choose_sandbox)
+        self.preferences.sandbox_chosen.connect(self.control.choose_sandbox)
         self.preferences.annotator_named.connect(self.labelling.rename)
         self.preferences.models_changed.connect(self.models.search)
         self.preferences.tour_ended.connect(lambda: parts.regions.table.setFocus(Qt.FocusReason.OtherFocusReason))
         self._show_folds()
 
-    def _set_blind(self, blind: bool) -> None:
-        """Put out of reach what could show an annotator the run, its model or a verdict."""
-        for action in self.commands.all():
-            if action.objectName() not in WHILE_BLIND:
-                action.setEnabled(not blind)
-        self.setAcceptDrops(not blind)
-        self.searching.close()
-
     def _show_folds(self) -> None:
         for name in PANES:
             self.commands[f"pane-{name}"].setChecked(name not in self.parts.folded)
-
-    def _choose_sandbox(self, value: str) -> None:
-        settings = self.control.settings
-        self.control.adopt(replace(settings, oracle=replace(settings.oracle, sandbox=value)))
 
     def _use_model(self, path: Path) -> None:
         said = NoticeText(f"{path.name} is the forward model from now on.")
         self.models.add(path, then=lambda: self.parts.notices.say(said))
 
-    def show_queue(self) -> None:
-        """List the runs that wait for their turn."""
-        dialog = QueueDialog(self.queueing, self)
-        dialog.exec()
-        dialog.deleteLater()  # it would go on to list every change
-
-    def ask_comparison(self) -> None:
-        """List every run, with those selected that can be compared."""
-        self.run_lists.ask_comparison(self.comparing.runs)
-
     def greet(self) -> None:
         """Show the tour the first time that there is something to see."""
-        if self.preferences.unseen and self.parts.shows_views:
+        if not self.remembered.toured and self.parts.shows_views:
             self.preferences.show_tour()
 
     def _connect(self) -> None:
@@ -251,46 +205,13 @@ class MainWindow(QMainWindow):
         self.inspection.overview_changed.connect(self._note_overview)
         self.inspection.run_chosen.connect(self._name_window)
         self.project.opened.connect(self._note_project)
-        self.control.started.connect(self._show_started)
-        self.control.adopted.connect(self._show_task)
-        self.parts.bar.task.chosen.connect(self.control.choose_task)
-        self.control.progressed.connect(self.parts.status.show_progress)
-        self.control.batch.connect(self._take_events)
-        self.control.ended.connect(self.inspection.refresh)
-        self.control.coordinator.state_changed.connect(self._show_state)
-        self.control.coordinator.finished.connect(self.parts.roundtrip.end_writing)
         self.models.problem_found.connect(self._warn_of_model)
         self.models.problem_gone.connect(lambda: self.parts.notices.withdraw(MODEL))
-        self.queueing.queue.changed.connect(self._show_queue)
-        self.queueing.state_changed.connect(self._show_queue)
-        self.queueing.began.connect(self._say_began)
-        self.parts.status.queue_asked.connect(self.show_queue)
-        self.parts.tabs.currentChanged.connect(self._begin_labelling)
-        self.parts.tabs.tabBarClicked.connect(self._label_by_keys)
         self.control.ended.connect(lambda: self.guide.note_end(self.control.coordinator.run_id))
         self.welcome.folder_asked.connect(self.open_menus.ask_project)
         self.welcome.database_asked.connect(self.open_menus.ask_database)
         self.welcome.project_chosen.connect(self.open_project)
         self.welcome.demo_asked.connect(self.start_demo)
-
-    def _begin_labelling(self) -> None:
-        if self.parts.tabs.currentWidget() is self.parts.desk:
-            self.labelling.begin()
-
-    def _label_by_keys(self, clicked: int) -> None:
-        """Whoever clicks on the tab of the labels labels next: its keys are heard at once."""
-        if self.parts.tabs.widget(clicked) is self.parts.desk:
-            # After the click, by which the tab bar takes the focus.
-            QTimer.singleShot(0, self.parts.labels, self.parts.labels.setFocus)
-
-    def label_samples(self) -> None:
-        """Go to the labels, keys and all, and give them room."""
-        self.parts.leave_page()
-        self.parts.unfold_around(self.parts.tabs)
-        self.parts.tabs.setCurrentWidget(self.parts.desk)
-        self.parts.make_room_for_labels()
-        self.parts.labels.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.parts.labels.show_modes()
 
     # ---- what is looked at
 
@@ -322,7 +243,7 @@ class MainWindow(QMainWindow):
     def start_demo(self) -> None:
         """Open the bundled project and run the bundled model on it."""
         self.open_project(resources.path("demo"))
-        self.parts.offers.offer(Offer("demo", DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", _nothing))))
+        self.parts.offers.offer(Offer("demo", DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
         self.start_run(RunSettings(regions=resources.DEMO_REGIONS))
         self.guide.await_end()
 
@@ -335,39 +256,6 @@ class MainWindow(QMainWindow):
         run = next((run for run in overview.runs if run.id == run_id), None) if overview else None
         if database is not None and run is not None and self.queueing.resume(run, database):
             self.inspection.choose_run(Wanted(run_id))
-
-    def _show_started(self, run_id: int) -> None:
-        """Show the run that began, unless its turn came by itself while the user looks at something else."""
-        elsewhere = self.control.database != self.inspection.database
-        # A run that is shown tells its model, which an annotator must not know.
-        if elsewhere or self.labelling.blind or (self.queueing.by_itself and not self.browsing.follow):
-            return
-        self.project.reload()
-        self.inspection.choose_run(Wanted(run_id))
-        self._set_follow(True)
-
-    def _take_events(self, events: Sequence[Event]) -> None:
-        self.browsing.take(events)
-        self.commands["follow"].setChecked(self.browsing.follow)
-
-    def _show_task(self, settings: RunSettings) -> None:
-        self.parts.bar.task.choose(settings.task)
-        if self.inspection.run is None:
-            self.parts.set_kind(task(settings.task))
-
-    def _set_follow(self, follow: bool) -> None:
-        self.browsing.follow = follow
-        self.commands["follow"].setChecked(follow)
-
-    def _show_state(self, state: RunState) -> None:
-        self.parts.bar.show_state(state)
-        self.parts.status.show_state(state, self.control.coordinator.run_id)
-
-    def _say_began(self, run: QueuedRun) -> None:
-        self.parts.notices.say(NoticeText(f"Next in the queue: {run.title}."))
-
-    def _show_queue(self) -> None:
-        self.parts.status.show_queue(len(self.queueing.queue.runs), self.queueing.held)
 
     # ---- what the window shows of itself
 
@@ -458,7 +346,3 @@ def _caution(reader: Reader) -> str:
     from core.store.opening import network_caution  # the window stands sooner
 
     return network_caution(reader.path)
-
-
-def _nothing() -> None:
-    """An offer that is declined goes by itself."""

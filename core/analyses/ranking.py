@@ -119,15 +119,7 @@ def _cut_off(runs: Sequence[RunRow]) -> str:
 
 def model_names(runs: Sequence[RunRow]) -> list[str]:
     """Of models; with the run's number where two would be called alike."""
-    plain = [
-        run.name
-        or (
-            run.model_name
-            if run.backward_model_name in ("", run.model_name)
-            else f"{run.model_name} → {run.backward_model_name}"
-        )
-        for run in runs
-    ]
+    plain = [run.name or run.models for run in runs]
     return [f"{name} (run {run.id})" if plain.count(name) > 1 else name for name, run in zip(plain, runs, strict=True)]
 
 

@@ -97,6 +97,12 @@ class RunRow:
         return max(self.items_admitted, min(self.regions_wanted, most))
 
     @property
+    def models(self) -> str:
+        """Which model made it; of two the one that describes stands first."""
+        forward, backward = self.model_name, self.backward_model_name
+        return f"{forward} → {backward}" if backward not in ("", forward) else forward
+
+    @property
     def headline(self) -> Score:
         """The figure that stands for the run."""
         return self.scores.get(task(self.task).headline, NOTHING)

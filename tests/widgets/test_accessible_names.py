@@ -37,7 +37,7 @@ from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
 from ui.shell.search_dialog import SearchDialog
-from ui.shell.settings_dialog import Now, SettingsDialog
+from ui.shell.settings_dialog import SettingsDialog
 from ui.shell.taxonomy_dialog import TaxonomyDialog
 from ui.shell.words_dialog import WordsDialog, Written
 from ui.style.appearance import Appearance
@@ -59,10 +59,10 @@ DIALOGS: Mapping[type[QDialog], Make] = {
     KeysDialog: lambda window: KeysDialog(window.keymap, window),
     QueueDialog: lambda window: QueueDialog(window.queueing, window),
     RunDialog: lambda window: RunDialog(RunSettings(task="editing"), window),
-    RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, True, window),
+    RunsDialog: lambda window: RunsDialog([window.inspection.run], 1, window),
     SearchDialog: lambda window: SearchDialog(window.gateway, lambda: (), window),
     TaxonomyDialog: lambda window: TaxonomyDialog(read_taxonomy(), Path("error_modes.toml"), window),
-    SettingsDialog: lambda window: SettingsDialog(window.remembered, Now("auto", 9), window),
+    SettingsDialog: lambda window: SettingsDialog(window.remembered, "auto", 9, window),
     WordsDialog: lambda window: WordsDialog(Written(), window),
 }
 

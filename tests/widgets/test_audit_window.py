@@ -87,7 +87,7 @@ def test_one_run_or_several_are_chosen_in_the_list(window: MainWindow) -> None:
     overview = window.inspection.overview
     assert overview is not None
     found: list[list[int]] = []
-    dialog = RunsDialog(overview.runs, 2, True, window)
+    dialog = RunsDialog(overview.runs, 2, window)
     dialog.audited.connect(found.append)
     dialog.show()
     assert dialog.audit_button.isEnabled() and not dialog.compare_button.isEnabled()

@@ -21,7 +21,7 @@ from core.figures.reading import marks
 from core.run.results import open_store
 from core.settings import RunSettings
 from ui.compare.page import ComparePage
-from ui.compare.pair_model import DIFFERENCE, SECONDARY
+from ui.compare.pair_list import DIFFERENCE, SECONDARY
 from ui.main_window import MainWindow
 from ui.reading.inspection import Wanted
 from ui.shell.remembered import Remembered
@@ -70,7 +70,7 @@ def both_traces(page: ComparePage) -> bool:
 def test_two_runs_are_chosen_in_the_list_by_keys(window: MainWindow) -> None:
     overview = window.inspection.overview
     assert overview is not None
-    dialog = RunsDialog(overview.runs, 2, True, window)
+    dialog = RunsDialog(overview.runs, 2, window)
     dialog.compared.connect(window.comparing.compare)
     dialog.show()
     assert not dialog.compare_button.isEnabled()

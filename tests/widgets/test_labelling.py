@@ -25,12 +25,13 @@ from core.run.results import open_reader, open_store
 from core.store.rows import LabelRow, ReconstructionRow
 from core.taxonomy import read_taxonomy
 from ui.labels.label_queue import Asked, Labelled, QueueKind, make_queue
-from ui.main_window import WHILE_BLIND, MainWindow
+from ui.main_window import MainWindow
 from ui.shell.notices import NoticeText
 from ui.shell.offer_bar import Offer
 from ui.shell.remembered import Remembered
 from ui.shell.taxonomy_dialog import TaxonomyDialog
 from ui.style.appearance import Appearance
+from ui.window.window_actions import WHILE_BLIND
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def labels(case: Filled) -> list[LabelRow]:
 
 
 def begin(window: MainWindow) -> None:
-    window.label_samples()
+    window.label_desk.label_samples()
     wait_until(lambda: window.parts.labels._sample is not None)
 
 
@@ -357,7 +358,7 @@ window = MainWindow(Appearance(app, "light"), Remembered(settings))
 window.show()
 window.open_database(Path(sys.argv[1]))
 wait_until(lambda: window.inspection.run is not None)
-window.label_samples()
+window.label_desk.label_samples()
 wait_until(lambda: window.parts.labels._sample is not None)
 QTest.keyClick(window.parts.labels, Qt.Key.Key_4)
 os.kill(os.getpid(), signal.SIGKILL)

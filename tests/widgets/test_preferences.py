@@ -16,7 +16,7 @@ from ui.main_window import MainWindow
 from ui.presenters import recites
 from ui.project.region_model import SCORE
 from ui.shell.remembered import Remembered
-from ui.shell.settings_dialog import Now, SettingsDialog
+from ui.shell.settings_dialog import SettingsDialog
 from ui.shell.tour import Step, Tour
 from ui.style.appearance import Appearance
 from ui.style.theme import DARK
@@ -100,7 +100,7 @@ def test_what_is_chosen_holds_at_once_and_the_next_time(window: MainWindow, reme
 def test_models_are_added_and_removed(
     qapp: QApplication, remembered: Remembered, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dialog = SettingsDialog(remembered, Now("auto", 9))
+    dialog = SettingsDialog(remembered, "auto", 9)
     changed: list[bool] = []
     dialog.models_changed.connect(lambda: changed.append(True))
     for _ in range(2):

@@ -21,7 +21,7 @@ from ui.main_window import MainWindow
 from ui.project.region_model import PASSES, SCORE
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog
-from ui.shell.run_model import run_title
+from ui.shell.runs_dialog import run_title
 from ui.style.appearance import Appearance
 
 

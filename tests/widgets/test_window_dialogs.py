@@ -21,12 +21,12 @@ from core.types import Score
 from ui.background.coordinator import RunState
 from ui.run.models import find_models
 from ui.shell.choice_box import Choice, ChoiceBox
-from ui.shell.chosen_models import BUNDLED, with_models
+from ui.shell.model_options import BUNDLED, with_models
 from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
 from ui.shell.status_line import StatusLine, duration, score
-from ui.window.places import Places
+from ui.window.searching import Places
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_only_unfinished_runs_can_be_resumed(qapp: QApplication, tmp_path: Path)
     run = filled(tmp_path, items=5).run()
     runs = [run, replace(run, id=2, status="interrupted"), replace(run, id=3, status="running", model_name="Other")]
     parent = QWidget()
-    dialog = RunsDialog(runs, 2, may_resume=True, parent=parent)
+    dialog = RunsDialog(runs, 2, parent=parent)
     heard: list[int] = []
     dialog.resumed.connect(heard.append)
     assert dialog.resume_button.isEnabled()
@@ -136,13 +136,12 @@ def test_only_unfinished_runs_can_be_resumed(qapp: QApplication, tmp_path: Path)
     dialog.words.setText("interrupted")
     dialog.resume_button.click()
     assert heard == [2]
-    assert not RunsDialog(runs, 2, may_resume=False, parent=parent).resume_button.isEnabled()
 
 
 def test_a_run_is_opened_from_the_list(qapp: QApplication, tmp_path: Path) -> None:
     run = filled(tmp_path, items=5).run()
     parent = QWidget()
-    dialog = RunsDialog([run, replace(run, id=2)], 1, True, parent)
+    dialog = RunsDialog([run, replace(run, id=2)], 1, parent)
     heard: list[int] = []
     dialog.opened.connect(heard.append)
     QTest.keyClick(dialog.table, Qt.Key.Key_Up)
@@ -154,7 +153,7 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
     run = filled(tmp_path, items=5).run()
     runs = [run, replace(run, id=2), replace(run, id=3, status="running")]
     parent = QWidget()
-    dialog = RunsDialog(runs, 2, True, parent)
+    dialog = RunsDialog(runs, 2, parent)
     heard: list[tuple[object, ...]] = []
     for name in ("renamed", "noted", "hidden", "restored"):
         getattr(dialog, name).connect(lambda *values, name=name: heard.append((name, *values)))
@@ -182,7 +181,7 @@ def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_p
 def test_runs_deleted_earlier_can_be_brought_back(qapp: QApplication, tmp_path: Path) -> None:
     run = filled(tmp_path, items=5).run()
     parent = QWidget()
-    dialog = RunsDialog([run], 1, True, parent)
+    dialog = RunsDialog([run], 1, parent)
     heard: list[int] = []
     dialog.restored.connect(heard.append)
     dialog.set_deleted([replace(run, id=7), replace(run, id=8)])

@@ -24,9 +24,9 @@ from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.background.gateway import Gateway
 from ui.run.control import RunControl
 from ui.run.models import ModelList, find_models
-from ui.shell.chosen_models import BUNDLED, backward_value, endpoint_value, forward_value, with_models
 from ui.shell.download_dialog import DownloadDialog
 from ui.shell.endpoint_dialog import EndpointDialog
+from ui.shell.model_options import BUNDLED, backward_value, endpoint_value, forward_value, with_models
 from ui.shell.notices import NoticeBar
 from ui.shell.remembered import Remembered
 from ui.shell.run_dialog import RunDialog

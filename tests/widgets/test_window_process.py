@@ -116,7 +116,7 @@ def step():
     if main.inspection.run is None:
         QTimer.singleShot(50, step)
         return
-    main.label_samples()
+    main.label_desk.label_samples()
     dialog = QFileDialog(main, "Open", str(database.parent))
     dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
     dialog.show()
@@ -124,7 +124,7 @@ def step():
 def visit(main, dialog):
     dialog.close()
     main.activateWindow()
-    main.label_samples()
+    main.label_desk.label_samples()
     QTest.qWait(300)
     subprocess.run([sys.executable, "-c", visitor + "; db.close()", str(database)], check=True)
     for _ in range(3):

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
 BATCH = 100
 """Milliseconds between two batches."""
 
-Job = Callable[[Callable[[Event], None], Control], object]
-"""Runs in a thread of its own; what it returns goes to `answered`."""
+Emit = Callable[[Event], None]
+Job = Callable[[Emit, Control], object]
+"""Runs in a thread of its own; what it returns goes to `answered`. The functions below are jobs once they have all but
+the last two arguments.
+"""
 
 
 class RunState(StrEnum):
@@ -42,91 +45,65 @@ class RunState(StrEnum):
     STOPPING = "stopping"
 
 
-def new_run(settings: RunSettings, project: Path, database: Path) -> Job:
+def new_run(settings: RunSettings, project: Path, database: Path, emit: Emit, control: Control) -> SeriesFinished:
     """A run from the start, or one for each model of a series."""
+    from core.run import many
+    from core.run.results import open_store
 
-    def job(emit: Callable[[Event], None], control: Control) -> SeriesFinished:
-        from core.run import many
-        from core.run.results import open_store
-
-        with open_store(database) as store:
-            return many.start(settings, project, store, emit, control)
-
-    return job
+    with open_store(database) as store:
+        return many.start(settings, project, store, emit, control)
 
 
-def tried_run(settings: RunSettings, project: Path) -> Job:
-    """How fast such a run would go; the answer is a PaceRow, or None where nothing came in time."""
+def tried_run(settings: RunSettings, project: Path, emit: Emit, control: Control) -> PaceRow | None:
+    """How fast such a run would go; None where nothing came in time."""
+    from core.run.estimate import try_pace
 
-    def job(emit: Callable[[Event], None], control: Control) -> PaceRow | None:
-        from core.run.estimate import try_pace
-
-        return try_pace(settings, project, emit, control)
-
-    return job
+    return try_pace(settings, project, emit, control)
 
 
-def resumed_run(run_id: int, database: Path) -> Job:
+def resumed_run(run_id: int, database: Path, emit: Emit, control: Control) -> SeriesFinished:
     """A stored run taken up again, with the series that it belongs to."""
+    from core.run import many
+    from core.run.results import open_store
 
-    def job(emit: Callable[[Event], None], control: Control) -> SeriesFinished:
-        from core.run import many
-        from core.run.results import open_store
-
-        with open_store(database) as store:
-            return many.resume(run_id, store, emit, control)
-
-    return job
+    with open_store(database) as store:
+        return many.resume(run_id, store, emit, control)
 
 
-def described(run_id: int, item_id: int, text: str, author: str, database: Path) -> Job:
+def described(run_id: int, item_id: int, text: str, author: str, database: Path, emit: Emit, control: Control) -> None:
     """The backward pass on a person's words."""
+    from core.run import by_hand
+    from core.run.results import open_store
 
-    def job(emit: Callable[[Event], None], control: Control) -> None:
-        from core.run import by_hand
-        from core.run.results import open_store
-
-        with open_store(database) as store:
-            by_hand.describe(run_id, item_id, text, author, store, emit, control)
-
-    return job
+    with open_store(database) as store:
+        by_hand.describe(run_id, item_id, text, author, store, emit, control)
 
 
-def checked(project: Path, path: str, span: Span, settings: OracleSettings) -> Job:
-    """What the tests say of selected code; the answer is an Item."""
+def checked(project: Path, path: str, span: Span, settings: OracleSettings, emit: Emit, control: Control) -> Item:
+    """What the tests say of selected code."""
+    from core.run import by_hand
 
-    def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core.run import by_hand
-
-        return by_hand.check(project, path, span, settings, emit, control)
-
-    return job
+    return by_hand.check(project, path, span, settings, emit, control)
 
 
-def probed(run_id: int, path: str, span: Span, database: Path) -> Job:
-    """The round trip on selected code, beside a stored run's regions; the answer is an Item."""
+def probed(run_id: int, path: str, span: Span, database: Path, emit: Emit, control: Control) -> Item:
+    """The round trip on selected code, beside a stored run's regions."""
+    from core.run import by_hand
+    from core.run.results import open_store
 
-    def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core.run import by_hand
-        from core.run.results import open_store
-
-        with open_store(database) as store:
-            return by_hand.probe(run_id, path, span, store, emit, control)
-
-    return job
+    with open_store(database) as store:
+        return by_hand.probe(run_id, path, span, store, emit, control)
 
 
-def probed_alone(settings: RunSettings, project: Path, path: str, span: Span, database: Path) -> Job:
+def probed_alone(
+    settings: RunSettings, project: Path, path: str, span: Span, database: Path, emit: Emit, control: Control
+) -> Item:
     """The same in a run of its own."""
+    from core.run import by_hand
+    from core.run.results import open_store
 
-    def job(emit: Callable[[Event], None], control: Control) -> Item:
-        from core.run import by_hand
-        from core.run.results import open_store
-
-        with open_store(database) as store:
-            return by_hand.probe_alone(settings, project, path, span, store, emit, control)
-
-    return job
+    with open_store(database) as store:
+        return by_hand.probe_alone(settings, project, path, span, store, emit, control)
 
 
 class _RunThread(threading.Thread):
@@ -169,20 +146,15 @@ class Coordinator(QObject):
         super().__init__(parent)
         self._gateway = gateway
         self._thread: _RunThread | None = None
-        self._state = RunState.IDLE
+        self.state = RunState.IDLE
         self._end: RunFinished | None = None
         self.run_id: int | None = None
         self._timer = QTimer(self, interval=BATCH)
         self._timer.timeout.connect(self._fetch)
 
-    @property
-    def state(self) -> RunState:
-        """Where the run stands."""
-        return self._state
-
     def begin(self, job: Job) -> bool:
         """Start a job; False when one is at work."""
-        if self._state is not RunState.IDLE:
+        if self.state is not RunState.IDLE:
             return False
         self._thread, self._end, self.run_id = _RunThread(job), None, None
         self._gateway.own(self._thread)
@@ -195,21 +167,21 @@ class Coordinator(QObject):
         """Hold the run after what is in flight, or let it go on."""
         if self._thread is None:
             return
-        if self._state is RunState.PAUSED:
+        if self.state is RunState.PAUSED:
             self._thread.control.resume()
             self._become(RunState.RUNNING)
-        elif self._state is RunState.RUNNING:
+        elif self.state is RunState.RUNNING:
             self._thread.control.pause()
             self._become(RunState.PAUSED)
 
     def stop(self) -> None:
         """End the run; what is stored stays and can be resumed."""
-        if self._thread is not None and self._state is not RunState.STOPPING:
+        if self._thread is not None and self.state is not RunState.STOPPING:
             self._become(RunState.STOPPING)
-            self._gateway.submit("stop run", self._thread.stop, _nothing)
+            self._gateway.submit("stop run", self._thread.stop)  # its end comes as an event of its own
 
     def _become(self, state: RunState) -> None:
-        self._state = state
+        self.state = state
         self.state_changed.emit(state)
 
     def _fetch(self) -> None:
@@ -268,7 +240,3 @@ def _drain(events: deque[Event]) -> list[Event]:
             texts[sample] = len(batch)
             batch.append(event)
     return batch
-
-
-def _nothing(answer: None) -> None:
-    """Stopping has no answer; the run's end comes as its own event."""

@@ -20,9 +20,15 @@ from typing import Any, Protocol, TypeVar
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.errors import Cancelled
+from core.types import Report
 
 T = TypeVar("T")
-Report = Callable[[str, int, int], None]
+WORKERS = 3
+"""Threads of the pool, at most."""
+
+
+def ignore(answer: object) -> None:
+    """Of work for whose answer nobody waits."""
 
 
 class Stoppable(Protocol):
@@ -82,12 +88,6 @@ class _Answer:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    on_result: Callable[[Any], None]
-    on_error: Callable[[Exception], None]
-
-
 class Gateway(QObject):
     """Runs work off the main thread, delivers results on it, and owns every thread.
 
@@ -97,15 +97,15 @@ class Gateway(QObject):
     failed = Signal(object)
     _answered = Signal(object)
 
-    def __init__(self, parent: QObject | None = None, workers: int = 3) -> None:
-        """Start with an empty pool of at most `workers` threads."""
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Start with an empty pool."""
         super().__init__(parent)
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="gateway")
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="gateway")
         self._lanes: dict[str, ThreadPoolExecutor] = {}
         self._farewells: dict[str, Callable[[], None]] = {}
         self._turns: dict[str, int] = {}
         self._waiting: dict[str, Future[None]] = {}
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, tuple[Callable[[Any], object], Callable[[Exception], object]]] = {}
         self._owned: list[Stoppable] = []
         self._closed = False
         self._carried = 0
@@ -116,8 +116,8 @@ class Gateway(QObject):
         self,
         key: str,
         work: Callable[[], T],
-        on_result: Callable[[T], None],
-        on_error: Callable[[Exception], None] | None = None,
+        on_result: Callable[[T], object] = ignore,
+        on_error: Callable[[Exception], object] | None = None,
         lane: str | None = None,
     ) -> None:
         """Run `work` in the pool (or, in order, in `lane`), then `on_result` or `on_error` here, unless superseded."""
@@ -126,7 +126,7 @@ class Gateway(QObject):
         # The answer will carry this number. Should the key be asked again meanwhile, the numbers no longer agree.
         turn = self.cancel(key)
         executor = self._pool if lane is None else self._lane(lane)
-        self._asked[key] = _Asked(on_result, on_error or self.failed.emit)
+        self._asked[key] = on_result, on_error or self.failed.emit
         self._waiting[key] = executor.submit(self._run, key, turn, work)
 
     def carry_out(self, work: Callable[[], T], on_result: Callable[[T], None], lane: str) -> Future[None]:
@@ -137,7 +137,7 @@ class Gateway(QObject):
         self._carried += 1
         key = f"carry out {self._carried}"
         self._turns[key] = 0
-        self._asked[key] = _Asked(on_result, self.failed.emit)
+        self._asked[key] = on_result, self.failed.emit
         return self._lane(lane).submit(self._run, key, 0, work)
 
     def cancel(self, key: str) -> int:
@@ -216,5 +216,5 @@ class Gateway(QObject):
         if self._closed or self._turns.get(answer.key) != answer.turn:
             return
         self._waiting.pop(answer.key, None)
-        asked = self._asked.pop(answer.key)
-        (asked.on_error if answer.failed else asked.on_result)(answer.value)
+        on_result, on_error = self._asked.pop(answer.key)
+        (on_error if answer.failed else on_result)(answer.value)

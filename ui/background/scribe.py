@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ui.background.gateway import Gateway
+from ui.background.gateway import Gateway, ignore
 
 if TYPE_CHECKING:
     from core.store.writer import Store
@@ -37,10 +37,10 @@ class Scribe:
 
     def prepare(self, database: Path) -> None:
         """Open the database ahead of the first write."""
-        self.write(database, lambda store: None, lambda answer: None, wait=False)
+        self.write(database, lambda store: None, wait=False)
 
     def write(
-        self, database: Path, change: Callable[[Store], T], on_done: Callable[[T], None], *, wait: bool = True
+        self, database: Path, change: Callable[[Store], T], on_done: Callable[[T], None] = ignore, *, wait: bool = True
     ) -> None:
         """Commit a change; `on_done` gets what it returned. Errors go to the notices."""
         self._gateway.on_lane_end(LANE, self._close)

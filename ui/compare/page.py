@@ -11,10 +11,9 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from core.comparison.export import write_pairs_csv
 from core.comparison.values import Comparison, Pair
-from ui.compare.side import TraceSide
 from ui.compare.standings import Standings
 from ui.compare.summary import Summary
-from ui.compare.traces import Traces
+from ui.compare.traces import Traces, TraceSide
 from ui.figures.exporting import ExportButton
 from ui.panels.empty import EmptyState
 from ui.style.controls import BAR, bind, button, column, label, row
@@ -61,7 +60,9 @@ class ComparePage(QWidget):
         for part in (self._empty, self.summary):
             self._stack.addWidget(part)
         self._lay_out()
-        self._connect()
+        self.standings.chosen.connect(self._choose)
+        self.standings.reference_asked.connect(self.reference_asked)
+        self.summary.opened.connect(self.open_pairs)
 
     def _lay_out(self) -> None:
         self.close_button = button("Close", "Back to the code (Escape)", self.closed.emit, flat=False)
@@ -73,20 +74,10 @@ class ComparePage(QWidget):
         self.export_button.offer("Page with traces (HTML)…", self.report_asked.emit)
         tip = "What the analyses make of all these runs together"
         self.figures_button = button("Figures", tip, self.show_figures, flat=False)
-        buttons = (
-            self.figures_button,
-            self.export_button,
-            self.reference_button,
-            self.choose_button,
-            self.close_button,
-        )
-        column(row(label("Comparison", "title"), None, *buttons, margins=BAR), self.standings, self._stack, owner=self)
+        buttons = self.figures_button, self.export_button, self.reference_button
+        head = row(label("Comparison", "title"), None, *buttons, self.choose_button, self.close_button, margins=BAR)
+        column(head, self.standings, self._stack, owner=self)
         bind(self, "Escape", self.go_back, "Back to the summary, or to the code")
-
-    def _connect(self) -> None:
-        self.standings.chosen.connect(self._choose)
-        self.standings.reference_asked.connect(self.reference_asked)
-        self.summary.opened.connect(self.open_pairs)
 
     @property
     def traces(self) -> Traces:

@@ -120,14 +120,11 @@ def _heads(title: str, other: str) -> list[Head]:
 
 def _run_cells(run: RunRow, note: str) -> list[Cell]:
     name = f"{run.id} “{run.name}”" if run.name else f"{run.id}"
-    models = run.model_name
-    if run.backward_model_name and run.backward_model_name != models:
-        models = f"{models} → {run.backward_model_name}"
     done = f"{run.items_complete} {noun(run.task)}s"
     tip = f"{run.project_root}\nseed {run.seed} · {run.status} · {done}\n{run.notes}".strip()
     return [
         Cell(f"{name} {note}".strip(), tip=tip),
-        Cell(models, tip=models),
+        Cell(run.models, tip=run.models),
         Cell(bounded(run.headline, "")),
         Cell(bounded(run.secondary)),
     ]

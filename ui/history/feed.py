@@ -11,8 +11,7 @@ from PySide6.QtCore import QObject
 
 from core.store.rows import ItemRow, RunRow
 from ui.background.gateway import Gateway
-from ui.history.model import searched
-from ui.history.panel import NOTHING, HistoryPanel
+from ui.history.panel import NOTHING, HistoryPanel, searched
 from ui.presenters import COMMIT, presenter
 from ui.shell.notices import say_in_place
 

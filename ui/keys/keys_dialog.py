@@ -5,26 +5,84 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import groupby
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFont, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QLineEdit, QTreeWidget, QTreeWidgetItem, QWidget
 
 from core.errors import UserError
 from ui.keys.keymap import Binding, KeyMap
-from ui.shell.fields import say
-from ui.shell.key_field import KeyField
-from ui.style.controls import PAGE, bind, column, push, row
+from ui.shell.fields import error_words, say
+from ui.style.controls import PAGE, FilterField, bind, column, has_words, label, push, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
+
+IDLE = "Choose a line and press Enter to give it another key"
+MODIFIERS = frozenset(
+    {Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_AltGr, Qt.Key.Key_Meta, Qt.Key.Key_CapsLock}
+)
+
+
+class KeyField(QLineEdit):
+    """`pressed(key)` in Qt's portable words, e.g. `Ctrl+R`; `left` on Escape or when the focus goes elsewhere."""
+
+    pressed = Signal(str)
+    left = Signal()
+
+    def __init__(self) -> None:
+        """Asks for nothing yet."""
+        self.asking = False
+        super().__init__()
+        self.setReadOnly(True)
+        self.setAccessibleName("The new key")
+        self.done()
+
+    def ask(self, words: str) -> None:
+        """Take the next key for this."""
+        self.asking = True
+        self.setEnabled(True)
+        self.setText(f"Press the key for “{words}”, or Esc to leave it as it is")
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def done(self) -> None:
+        """Ask no more."""
+        self.asking = False
+        self.setEnabled(False)
+        self.setText(IDLE)
+
+    def event(self, event: QEvent) -> bool:
+        """Take keys before shortcuts and the order of focus do (called by Qt)."""
+        if self.asking and isinstance(event, QKeyEvent):
+            # Accepted, the key comes here as a key press instead of acting as the shortcut that it may be.
+            if event.type() == QEvent.Type.ShortcutOverride:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress:
+                self._take(event)
+                return True
+        return super().event(event)
+
+    def _take(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif event.key() not in MODIFIERS:
+            self.pressed.emit(_sequence(event).toString(QKeySequence.SequenceFormat.PortableText))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Ask no more (called by Qt)."""
+        super().focusOutEvent(event)
+        if self.asking:
+            self.left.emit()
+
+
+def _sequence(event: QKeyEvent) -> QKeySequence:
+    """The key as a shortcut: Shift is in the sign already where it makes another one, such as `?`."""
+    combination = event.keyCombination()
+    modifiers = combination.keyboardModifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    text = event.text()
+    if text and text.isprintable() and not text.isalpha() and not text.isspace():
+        modifiers &= ~Qt.KeyboardModifier.ShiftModifier
+    return QKeySequence(modifiers.value | combination.key().value)
+
 
 FIXED = (
     ("Choose in lists and among samples", "Arrows"),
@@ -49,10 +107,8 @@ class KeysDialog(QDialog):
         self._keymap = keymap
         self._adding = False
         self._groups: list[tuple[QTreeWidgetItem, list[QTreeWidgetItem]]] = []
-        self.words = QLineEdit(placeholderText="Filter by what a key does, or by the key")
-        self.list = QTreeWidget()
-        self.field = KeyField()
-        self.said = QLabel(HINT)
+        self.words = FilterField("Filter by what a key does, or by the key", "Filter keys")
+        self.list, self.field, self.said = QTreeWidget(), KeyField(), label(HINT, wrap=True)
         self._make_list()
         self._make_buttons()
         self._lay_out()
@@ -61,8 +117,6 @@ class KeysDialog(QDialog):
         self.list.setFocus()
 
     def _make_list(self) -> None:
-        self.words.setAccessibleName("Filter keys")
-        self.words.setClearButtonEnabled(True)
         self.words.textChanged.connect(self._filter)
         self.list.setAccessibleName("Keys")
         self.list.setHeaderLabels(["What it does", "Keys", "Default, where it differs"])
@@ -72,8 +126,7 @@ class KeysDialog(QDialog):
         self.list.currentItemChanged.connect(lambda: self._offer())
         self.list.itemDoubleClicked.connect(lambda: self._begin())
         for key, run, name in (
-            ("Return", self._begin, "Choose another key"),
-            ("Enter", self._begin, "Choose another key"),
+            ("Return Enter", self._begin, "Choose another key"),
             ("Insert", lambda: self._begin(adding=True), "Add a key"),
             ("Delete", self._clear, "Take all keys away"),
             ("Backspace", self._reset, "The default again"),
@@ -91,7 +144,6 @@ class KeysDialog(QDialog):
         self.close_button = push("Close", "", self.reject)
 
     def _lay_out(self) -> None:
-        self.said.setWordWrap(True)
         self.said.setMinimumHeight(self.said.fontMetrics().lineSpacing() * 2)
         changes = (self.change, self.add, self.clear, self.reset)
         foot = row(*changes, None, self.reset_all, self.close_button)
@@ -142,11 +194,9 @@ class KeysDialog(QDialog):
         return [line for _, lines in self._groups for line in lines]
 
     def _filter(self, words: str) -> None:
-        wanted = words.lower().split()
         for head, lines in self._groups:
             for line in lines:
-                text = f"{head.text(0)} {line.text(0)} {line.text(1)}".lower()
-                line.setHidden(not all(word in text for word in wanted))
+                line.setHidden(not has_words(f"{head.text(0)} {line.text(0)} {line.text(1)}", words))
             head.setHidden(all(line.isHidden() for line in lines))
         current = self.list.currentItem()
         if current is None or current.isHidden():
@@ -180,34 +230,34 @@ class KeysDialog(QDialog):
             self.field.ask(self._keymap.binding(name).words)
 
     def _take(self, key: str) -> None:
-        name = self._chosen()
-        if name is not None:
+        def rebind(name: str) -> None:
             before = self._keymap.binding(name).keys if self._adding else ()
-            self._change(lambda: self._keymap.rebind(name, [*before, key]))
+            self._keymap.rebind(name, [*before, key])
+
+        self._change(rebind)
 
     def _clear(self) -> None:
-        name = self._chosen()
-        if name is not None:
-            self._change(lambda: self._keymap.rebind(name, []))
+        self._change(lambda name: self._keymap.rebind(name, []))
 
     def _reset(self) -> None:
-        name = self._chosen()
-        if name is not None:
-            self._change(lambda: self._keymap.reset(name))
+        self._change(self._keymap.reset)
 
     def _reset_all(self) -> None:
         self._keymap.reset_all()
         self._leave()
 
-    def _change(self, act: Callable[[], None]) -> None:
-        """Do it, or say why not."""
+    def _change(self, act: Callable[[str], None]) -> None:
+        """Do it to the chosen line, or say why not."""
+        name, problem = self._chosen(), ""
+        if name is None:
+            return
         try:
-            act()
+            act(name)
         except UserError as error:
-            self._leave()
-            self._say(f"{error.problem} {error.remedy}")
-        else:
-            self._leave()
+            problem = error_words(error)
+        self._leave()
+        if problem:
+            self._say(problem)
 
     def _leave(self) -> None:
         self.field.done()

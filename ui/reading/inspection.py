@@ -183,7 +183,7 @@ class Inspection(QObject):
         super().__init__(parent)
         self._gateway = gateway
         self._library: Library | None = None
-        self._overview: Overview | None = None
+        self.overview: Overview | None = None
         self._by_id: dict[int, ItemRow] = {}
         self._wanted = Wanted()
         self._item_id: int | None = None
@@ -206,14 +206,9 @@ class Inspection(QObject):
         return self._library is not None and self._library.path.exists()
 
     @property
-    def overview(self) -> Overview | None:
-        """What was last read."""
-        return self._overview
-
-    @property
     def run(self) -> RunRow | None:
         """The run that is shown."""
-        return self._overview.run if self._overview else None
+        return self.overview.run if self.overview else None
 
     @property
     def item(self) -> ItemRow | None:
@@ -235,8 +230,8 @@ class Inspection(QObject):
             for lane in LANES:
                 # A key for each database: two that are closed one after the other must both be.
                 key = f"close {lane} {id(self._library)}"
-                self._gateway.submit(key, self._library.close_here, _nothing, lane=lane)
-        self._library, self._overview, self._wanted = None, None, Wanted()
+                self._gateway.submit(key, self._library.close_here, lane=lane)
+        self._library, self.overview, self._wanted = None, None, Wanted()
         self._looking = False
         self._by_id = {}
         self.choose_item(None)
@@ -244,7 +239,7 @@ class Inspection(QObject):
     def choose_run(self, wanted: Wanted) -> None:
         """Show another run."""
         # The first reading of this very run is under way: to begin again would only show it later.
-        if wanted == self._wanted and self._looking and self._overview is None:
+        if wanted == self._wanted and self._looking and self.overview is None:
             return
         self._wanted = wanted
         self.choose_item(None)
@@ -298,12 +293,12 @@ class Inspection(QObject):
         self._looking, self._began = True, time.monotonic()
         # Only a running run can be killed; one that ended is read again when something is committed.
         stale = self._began - self._last_look > IDLE_LOOK and self._unfinished()
-        known = self._overview.change if self._overview and not (force or stale) else None
-        work = partial(look, self._library, self._wanted, known, self._overview, self._tried)
+        known = self.overview.change if self.overview and not (force or stale) else None
+        work = partial(look, self._library, self._wanted, known, self.overview, self._tried)
         self._gateway.submit("overview", work, self._take, self._fail, lane=OVERVIEW)
 
     def _unfinished(self) -> bool:
-        return self._overview is not None and any(run.status == "running" for run in self._overview.runs)
+        return self.overview is not None and any(run.status == "running" for run in self.overview.runs)
 
     def _take(self, overview: Overview | None) -> None:
         """Pass on what was read; look again after a pause that grows with the time reading took."""
@@ -314,7 +309,7 @@ class Inspection(QObject):
         if overview is None:
             return
         self._last_look = time.monotonic()
-        before, self._overview = self._overview, overview
+        before, self.overview = self.overview, overview
         old_items, self._by_id = self._by_id, {item.id: item for item in overview.items}
         self.overview_changed.emit(overview)
         if overview.run is not None and _run_id(before) != overview.run.id:
@@ -352,7 +347,3 @@ class Inspection(QObject):
 
 def _run_id(overview: Overview | None) -> int | None:
     return overview.run.id if overview and overview.run else None
-
-
-def _nothing(answer: None) -> None:
-    """A closed connection has nothing to say."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.oracle.bench.project import origin_of, without_binding
 from core.types import Codebase
-from ui.background.gateway import Gateway
+from ui.background.gateway import Gateway, ignore
 
 if TYPE_CHECKING:
     from core.source.checking import Checking
@@ -49,9 +49,9 @@ class OpenProject(QObject):
         self.gateway.submit("project", partial(_read_all, root, needs_python), self._take, self._fail)
 
     def lend(self, root: Path, path: str) -> None:
-        """Read one file now, while the others are still to come; one that cannot be read is left to the others."""
+        """Read one file now, while the others are still to come; why it cannot be read the others will say."""
         if self.codebase is None or self.codebase.root != root:
-            self.gateway.submit("one file", partial(_read_one, root, path), partial(self._take_one, path), _unread)
+            self.gateway.submit("one file", partial(_read_one, root, path), partial(self._take_one, path), ignore)
 
     def _take_one(self, path: str, text: str) -> None:
         if self.codebase is None:
@@ -129,7 +129,3 @@ def _read_one(root: Path, path: str) -> str:
 
     text = read(root / path)[0]
     return without_binding(text) if path in origin_of(root).keys else text
-
-
-def _unread(error: Exception) -> None:
-    """Reading the whole project will say why."""

@@ -6,33 +6,26 @@ from PySide6.QtCore import QObject
 
 from core.kinds import task
 from core.types import Item, Span
-from ui.code.selecting import Selecting
-from ui.panels import RoundTripPanel
 from ui.reading.inspection import Inspection
 from ui.reading.open_project import OpenProject
 from ui.run.control import RunControl
 from ui.window.browsing import Browsing
+from ui.window.window_parts import WindowParts
 
 
 class ByHand(QObject):
     """Has it carried out, and shows what comes of it where it was asked for."""
 
     def __init__(
-        self,
-        control: RunControl,
-        inspection: Inspection,
-        project: OpenProject,
-        browsing: Browsing,
-        roundtrip: RoundTripPanel,
-        selecting: Selecting,
+        self, parts: WindowParts, control: RunControl, inspection: Inspection, project: OpenProject, browsing: Browsing
     ) -> None:
         """Nothing is tried yet."""
         super().__init__(control)
         self._control, self._inspection, self._project, self._browsing = control, inspection, project, browsing
-        self._own, self._selecting = roundtrip.own, selecting
-        roundtrip.description_written.connect(self.describe)
-        selecting.check_asked.connect(self.check)
-        selecting.probe_asked.connect(self.probe)
+        self._own, self._selecting = parts.roundtrip.own, parts.code.selecting
+        parts.roundtrip.description_written.connect(self.describe)
+        self._selecting.check_asked.connect(self.check)
+        self._selecting.probe_asked.connect(self.probe)
         control.coordinator.answered.connect(self._take_answer)
         control.ended.connect(self._end)
 

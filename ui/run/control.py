@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -126,6 +127,10 @@ class RunControl(QObject):
         if name != self.settings.task:
             self.adopt(configured(self.settings, name))
 
+    def choose_sandbox(self, name: str) -> None:
+        """Judge in this sandbox from now on."""
+        self.adopt(replace(self.settings, oracle=replace(self.settings.oracle, sandbox=name)))
+
     def begin(self, project: Path | None, database: Path | None, settings: RunSettings | None = None) -> bool:
         """Start a run on a project with these settings or the window's; False, and a notice, when that cannot be."""
         settings = settings or self.settings
@@ -133,7 +138,7 @@ class RunControl(QObject):
         if place is None:
             return False
         self.database = place[1]
-        return self._begin(new_run(settings, *place), A_RUN)
+        return self._begin(partial(new_run, settings, *place), A_RUN)
 
     def place(
         self, project: Path | None, database: Path | None, settings: RunSettings | None = None
@@ -152,25 +157,25 @@ class RunControl(QObject):
     def resume(self, run_id: int, database: Path) -> bool:
         """Take a stored run up again."""
         self.database = database
-        return self._begin(resumed_run(run_id, database), A_RUN)
+        return self._begin(partial(resumed_run, run_id, database), A_RUN)
 
     def measure(self, project: Path, settings: RunSettings) -> bool:
         """Try how fast such a run would go; False while something else is at work."""
-        return self._begin(tried_run(settings, project), A_TRIAL)
+        return self._begin(partial(tried_run, settings, project), A_TRIAL)
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
         """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""
-        return self._besides(described(run_id, item_id, text, self._remembered.annotator, database), OWN_WORDS)
+        return self._besides(partial(described, run_id, item_id, text, self._remembered.annotator, database), OWN_WORDS)
 
     def check(self, project: Path, path: str, span: Span) -> bool:
         """Ask the tests about selected code; False, and a notice, while something else is at work."""
-        return self._besides(checked(project, path, span, self.settings.oracle), A_CHECK)
+        return self._besides(partial(checked, project, path, span, self.settings.oracle), A_CHECK)
 
     def probe(self, run_id: int | None, project: Path, path: str, span: Span, database: Path) -> bool:
         """Try the round trip on selected code, beside a run's regions or alone; False as above."""
         if run_id is None:
-            return self._besides(probed_alone(self.settings, project, path, span, database), A_PROBE)
-        return self._besides(probed(run_id, path, span, database), A_PROBE)
+            return self._besides(partial(probed_alone, self.settings, project, path, span, database), A_PROBE)
+        return self._besides(partial(probed, run_id, path, span, database), A_PROBE)
 
     def _end(self) -> None:
         self._beside = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -14,10 +13,11 @@ from core.errors import UserError
 from core.store.rows import RunRow
 from ui.background.scribe import Scribe
 from ui.reading.inspection import Inspection, Overview, Wanted
-from ui.shell.notices import NoticeBar
-from ui.shell.run_model import RESUMABLE, run_title
-from ui.shell.runs_dialog import RunsDialog
-from ui.window.comparing import proposed
+from ui.shell.fields import show_modal
+from ui.shell.runs_dialog import RESUMABLE, RunsDialog, run_title
+from ui.window.auditing import Auditing
+from ui.window.comparing import Comparing, proposed
+from ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
     from core.store.writer import Store
@@ -26,22 +26,30 @@ RUNS_IN_MENU = 12
 
 
 class RunLists(QObject):
-    """`opened` when another run is shown; `resume_asked(run_id)`; `compare_asked`, `audit_asked(run_ids)`."""
+    """`resume_asked(run_id)`: go on with a stored run."""
 
-    opened = Signal()
     resume_asked = Signal(int)
-    compare_asked = Signal(object)
-    audit_asked = Signal(object)
 
-    def __init__(self, window: QWidget, inspection: Inspection, scribe: Scribe, notices: NoticeBar) -> None:
-        """Dialogs stand over `window`."""
+    def __init__(
+        self,
+        window: QWidget,
+        parts: WindowParts,
+        inspection: Inspection,
+        scribe: Scribe,
+        comparing: Comparing,
+        auditing: Auditing,
+    ) -> None:
+        """Dialogs stand over `window`; the runs selected there are compared or audited."""
         super().__init__(window)
-        self._window, self._inspection, self._scribe, self._notices = window, inspection, scribe, notices
+        self._window, self._parts, self._inspection, self._scribe = window, parts, inspection, scribe
+        self._comparing, self._auditing = comparing, auditing
         self._runs: Sequence[RunRow] = ()
+        comparing.choose_asked.connect(self.ask_comparison)
+        auditing.choose_asked.connect(lambda: self.show_all(auditing.runs))
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
-        return {"runs": self.show_all, "resume": self._resume_shown}
+        return {"runs": self.show_all, "resume": self._resume_shown, "compare": self.ask_comparison}
 
     def note(self, overview: Overview, resume: QAction) -> None:
         """Remember the runs there are; `resume` is for the one on show, where it can be taken up again."""
@@ -58,28 +66,27 @@ class RunLists(QObject):
             action = menu.addAction(run_title(run))
             action.setCheckable(True)
             action.setChecked(current is not None and run.id == current.id)
-            action.triggered.connect(partial(self._open_listed, run.id))
+            action.triggered.connect(lambda _=False, run_id=run.id: self._open(run_id))
         menu.addSeparator()
         for each in further:
             menu.addMenu(each) if isinstance(each, QMenu) else menu.addAction(each)
 
-    def ask_comparison(self, compared: Sequence[int]) -> None:
-        """List every run, with those selected that can be compared; `compared` are those compared just now."""
-        chosen = proposed(self._runs, self._inspection.run, compared)
+    def ask_comparison(self) -> None:
+        """List every run, with those selected that can be compared."""
         if len(self._runs) < 2:
             remedy = "Start another one, with another model, quantization or seed, then compare them."
-            self._notices.report(UserError("A comparison needs two runs.", remedy))
-            return
-        self.show_all(chosen)
+            self._parts.notices.report(UserError("A comparison needs two runs.", remedy))
+        else:
+            self.show_all(proposed(self._runs, self._inspection.run, self._comparing.runs))
 
     def show_all(self, chosen: Sequence[int] = ()) -> None:
         """List every run of the database, with some of them selected."""
         current = self._inspection.run
-        dialog = RunsDialog(self._runs, current.id if current else None, True, self._window)
+        dialog = RunsDialog(self._runs, current.id if current else None, self._window)
         dialog.opened.connect(self._open)
         dialog.resumed.connect(self.resume_asked)
-        dialog.compared.connect(self.compare_asked)
-        dialog.audited.connect(self.audit_asked)
+        dialog.compared.connect(self._comparing.compare)
+        dialog.audited.connect(self._auditing.audit)
         dialog.renamed.connect(lambda run_id, name: self.change(lambda store: store.rename_run(run_id, name)))
         dialog.noted.connect(lambda run_id, notes: self.change(lambda store: store.note_run(run_id, notes)))
         dialog.hidden.connect(self.hide)
@@ -87,10 +94,9 @@ class RunLists(QObject):
         self._inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
         if chosen:
             dialog.preselect(chosen)
-        dialog.exec()
+        show_modal(dialog)
         # The answer would come to a dialog that is gone.
         self._inspection.forget("deleted runs")
-        dialog.deleteLater()
 
     def hide(self, run_id: int) -> None:
         """Delete a run so that it can come back; another one is shown if this one was on show."""
@@ -106,11 +112,8 @@ class RunLists(QObject):
             self._scribe.write(database, change, lambda _: self._inspection.refresh(), wait=False)
 
     def _open(self, run_id: int) -> None:
-        self.opened.emit()
+        self._parts.leave_page()
         self._inspection.choose_run(Wanted(run_id))
-
-    def _open_listed(self, run_id: int, checked: bool = False) -> None:
-        self._open(run_id)
 
     def _resume_shown(self) -> None:
         run = self._inspection.run

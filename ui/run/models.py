@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from ui.background.gateway import Gateway
 from ui.run.control import RunControl
 from ui.shell.choice_box import Choice
-from ui.shell.chosen_models import (
+from ui.shell.fields import show_modal
+from ui.shell.model_options import (
     BUNDLED,
+    Headers,
     backward_value,
     endpoint_choice,
     endpoint_value,
     forward_value,
     with_models,
 )
-from ui.shell.model_options import Headers
 from ui.shell.remembered import Remembered
 from ui.shell.top_bar import DOWNLOAD, FOLDER, SAME_MODEL, SERVER, TopBar
 
@@ -87,13 +88,19 @@ def check_file(path: Path) -> None:
     check_generative(read_header(path))
 
 
+def _ask_path(parent: QWidget, folder: bool) -> str:
+    if folder:
+        return QFileDialog.getExistingDirectory(parent, "Choose a folder with model files, at any depth")
+    kinds = "GGUF models (*.gguf);;All files (*)"
+    return QFileDialog.getOpenFileName(parent, "Choose a model file", "", kinds)[0]
+
+
 class ModelList(QObject):
     """Fills both model boxes and keeps what is chosen in the run settings.
 
     `problem_found(words)` when a chosen file cannot be used, `problem_gone` when every chosen one can.
     """
 
-    changed = Signal()
     problem_found = Signal(str)
     problem_gone = Signal()
 
@@ -139,9 +146,7 @@ class ModelList(QObject):
         from ui.shell.endpoint_dialog import EndpointDialog  # brings HTTP along, which no window needs to open
 
         dialog = EndpointDialog(known, self._gateway, self._bar.window())
-        accepted = dialog.exec() == QDialog.DialogCode.Accepted
-        dialog.deleteLater()
-        if not accepted:
+        if not show_modal(dialog):
             return None
         self._remembered.add_endpoint(dialog.endpoint())
         return dialog.endpoint()
@@ -168,7 +173,6 @@ class ModelList(QObject):
         others = [choice if choice.value else replace(choice, value=BUNDLED) for choice in self._choices]
         self._bar.forward.set_choices([*self._choices, *servers], forward_value(settings))
         self._bar.backward.set_choices([SAME_MODEL, *others, *servers], backward_value(settings))
-        self.changed.emit()
 
     def _endpoints(self) -> list[EndpointSettings]:
         """Model servers in use, then those that were named before."""
@@ -201,24 +205,17 @@ class ModelList(QObject):
             endpoint = self.ask_endpoint(None)
             if endpoint is not None:
                 self._choose(endpoint_value(endpoint), backward)
-            return
-        if asked == DOWNLOAD:
+        elif asked == DOWNLOAD:
             self.ask_download("", backward)
-            return
-        elif asked == FOLDER:
-            path = QFileDialog.getExistingDirectory(window, "Choose a folder with model files, at any depth")
         else:
-            kinds = "GGUF models (*.gguf);;All files (*)"
-            path, _ = QFileDialog.getOpenFileName(window, "Choose a model file", "", kinds)
-        if path:
-            self.add(Path(path), backward)
+            path = _ask_path(window, folder=asked == FOLDER)
+            if path:
+                self.add(Path(path), backward)
 
     def ask_download(self, wanted: str = "", backward: bool = False) -> None:
         """Let the user fetch a model from the hub, and use it; `wanted` is proposed."""
         from ui.shell.download_dialog import DownloadDialog
 
         dialog = DownloadDialog(self._gateway, self._bar.window(), wanted=wanted)
-        accepted = dialog.exec() == QDialog.DialogCode.Accepted
-        dialog.deleteLater()
-        if accepted and dialog.path is not None:
+        if show_modal(dialog) and dialog.path is not None:
             self.add(dialog.path, backward)

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QPushButton, QWidget
 
-from ui.run.queueing import Queueing
-from ui.style.controls import PAGE, bind, column, row
+from ui.run.queue import Queueing
+from ui.style.controls import PAGE, bind, column, label, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
@@ -30,7 +23,7 @@ class QueueDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Queue of runs")
         self._queueing = queueing
-        self.said, self.list = QLabel(), QListWidget()
+        self.said, self.list = label(role="muted", wrap=True), QListWidget()
         self.earlier, self.later, self.remove = (QPushButton(text) for text in ("Earlier", "Later", "Remove"))
         self.hold = QPushButton()
         self._build()
@@ -40,15 +33,14 @@ class QueueDialog(QDialog):
         self._show()
 
     def _build(self) -> None:
-        self.said.setProperty("role", "muted")
-        self.said.setWordWrap(True)
         self.list.setAccessibleName("Runs that wait")
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.currentRowChanged.connect(self._offer)
+        queue = self._queueing.queue
         acts = (
-            (self.earlier, "Alt+Up", lambda: self._move(-1), "Begin this run earlier (Alt+Up)"),
-            (self.later, "Alt+Down", lambda: self._move(1), "Begin this run later (Alt+Down)"),
-            (self.remove, "Delete", self._remove, "Take this run out of the queue (Delete)"),
+            (self.earlier, "Alt+Up", lambda: queue.move(self._chosen(), -1), "Begin this run earlier (Alt+Up)"),
+            (self.later, "Alt+Down", lambda: queue.move(self._chosen(), 1), "Begin this run later (Alt+Down)"),
+            (self.remove, "Delete", lambda: queue.remove(self._chosen()), "Take this run out of the queue (Delete)"),
         )
         for button, key, act, tip in acts:
             button.setToolTip(tip)
@@ -89,16 +81,6 @@ class QueueDialog(QDialog):
         self.earlier.setEnabled(row > 0)
         self.later.setEnabled(0 <= row < count - 1)
         self.remove.setEnabled(row >= 0)
-
-    def _move(self, step: int) -> None:
-        number = self._chosen()
-        if number is not None:
-            self._queueing.queue.move(number, step)
-
-    def _remove(self) -> None:
-        number = self._chosen()
-        if number is not None:
-            self._queueing.queue.remove(number)
 
     def _toggle(self) -> None:
         self._queueing.go_on() if self._queueing.held else self._queueing.hold()

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.errors import InspectorError
 from core.kinds import for_words, project_of
 from core.run.events import Progress
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
-from ui.background.gateway import Gateway
 from ui.reading.inspection import Inspection
 from ui.reading.open_project import OpenProject
 from ui.run.control import RunControl
 from ui.run.models import ModelList
+from ui.shell.fields import error_words, show_modal
 from ui.shell.run_dialog import RunDialog
 from ui.shell.words_dialog import WordsDialog, Written
 
@@ -40,17 +40,11 @@ class Starting(QObject):
     words_written = Signal(object)
 
     def __init__(
-        self,
-        window: QWidget,
-        gateway: Gateway,
-        control: RunControl,
-        inspection: Inspection,
-        project: OpenProject,
-        models: ModelList,
+        self, window: QWidget, control: RunControl, inspection: Inspection, project: OpenProject, models: ModelList
     ) -> None:
         """Nothing is open yet."""
         super().__init__(window)
-        self._window, self._gateway, self._control = window, gateway, control
+        self._window, self._gateway, self._control = window, project.gateway, control
         self._inspection, self._project, self._models = inspection, project, models
         self._dialog: RunDialog | None = None
         self._paces: Sequence[PaceRow] = ()
@@ -75,7 +69,7 @@ class Starting(QObject):
         dialog.stop_asked.connect(control.coordinator.stop)
         dialog.check_asked.connect(partial(self._check, dialog))
         dialog.check()
-        accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        accepted = show_modal(dialog)
         self._dialog = None
         if self._measuring:
             # Nobody waits for the trial any more.
@@ -86,15 +80,13 @@ class Starting(QObject):
                 self.start_asked.emit()
         inspection.forget("paces")
         self._gateway.cancel(CHECK)
-        dialog.deleteLater()
 
     def ask_in_words(self) -> None:
         """Let the user write an item in words; what was written last stands there again."""
         dialog = WordsDialog(self._written, self._window)
-        if dialog.exec() == QDialog.DialogCode.Accepted:
+        if show_modal(dialog):
             self._written = dialog.written
             self.words_written.emit(for_words(self._control.settings, *astuple(dialog.written)))
-        dialog.deleteLater()
 
     # ---- how fast it would go
 
@@ -135,7 +127,7 @@ class Starting(QObject):
     def _fail(self, error: Exception) -> None:
         if self._measuring and self._dialog is not None and isinstance(error, InspectorError):
             self._measuring = False
-            self._dialog.end_measuring(f"{error.problem} {error.remedy}")
+            self._dialog.end_measuring(error_words(error))
 
     def _end(self) -> None:
         """Tell what came of the trial, if there was one."""
@@ -158,7 +150,7 @@ class Starting(QObject):
 
         def fail(error: Exception) -> None:
             if isinstance(error, InspectorError):
-                dialog.say_environment(f"{error.problem} {error.remedy}", bad=True)
+                dialog.say_environment(error_words(error), bad=True)
             else:
                 self._gateway.failed.emit(error)
 

@@ -5,18 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QHeaderView,
-    QLabel,
-    QPushButton,
-    QTableView,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QHeaderView, QTableView, QWidget
 
 from core.analyses.agreement import confusion_table
-from ui.style.controls import PAGE, column, row, to_clipboard
+from ui.style.controls import PAGE, column, label, push, row, to_clipboard
 from ui.style.tables import Cell, CellModel, Head, table
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
@@ -39,28 +31,18 @@ class AgreementDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Agreement")
         self._scope = scope
-        self.head, self.counts = QLabel("Reading the labels…"), QLabel()
-        self.head.setProperty("role", "title")
-        self.counts.setProperty("role", "muted")
-        scale = QLabel(SCALE)
-        scale.setProperty("role", "muted")
-        for each in (self.head, self.counts, scale):
-            each.setWordWrap(True)
-            each.setTextInteractionFlags(
-                Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-            )
+        self.head = label("Reading the labels…", "title", wrap=True, selectable=True)
+        self.counts = label(role="muted", wrap=True, selectable=True)
+        scale = label(SCALE, "muted", wrap=True, selectable=True)
         self.modes = _sheet("Agreement on each mode", ("Mode, against all others", "Labels", "Agreement", "95 %"))
-        self.met = QLabel()
-        self.met.setProperty("role", "muted")
-        self.met.setWordWrap(True)
+        self.met = label(role="muted", wrap=True)
         self.confusion = _sheet("Which mode one annotator gave where the other gave which", ("",))
         self._pairs: Sequence[PairAgreement] = ()
         self._names: Mapping[str, str] = {}
         self.pairs = _sheet("Agreement of each pair", ("Pair", "Both labelled", "Same mode", "Cohen's kappa", "95 %"))
-        self.copy, close = QPushButton("Copy"), QPushButton("Close")
-        self.copy.clicked.connect(lambda: to_clipboard(self.as_text()))
+        self.copy = push("Copy", "", lambda: to_clipboard(self.as_text()))
         self.copy.setEnabled(False)
-        close.clicked.connect(self.reject)
+        close = push("Close", "", self.reject)
         parts = (self.head, self.counts, self.modes, self.pairs, self.met, self.confusion, scale)
         whole = column(*parts, row(None, self.copy, close), margins=PAGE, spacing=SPACE, owner=self)
         for sheet in (self.modes, self.pairs, self.confusion):
@@ -73,22 +55,9 @@ class AgreementDialog(QDialog):
         """Show figures; `names` of the modes, by id."""
         self.head.setText(_headline(found))
         self.counts.setText(_counted(found, self._scope))
-        _fill(
-            self.modes,
-            [(names.get(each.mode, each.mode), str(each.times), *_figures(each.estimate)) for each in found.modes],
-        )
-        _fill(
-            self.pairs,
-            [
-                (
-                    f"{each.first or 'unnamed'} and {each.second or 'unnamed'}",
-                    str(each.estimate.samples),
-                    "–" if each.same is None else f"{each.same:.0%}",
-                    *_figures(each.estimate),
-                )
-                for each in found.pairs
-            ],
-        )
+        modes = [(names.get(each.mode, each.mode), str(each.times), *_figures(each.estimate)) for each in found.modes]
+        _fill(self.modes, modes)
+        _fill(self.pairs, [_pair(each) for each in found.pairs])
         self.modes.setVisible(bool(found.coefficient))
         self.pairs.setVisible(len(found.pairs) > 1)
         self._pairs, self._names = found.pairs, names
@@ -103,7 +72,7 @@ class AgreementDialog(QDialog):
             part.setVisible(bool(modes))
         if pair is None:
             return
-        first, second = pair.first or "unnamed", pair.second or "unnamed"
+        first, second = _name(pair.first), _name(pair.second)
         more = " Choose another pair above." if len(self._pairs) > 1 else ""
         self.met.setText(f"Confusion table: rows are what {first} gave, columns what {second} gave.{more}")
         names = [self._names.get(mode, mode) for mode in modes]
@@ -130,8 +99,17 @@ def _headline(found: Agreement) -> str:
     return f"{found.coefficient}: {value}" + (f" ({bounds})" if found.overall.low is not None else "") + same
 
 
+def _name(annotator: str) -> str:
+    return annotator or "unnamed"
+
+
+def _pair(pair: PairAgreement) -> tuple[str, ...]:
+    same = "–" if pair.same is None else f"{pair.same:.0%}"
+    return f"{_name(pair.first)} and {_name(pair.second)}", str(pair.estimate.samples), same, *_figures(pair.estimate)
+
+
 def _counted(found: Agreement, scope: str) -> str:
-    said = ", ".join(f"{name or 'unnamed'} ({count:,})" for name, count in found.annotators) or "nobody"
+    said = ", ".join(f"{_name(name)} ({count:,})" for name, count in found.annotators) or "nobody"
     return (
         f"In {scope}, labelled by {said}. {found.samples:,} samples by two or more, {found.disputed:,} of them with "
         "different modes."

@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPaintEvent, QStandardItemModel
-from PySide6.QtWidgets import (
-    QComboBox,
-    QSizePolicy,
-    QStyle,
-    QStyleOptionComboBox,
-    QStylePainter,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QSizePolicy, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
 from ui.style.controls import column, label
 
@@ -52,12 +45,12 @@ class ChoiceBox(QWidget):
     chosen = Signal(str)
     other_asked = Signal(str)
 
-    def __init__(self, caption: str, *others: str, parent: QWidget | None = None) -> None:
+    def __init__(self, caption: str, *others: str) -> None:
         """`others` are the texts of the last entries."""
-        super().__init__(parent)
+        super().__init__()
         self._others = others
         self._choices: list[Choice] = []
-        self._value = ""
+        self.value = ""  # what is chosen, if anything
         above = label(caption, "caption")
         self.box = _ElidedBox()
         self.box.setAccessibleName(caption)
@@ -69,21 +62,17 @@ class ChoiceBox(QWidget):
         above.setBuddy(self.box)
         column(above, self.box, spacing=2, owner=self)
 
-    @property
-    def value(self) -> str:
-        """What is chosen; empty when nothing is."""
-        return self._value
-
     def set_choices(self, choices: Sequence[Choice], value: str) -> None:
         """List these entries, with `value` chosen; the user hears nothing of it."""
         self._choices = list(choices)
-        self._value = value
+        self.value = value
         self.box.clear()
-        for choice in choices:
+        model = self.box.model()
+        assert isinstance(model, QStandardItemModel)  # that of a combo box which was given no other
+        for row, choice in enumerate(choices):
             self.box.addItem(choice.label)
-            row = self.box.count() - 1
             self.box.setItemData(row, choice.tip, Qt.ItemDataRole.ToolTipRole)
-            self._enable(row, choice.usable)
+            model.item(row).setEnabled(choice.usable)
         if self._others:
             self.box.insertSeparator(self.box.count())
             self.box.addItems(self._others)
@@ -96,24 +85,19 @@ class ChoiceBox(QWidget):
 
     def choose(self, value: str) -> None:
         """Choose an entry without telling anybody."""
-        self._value = value
+        self.value = value
         self._show_value()
 
-    def _enable(self, row: int, usable: bool) -> None:
-        model = self.box.model()
-        if isinstance(model, QStandardItemModel):
-            model.item(row).setEnabled(usable)
-
     def _show_value(self) -> None:
-        row = next((row for row, choice in enumerate(self._choices) if choice.value == self._value), -1)
+        row = next((row for row, choice in enumerate(self._choices) if choice.value == self.value), -1)
         self.box.setCurrentIndex(row)
         self.box.setToolTip(self._choices[row].tip if row >= 0 else "")
 
     def _picked(self, row: int) -> None:
         if row < len(self._choices):
-            self._value = self._choices[row].value
+            self.value = self._choices[row].value
             self.box.setToolTip(self._choices[row].tip)
-            self.chosen.emit(self._value)
+            self.chosen.emit(self.value)
         else:
             # An entry that asks for something is no choice: the box shows again what is chosen.
             self._show_value()

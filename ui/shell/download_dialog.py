@@ -5,22 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLabel,
-    QLineEdit,
-    QProgressBar,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QProgressBar, QPushButton, QWidget
 
 from core.errors import InspectorError
 from core.models.download import download, parse_wanted
 from core.models.memory import gib
 from ui.background.gateway import Errand, Gateway
-from ui.shell.fields import say
-from ui.style.controls import DIALOG, column
+from ui.shell.fields import error_words, say
+from ui.style.controls import DIALOG, column, field, label
 from ui.style.theme import SPACE
 
 POLL = 100
@@ -45,30 +37,26 @@ class DownloadDialog(QDialog):
         self._gateway, self._endpoint = gateway, endpoint
         self._thread: Errand | None = None
         self.path: Path | None = None
-        self.name, self.bar, self.said = QLineEdit(), QProgressBar(), QLabel(WORDS)
+        self.name = field("Repository and file on the hub", "OWNER/NAME:FILE.gguf", wanted)
+        self.bar, self.said = QProgressBar(), label(WORDS, "muted", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.go = QPushButton("Download")
         self._timer = QTimer(self, interval=POLL)
         self._timer.timeout.connect(self._look)
-        self._prepare(wanted)
+        self._prepare()
 
-    def _prepare(self, wanted: str) -> None:
-        self.name.setPlaceholderText("OWNER/NAME:FILE.gguf")
-        self.name.setText(wanted)
+    def _prepare(self) -> None:
         self.name.setCursorPosition(0)
-        self.name.setAccessibleName("Repository and file on the hub")
         self.name.returnPressed.connect(self._begin)
         self.bar.setRange(0, STEPS)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the download")
-        self.said.setWordWrap(True)
         self.go.setProperty("role", "primary")
         self.go.clicked.connect(self._begin)
         self.buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
         column(self.name, self.bar, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(460)
-        self._say(WORDS)
 
     def _begin(self) -> None:
         if self._thread is not None:
@@ -117,7 +105,7 @@ class DownloadDialog(QDialog):
         self.name.setEnabled(not busy)
 
     def _fail(self, error: Exception) -> None:
-        self._say(f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error), bad=True)
+        self._say(error_words(error), bad=True)
 
     def _say(self, words: str, bad: bool = False) -> None:
         say(self.said, words, bad)

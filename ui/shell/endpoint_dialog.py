@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLabel,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPushButton, QWidget
 
 from core.errors import Cancelled, InspectorError
 from core.kinds import counted
@@ -22,9 +13,9 @@ from core.models.served import Served
 from core.settings import EndpointSettings
 from core.settings.setting import described, value_of
 from ui.background.gateway import Gateway
-from ui.shell.fields import level_labels, pair, say
+from ui.shell.fields import error_words, form, level_labels, pair, say
 from ui.shell.setting_fields import field_of
-from ui.style.controls import DIALOG, column
+from ui.style.controls import DIALOG, column, field, label
 from ui.style.theme import SPACE
 
 WORDS = (
@@ -42,46 +33,39 @@ class EndpointDialog(QDialog):
         self.setWindowTitle("Model server")
         known = endpoint or EndpointSettings("")
         self._known, self._gateway, self._left = known, gateway, threading.Event()
-        self.address, self.key = QLineEdit(known.address), QLineEdit(known.key_variable)
+        self.address = field("Address of the server", "http://127.0.0.1:8080/v1", known.address)
+        self.key = field("Environment variable that holds the key", "none", known.key_variable)
         self.model, self.list = QComboBox(), QPushButton("List")
         self.fields = {
             name: field_of(each, value_of(known, name)) for name, each in described(EndpointSettings).items()
         }
-        self.said = QLabel(WORDS)
+        self.said = label(WORDS, "muted", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self._prepare()
         self._lay_out()
 
     def _prepare(self) -> None:
-        self.address.setPlaceholderText("http://127.0.0.1:8080/v1")
-        self.address.setAccessibleName("Address of the server")
         self.model.setEditable(True)
         self.model.setCurrentText(self._known.model)
         self.model.setAccessibleName("Model of the server")
-        field = self.model.lineEdit()
-        if field is not None:
-            field.setPlaceholderText("the only one it serves")
-        self.key.setPlaceholderText("none")
-        self.key.setAccessibleName("Environment variable that holds the key")
+        line = self.model.lineEdit()
+        if line is not None:
+            line.setPlaceholderText("the only one it serves")
         self.key.setToolTip("The name of a variable, not the key itself, which is never stored")
         self.list.setAccessibleName("Ask the server which models it serves")
-        self.said.setWordWrap(True)
-        self.said.setProperty("role", "muted")
         self.list.clicked.connect(self._ask)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
-        form.setVerticalSpacing(SPACE)
-        form.setHorizontalSpacing(SPACE * 2)
-        form.addRow("Address", self.address)
-        form.addRow("Key in variable", self.key)
-        form.addRow("Model", pair(self.model, "", self.list))
-        for field in self.fields.values():
-            form.addRow(field.each.about.label, field.holder)
-        level_labels(form)
-        column(form, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
+        rows = form()
+        rows.addRow("Address", self.address)
+        rows.addRow("Key in variable", self.key)
+        rows.addRow("Model", pair(self.model, self.list))
+        for each in self.fields.values():
+            rows.addRow(each.each.about.label, each.holder)
+        level_labels(rows)
+        column(rows, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(460)
 
     def endpoint(self) -> EndpointSettings:
@@ -90,7 +74,7 @@ class EndpointDialog(QDialog):
             address=self.address.text().strip().rstrip("/"),
             model=self.model.currentText().strip(),
             key_variable=self.key.text().strip(),
-            **{name: field.value() for name, field in self.fields.items()},
+            **{name: each.value() for name, each in self.fields.items()},
         )
 
     def _ask(self) -> None:
@@ -111,8 +95,7 @@ class EndpointDialog(QDialog):
 
     def _fail(self, error: Exception) -> None:
         self.list.setEnabled(True)
-        said = f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error)
-        self._say(said, bad=True)
+        self._say(error_words(error), bad=True)
 
     def _accept(self) -> None:
         """Close, unless the address is none."""

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QFormLayout, QLabel, QLineEdit, QWidget
 
-from PySide6.QtWidgets import (
-    QAbstractSpinBox,
-    QFormLayout,
-    QLabel,
-    QLineEdit,
-    QSpinBox,
-    QWidget,
-)
-
-from ui.style.controls import label, row
+from core.errors import InspectorError
+from ui.style.controls import give_role, label, row
 from ui.style.theme import SPACE
 
 FIELD = 28
 """Pixels of a field of one line."""
-Box = TypeVar("Box", bound=QAbstractSpinBox)
 
 
-def count(value: int, most: int, name: str, lowest: int = 1) -> QSpinBox:
-    """A whole number."""
-    box = QSpinBox()
-    box.setRange(lowest, most)
-    box.setValue(value)
-    return _named(box, name)
+def error_words(error: Exception) -> str:
+    """What is wrong and what to do, in a line."""
+    return f"{error.problem} {error.remedy}" if isinstance(error, InspectorError) else str(error)
 
 
-def pair(left: QWidget, words: str, right: QWidget) -> QWidget:
+def show_modal(dialog: QDialog) -> bool:
+    """Show a dialog until it is closed; whether it was accepted. What stands in it can still be read for a moment."""
+    accepted = dialog.exec() == QDialog.DialogCode.Accepted
+    # A window would keep every dialog it ever had, and one that hears of changes would go on to list them.
+    dialog.deleteLater()
+    return accepted
+
+
+def pair(left: QWidget, right: QWidget) -> QWidget:
     """Two fields in one row of a form."""
     holder = QWidget()
-    made = row(left, *([label(words, "muted")] if words else []), owner=holder, grows=left)
-    made.addWidget(right, 1 if words else 0)
+    row(left, right, owner=holder, grows=left)
     return holder
 
 
-def form(title: str) -> QFormLayout:
-    """A form under a heading."""
+def form(title: str = "") -> QFormLayout:
+    """An empty form, under a heading where it has one."""
     made = QFormLayout()
     made.setVerticalSpacing(SPACE)
     made.setHorizontalSpacing(SPACE * 2)
-    made.addRow(heading(title, first=True))
+    if title:
+        made.addRow(heading(title, first=True))
     return made
 
 
@@ -57,26 +53,15 @@ def level_labels(form: QFormLayout) -> None:
 
 def heading(text: str, first: bool = False) -> QLabel:
     """Over the rows of a form that belong together, a little apart from those above."""
-    made = QLabel(text)
+    made = label(text, "heading")
     made.setContentsMargins(0, 0 if first else SPACE, 0, 0)
-    made.setProperty("role", "heading")
     return made
 
 
-def say(label: QLabel, words: str, bad: bool = False) -> None:
+def say(line: QLabel, words: str, bad: bool = False) -> None:
     """Show words in a dialog's own line: what to know, or what is wrong."""
-    label.setText(words)
-    label.setProperty("role", "bad" if bad else "muted")
-    # A style sheet reads the property `role` only when a widget is polished.
-    label.style().unpolish(label)
-    label.style().polish(label)
-
-
-def _named(box: Box, name: str) -> Box:
-    """Name a field, and indent its text as in the other fields."""
-    box.setAccessibleName(name)
-    indent(box)
-    return box
+    line.setText(words)
+    give_role(line, "bad" if bad else "muted")
 
 
 def indent(box: QAbstractSpinBox) -> None:

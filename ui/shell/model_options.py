@@ -1,4 +1,4 @@
-"""Which models a run asks and how, and whether they fit into memory."""
+"""Which models a run asks and how, as values of the model boxes and rows of a form; whether they fit into memory."""
 
 from __future__ import annotations
 
@@ -8,25 +8,64 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QFormLayout,
-    QLabel,
-    QListWidget,
-    QListWidgetItem,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from core.settings.setting import with_values
-from ui.shell.chosen_models import BUNDLED, backward_value, forward_value
+from ui.shell.choice_box import Choice
 from ui.shell.fields import pair, say
 from ui.shell.setting_fields import SettingField
+from ui.style.controls import label
 
 if TYPE_CHECKING:
     from core.models.gguf import GgufHeader
+
+
+BUNDLED = "bundled"
+"""Value of the bundled model in the box of backward models, where an empty one means the forward model."""
+_SERVER = "server "
+
+
+def endpoint_choice(endpoint: EndpointSettings) -> Choice:
+    """A model server as an entry."""
+    name = endpoint.model or "the only model"
+    tip = f"{name} at {endpoint.address}\nAn OpenAI-compatible server: what it is asked leaves this program."
+    return Choice(f"{name} @ {endpoint.address.split('://')[-1]}", endpoint_value(endpoint), tip)
+
+
+def endpoint_value(endpoint: EndpointSettings) -> str:
+    """Its value in both boxes."""
+    return f"{_SERVER}{endpoint.address} {endpoint.model}"
+
+
+def forward_value(settings: RunSettings) -> str:
+    """Of the forward model; empty is the bundled one."""
+    return endpoint_value(settings.endpoint) if settings.endpoint else settings.model
+
+
+def backward_value(settings: RunSettings) -> str:
+    """Of the backward model; empty is the forward one."""
+    if settings.backward_endpoint is not None:
+        return endpoint_value(settings.backward_endpoint)
+    return BUNDLED if settings.backward_model == "" else settings.backward_model or ""
+
+
+def with_models(
+    settings: RunSettings, forward: str, backward: str, endpoints: Sequence[EndpointSettings]
+) -> RunSettings:
+    """Settings with the models that these values name, and no others beside them."""
+    known = {endpoint_value(each): each for each in endpoints}
+    server, other = known.get(forward), known.get(backward)
+    file = None if other or not backward else "" if backward == BUNDLED else backward
+    return replace(
+        settings,
+        model="" if server else forward,
+        endpoint=server,
+        backward_model=file,
+        backward_endpoint=other,
+        series=None,
+    )
+
 
 Headers: TypeAlias = "Mapping[str, GgufHeader]"
 """Headers of the model files by their value in the model boxes; the bundled model stands under `bundled`."""
@@ -40,16 +79,11 @@ class ModelOptions:
     """Rows of a form that edit what a run's models are and how they are asked."""
 
     def __init__(
-        self,
-        settings: RunSettings,
-        headers: Headers,
-        ask_endpoint: AskEndpoint,
-        fields: Mapping[str, SettingField],
+        self, settings: RunSettings, headers: Headers, ask_endpoint: AskEndpoint, fields: Mapping[str, SettingField]
     ) -> None:
         """Start from `settings`; `fields` are those of the dialog, by path."""
         self._settings, self._headers, self._ask_endpoint, self._fields = settings, headers, ask_endpoint, fields
-        self.forward, self.backward, self.memory = QLabel(), QLabel(), QLabel()
-        self.memory.setWordWrap(True)
+        self.forward, self.backward, self.memory = label(), label(), label(wrap=True)
         self.others, self.cross = QListWidget(), QCheckBox("Every model describes for every other one")
         self._offer_others()
         for name in ("context_size", "threads"):
@@ -57,8 +91,8 @@ class ModelOptions:
 
     def add_rows(self, form: QFormLayout) -> None:
         """Put the models at the end of `form`."""
-        form.addRow("Forward model", pair(self.forward, "", self._server("forward")))
-        form.addRow("Backward model", pair(self.backward, "", self._server("backward")))
+        form.addRow("Forward model", pair(self.forward, self._server("forward")))
+        form.addRow("Backward model", pair(self.backward, self._server("backward")))
 
         form.addRow("Run as well", self.others)
         form.addRow("", self.cross)

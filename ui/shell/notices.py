@@ -7,13 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit
 
 from core.errors import InspectorError, StoreError
-from ui.style.controls import breakable, column, give_role, row
+from ui.style.controls import breakable, button, column, give_role, label, row, to_clipboard
 from ui.style.fonts import write_fixed
-from ui.style.icons import icon
 from ui.style.theme import SPACE
 
 KEPT = 50
@@ -67,26 +65,29 @@ def say_in_place(
 class NoticeBar(QFrame):
     """Shows the newest notice; older ones are a click away. Hidden while there is none."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         """Start hidden."""
-        super().__init__(parent)
+        super().__init__()
         self.notices: list[NoticeText] = []
         self._at = 0
         self._held = False
-        self.problem, self.remedy, self.place = QLabel(), QLabel(), QLabel()
+        self.problem, self.remedy, self.place = label(wrap=True), label(wrap=True), label(role="caption")
         self.details = QPlainTextEdit()
-        self._buttons = {name: QToolButton() for name in ("previous", "next", "details", "copy", "close")}
+        self._buttons = {
+            "previous": button("", "Newer notice", lambda: self._turn(-1), icon="previous"),
+            "next": button("", "Older notice", lambda: self._turn(1), icon="next"),
+            "details": button("Details", "Show details", self._show_details),
+            "copy": button("", "Copy notice", lambda: to_clipboard(self.notices[self._at].as_text()), icon="copy"),
+            "close": button("", "Dismiss notice", self._dismiss, icon="close"),
+        }
         self._build()
         self.hide()
 
     def _build(self) -> None:
         self.setAccessibleName("Notice")
-        for label in (self.problem, self.remedy):
-            label.setWordWrap(True)
-            label.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.place.setProperty("role", "caption")
+        for said in (self.problem, self.remedy):
+            said.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
+            said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.details.setReadOnly(True)
         self.details.setAccessibleName("Details of the problem")
         write_fixed(self.details, 8.5)
@@ -94,31 +95,10 @@ class NoticeBar(QFrame):
         self.details.hide()
         words = column(self.problem, self.remedy, spacing=2)
         head = row(words, self.place, spacing=SPACE // 2, grows=words)
-        self._build_buttons(head)
-        column(head, self.details, margins=(SPACE * 2, SPACE, SPACE, SPACE), spacing=SPACE, owner=self)
-
-    def _build_buttons(self, head: QHBoxLayout) -> None:
-        tips = {
-            "previous": "Newer notice",
-            "next": "Older notice",
-            "details": "Show details",
-            "copy": "Copy notice",
-            "close": "Dismiss notice",
-        }
-        for name, button in self._buttons.items():
-            if name != "details":
-                button.setIcon(icon(name))
-            button.setProperty("role", "flat")
-            button.setToolTip(tips[name])
-            button.setAccessibleName(tips[name])
-            head.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        self._buttons["details"].setText("Details")
+        for each in self._buttons.values():
+            head.addWidget(each, 0, Qt.AlignmentFlag.AlignTop)
         self._buttons["details"].setCheckable(True)
-        self._buttons["details"].toggled.connect(self.details.setVisible)
-        self._buttons["previous"].clicked.connect(lambda: self._turn(-1))
-        self._buttons["next"].clicked.connect(lambda: self._turn(1))
-        self._buttons["copy"].clicked.connect(self._copy)
-        self._buttons["close"].clicked.connect(self._dismiss)
+        column(head, self.details, margins=(SPACE * 2, SPACE, SPACE, SPACE), spacing=SPACE, owner=self)
 
     def say(self, notice: NoticeText) -> None:
         """Show a notice; one that is already shown is not doubled."""
@@ -166,9 +146,6 @@ class NoticeBar(QFrame):
         self._at = 0
         self._show()
 
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.notices[self._at].as_text())
-
     def _show(self) -> None:
         self.setVisible(bool(self.notices))
         if not self.notices:
@@ -187,3 +164,7 @@ class NoticeBar(QFrame):
         self._buttons["copy"].setVisible(not self._held)
         self._buttons["details"].setVisible(bool(notice.details))
         self._buttons["details"].setChecked(False)
+        self._show_details()
+
+    def _show_details(self) -> None:
+        self.details.setVisible(self._buttons["details"].isChecked())

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton
 
-from ui.style.controls import breakable
+from ui.style.controls import breakable, label, row
 from ui.style.theme import SPACE
 
-Choice = tuple[str, Callable[[], object]]
-"""Words on a button, and what it does."""
+Choice = tuple[str, Callable[[], object] | None]
+"""Words on a button, and what it does besides ending the offer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +28,17 @@ class Offer:
 class OfferBar(QFrame):
     """Shows one offer at a time; any choice ends it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         """Start hidden."""
-        super().__init__(parent)
+        super().__init__()
         self.offers: list[Offer] = []
         self._held = False
         self.setProperty("role", "offer")
         self.setAccessibleName("Offer")
-        self.text = QLabel()
-        self.text.setWordWrap(True)
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text = label(wrap=True)
         self.text.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
         self.buttons: list[QPushButton] = []
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(SPACE * 2, SPACE, SPACE, SPACE)
-        self._row.setSpacing(SPACE)
-        self._row.addWidget(self.text, 1)
+        self._row = row(self.text, margins=(SPACE * 2, SPACE, SPACE, SPACE), owner=self, grows=self.text)
         self.hide()
 
     def offer(self, offer: Offer) -> None:
@@ -82,6 +77,7 @@ class OfferBar(QFrame):
             self._row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
             self.buttons.append(button)
 
-    def _choose(self, key: str, act: Callable[[], object], checked: bool = False) -> None:
+    def _choose(self, key: str, act: Callable[[], object] | None, checked: bool = False) -> None:
         self.withdraw(key)
-        act()
+        if act is not None:
+            act()

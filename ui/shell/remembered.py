@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QByteArray, QSettings
 
@@ -109,14 +110,12 @@ class Remembered:
 
     def remove_model(self, path: Path) -> None:
         """Forget a model file or folder."""
-        paths = [each for each in self._paths("models") if each != path]
-        self._settings.setValue("recent/models", json.dumps([str(each) for each in paths]))
+        self._keep("recent/models", [str(each) for each in self._paths("models") if each != path])
 
     def endpoints(self) -> list[EndpointSettings]:
         """Model servers named by hand, the last one first; never their keys."""
         try:
-            values = json.loads(self._text("recent/endpoints") or "[]")
-            return [EndpointSettings.from_json(value) for value in values]
+            return [EndpointSettings.from_json(value) for value in self._list("recent/endpoints")]
         except (ValueError, TypeError, AttributeError):
             return []
 
@@ -124,8 +123,7 @@ class Remembered:
         """Put a model server first; another way of asking the same one is replaced."""
         same = (endpoint.address, endpoint.model)
         others = [each for each in self.endpoints() if (each.address, each.model) != same]
-        values = [asdict(each) for each in (endpoint, *others)][:RECENT]
-        self._settings.setValue("recent/endpoints", json.dumps(values))
+        self._keep("recent/endpoints", [asdict(each) for each in (endpoint, *others)][:RECENT])
 
     def run_settings(self) -> RunSettings:
         """What the last run was started with; the paper's defaults at first, on few regions."""
@@ -139,7 +137,7 @@ class Remembered:
 
     def keep_run_settings(self, settings: RunSettings) -> None:
         """Start the next run the same way."""
-        self._settings.setValue("run", json.dumps(settings.to_json()))
+        self._keep("run", settings.to_json())
 
     def queue(self) -> list[object]:
         """Runs that waited when the window was closed, as plain values."""
@@ -147,7 +145,7 @@ class Remembered:
 
     def keep_queue(self, runs: Sequence[object]) -> None:
         """Keep what waits."""
-        self._settings.setValue("queue", json.dumps(list(runs)))
+        self._keep("queue", list(runs))
         self._settings.sync()
 
     def is_declined(self, database: Path, run_id: int) -> bool:
@@ -157,27 +155,17 @@ class Remembered:
     def decline(self, database: Path, runs: Sequence[int]) -> None:
         """Ask about these runs no more."""
         declined = [*self._list("declined"), *([str(database), run] for run in runs)]
-        self._settings.setValue("declined", json.dumps(declined[-DECLINED:]))
-
-    def _list(self, key: str) -> list[object]:
-        try:
-            values = json.loads(self._text(key) or "[]")
-        except ValueError:
-            return []
-        return values if isinstance(values, list) else []
+        self._keep("declined", declined[-DECLINED:])
 
     def keys(self) -> dict[str, list[str]]:
         """Keys the user chose, by what they do."""
-        try:
-            chosen = json.loads(self._text("keys") or "{}")
-        except ValueError:
-            return {}
+        chosen = self._json("keys")
         known = chosen.items() if isinstance(chosen, dict) else ()
         return {name: [str(key) for key in keys] for name, keys in known if isinstance(keys, list)}
 
     def keep_keys(self, keys: Mapping[str, Sequence[str]]) -> None:
         """Keep the keys the user chose."""
-        self._settings.setValue("keys", json.dumps({name: list(chosen) for name, chosen in keys.items()}))
+        self._keep("keys", {name: list(chosen) for name, chosen in keys.items()})
 
     def state(self, key: str) -> QByteArray | None:
         """Geometry or splitter state; None at first."""
@@ -193,16 +181,24 @@ class Remembered:
         value = self._settings.value(key, "")
         return value if isinstance(value, str) else ""
 
+    def _json(self, key: str) -> Any:
+        """Plain values as they were kept; None where there are none."""
+        with suppress(ValueError):
+            return json.loads(self._text(key))
+
+    def _list(self, key: str) -> list[Any]:
+        values = self._json(key)
+        return values if isinstance(values, list) else []
+
+    def _keep(self, key: str, values: Any) -> None:
+        self._settings.setValue(key, json.dumps(values))
+
     def _paths(self, key: str) -> list[Path]:
-        try:
-            values = json.loads(self._text(f"recent/{key}") or "[]")
-        except ValueError:
-            return []
-        return [Path(value) for value in values if isinstance(value, str)]
+        return [Path(value) for value in self._list(f"recent/{key}") if isinstance(value, str)]
 
     def _add(self, key: str, path: Path) -> None:
         paths = [path, *(each for each in self._paths(key) if each != path)][:RECENT]
-        self._settings.setValue(f"recent/{key}", json.dumps([str(each) for each in paths]))
+        self._keep(f"recent/{key}", [str(each) for each in paths])
 
 
 def _account() -> str:

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
     QWidget,
 )
@@ -30,12 +29,12 @@ from core.run.estimate import Estimate, estimate
 from core.settings import RunSettings
 from core.settings.setting import check, described, value_of, with_values
 from core.store.rows import TRIAL, PaceRow
-from ui.shell.fields import form, heading, level_labels, say
+from ui.shell.fields import error_words, form, heading, level_labels, say
 from ui.shell.model_options import AskEndpoint, Headers, ModelOptions
 from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
 from ui.shell.status_line import duration
-from ui.style.controls import DIALOG, column, row
+from ui.style.controls import DIALOG, column, label, push, row
 from ui.style.theme import SPACE
 
 UNMEASURED = (
@@ -123,16 +122,17 @@ class RunDialog(QDialog):
         self.fields = {path: field_of(each, value_of(settings, path)) for path, each in known.items()}
         self.models = ModelOptions(settings, headers, ask_endpoint, self.fields)
         self._rows: list[tuple[QLabel | None, list[SettingRow]]] = []
-        self.environment = QLabel()
+        self.environment = label(wrap=True)
         self._rest = QTimer(self, singleShot=True, interval=REST)
         self._rest.timeout.connect(self.check)
-        self.problem, self.cost, self.measure = QLabel(), QLabel(), QPushButton()
+        self.problem, self.cost = label(role="bad", wrap=True), label(role="muted", wrap=True)
+        self.measure = push("", "", self._measure)
         self._measuring, self._sandboxed = False, True
         self._paces: Sequence[PaceRow] | None = None
         self.starts = False
         self._prepare()
         self._lay_out()
-        self._follow_task()
+        self._tell()
         self.resize(min(ROOMY, self.screen().availableSize().width()), self.minimumHeight())
 
     def _prepare(self) -> None:
@@ -143,16 +143,9 @@ class RunDialog(QDialog):
         self.task.currentIndexChanged.connect(self._take_task)
         self.all.setToolTip("Show every setting there is, also those that few change")
         self.all.toggled.connect(self._tell)
-        self.environment.setWordWrap(True)
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
         self.problem.hide()
-        self.cost.setProperty("role", "muted")
-        self.cost.setWordWrap(True)
         self.cost.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.cost.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.measure.setAutoDefault(False)
-        self.measure.clicked.connect(self._measure)
         for path, field in self.fields.items():
             field.changed.connect(self._tell)
             if path.startswith("oracle."):
@@ -264,11 +257,6 @@ class RunDialog(QDialog):
             # Four fields change at once: the cost is worked out once, afterwards.
             with QSignalBlocker(self.fields[path]):
                 self.fields[path].show(value_of(defaults, path))
-        self._follow_task()
-
-    def _follow_task(self) -> None:
-        """Name what is sampled, and show the fields that say which."""
-        self.task.setToolTip(self.kind.tip)
         self._tell()
 
     def _accept(self) -> None:
@@ -279,11 +267,14 @@ class RunDialog(QDialog):
             try:
                 check(self.settings())
             except UserError as error:
-                problem = f"{error.problem} {error.remedy}"
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+                problem = error_words(error)
+        self._say(problem)
         if not problem:
             self.accept()
+
+    def _say(self, problem: str) -> None:
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
 
     def _is_of_use(self, path: str) -> bool:
         """Whether a setting says anything as the others stand."""
@@ -307,7 +298,8 @@ class RunDialog(QDialog):
             return value_of(self._settings, path)
 
     def _tell(self) -> None:
-        """Show the fields that are of use, and say what these settings cost."""
+        """Show the fields that are of use to the task, and say what these settings cost."""
+        self.task.setToolTip(self.kind.tip)
         self._sandboxed = self.kind.sandboxed(self.settings())
         self._tell_cost()
         self._follow_fields()
@@ -358,8 +350,7 @@ class RunDialog(QDialog):
     def end_measuring(self, problem: str = "") -> None:
         """It has ended; `problem` says why it brought nothing."""
         self._note_measuring(False)
-        self.problem.setText(problem)
-        self.problem.setVisible(bool(problem))
+        self._say(problem)
         self._fit()
 
     def _note_measuring(self, measuring: bool) -> None:

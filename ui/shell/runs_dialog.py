@@ -4,25 +4,98 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QDialog,
-    QFormLayout,
-    QLineEdit,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QFormLayout, QPushButton, QWidget
 
-from core.store.rows import RunRow
+from core.comparison.words import bounded
+from core.kinds import CONDITIONS, task
+from core.store.rows import NOTHING, RunRow
 from ui.shell.fields import level_labels
-from ui.shell.run_model import RESUMABLE, RunModel
-from ui.style.controls import PAGE, bind, column, row
-from ui.style.tables import table, widths
+from ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
+from ui.style.region_state import number
+from ui.style.tables import Index, ListedRows, table, widths
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
+
+HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "Score", "Beside it", "Started")
+RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
+
+
+def run_title(run: RunRow) -> str:
+    """A run in a menu entry."""
+    name = f" “{run.name}”" if run.name else ""
+    kind = task(run.task)
+    figure = f"{kind.measure(kind.headline).title} {number(run.headline.value)}"
+    return f"Run {run.id}{name} · {run.project_name} · {run.model_name} · {run.status} · {figure}"
+
+
+def _cells(run: RunRow) -> tuple[str, ...]:
+    regions = f"{run.items_complete}/{run.items_expected}"
+    started = run.started_at[:16].replace("T", " ")
+    few = " few" if run.headline.few else ""
+    kind = task(run.task)
+    seen = f", n {run.headline.n}" if run.headline.n else ""
+    scores = (f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{seen}{few}", _beside(run))
+    return (str(run.id), run.name, run.project_name, run.models, run.status, regions, *scores, started)
+
+
+def _beside(run: RunRow) -> str:
+    """The figure beside the headline, over what it is the difference to, and what was cut, if any."""
+    kind, told = task(run.task), []
+    if kind.difference is not None:
+        less = kind.difference.less
+        base = run.scores.get(less[1], NOTHING).value if less is not None else None
+        over = f" over {kind.measure(less[1]).title} {base:.2f}" if less is not None and base is not None else ""
+        told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
+    cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
+    return " · ".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share)])
+
+
+class RunModel(ListedRows):
+    """The newest run first."""
+
+    heads = HEADINGS
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Start empty."""
+        super().__init__(parent)
+        self._runs: list[RunRow] = []
+        self._words = ""
+        self.shown: list[RunRow] = []
+
+    def set_runs(self, runs: Sequence[RunRow]) -> None:
+        """List these runs."""
+        self._runs = sorted(runs, key=lambda run: -run.id)
+        self._arrange()
+
+    def set_words(self, words: str) -> None:
+        """List only runs that have all the words somewhere."""
+        self._words = words
+        self._arrange()
+
+    def _arrange(self) -> None:
+        self.beginResetModel()
+        # What is searched is what is read in the row, e.g. `finished qwen`.
+        self.shown = [run for run in self._runs if has_words(" ".join(_cells(run)), self._words)]
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Qt: one cell."""
+        run = self.shown[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return _cells(run)[index.column()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            made = " · ".join(
+                f"{measure.title} {run.scores[measure.name].value or 0.0:.0%}"
+                for measure in task(run.task).averaged
+                if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
+            )
+            made += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
+            return "\n".join((_cells(run)[index.column()], run.project_root, made, run.notes)).strip()
+        return None
 
 
 class RunNotes(QWidget):
@@ -35,12 +108,10 @@ class RunNotes(QWidget):
         """Empty until `show_run`."""
         super().__init__()
         self._run: RunRow | None = None
-        self.name, self.notes = QLineEdit(), QLineEdit()
-        self.name.setPlaceholderText("A name to know it by")
-        self.notes.setPlaceholderText("What this run was for, what came of it")
-        for field, words in ((self.name, "Name of the run"), (self.notes, "Notes on the run")):
-            field.setAccessibleName(words)
-            field.editingFinished.connect(self.keep)
+        self.name = field("Name of the run", "A name to know it by")
+        self.notes = field("Notes on the run", "What this run was for, what came of it")
+        for each in (self.name, self.notes):
+            each.editingFinished.connect(self.keep)
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.setSpacing(SPACE)
@@ -95,13 +166,12 @@ class RunsDialog(QDialog):
     hidden = Signal(int)
     restored = Signal(int)
 
-    def __init__(self, runs: Sequence[RunRow], current: int | None, may_resume: bool, parent: QWidget) -> None:
-        """List `runs` with `current` selected; `may_resume` is False while a run is at work."""
+    def __init__(self, runs: Sequence[RunRow], current: int | None, parent: QWidget) -> None:
+        """List `runs` with `current` selected."""
         super().__init__(parent)
         self.setWindowTitle("Runs")
-        self._may_resume = may_resume
         self._listed, self._deleted = list(runs), list[RunRow]()
-        self.words = QLineEdit(placeholderText="Filter by name, project, model or status")
+        self.words = FilterField("Filter by name, project, model or status", "Filter runs")
         self.table, self.runs = table("Runs"), RunModel(self)
         self.open_button, self.resume_button = QPushButton("Open"), QPushButton("Resume")
         self.compare_button, self.audit_button = QPushButton("Compare"), QPushButton("Audit metrics")
@@ -111,7 +181,6 @@ class RunsDialog(QDialog):
         self.notes = RunNotes()
         self.runs.set_runs(runs)
         self._build()
-        self._build_bin()
         self._lay_out()
         self._select(current)
 
@@ -134,8 +203,6 @@ class RunsDialog(QDialog):
         self.compare_button.setFocus()
 
     def _build(self) -> None:
-        self.words.setAccessibleName("Filter runs")
-        self.words.setClearButtonEnabled(True)
         self.words.textChanged.connect(self._filter)
         table = self.table
         table.setModel(self.runs)
@@ -145,22 +212,21 @@ class RunsDialog(QDialog):
         table.selectionModel().currentRowChanged.connect(self._offer)
         table.selectionModel().selectionChanged.connect(self._offer)
         table.doubleClicked.connect(self._open)
-        self.open_button.clicked.connect(self._open)
+        several = "Select two runs or more (Shift or Ctrl with a click or an arrow key)"
+        for button, act, tip in (
+            (self.open_button, self._open, ""),
+            (self.resume_button, self._resume, ""),
+            (self.compare_button, self._compare, several),
+            (self.audit_button, self._audit, "Which similarity could stand in for the tests of the selected runs"),
+            (self.delete_button, self._delete, "Take the run out of the list (Delete); it can be brought back"),
+            (self.undo_button, self._undo, "Bring back the run that was deleted last (Ctrl+Z)"),
+        ):
+            button.clicked.connect(act)
+            button.setToolTip(tip)
         self.open_button.setDefault(True)
         self.open_button.setProperty("role", "primary")
-        self.resume_button.clicked.connect(self._resume)
-        self.compare_button.setToolTip("Select two runs or more (Shift or Ctrl with a click or an arrow key)")
-        self.compare_button.clicked.connect(self._compare)
-        self.audit_button.setToolTip("Which similarity could stand in for the tests of the selected runs")
-        self.audit_button.clicked.connect(self._audit)
-
-    def _build_bin(self) -> None:
         self.notes.renamed.connect(self._rename)
         self.notes.noted.connect(self._note)
-        self.delete_button.setToolTip("Take the run out of the list (Delete); it can be brought back")
-        self.delete_button.clicked.connect(self._delete)
-        self.undo_button.setToolTip("Bring back the run that was deleted last (Ctrl+Z)")
-        self.undo_button.clicked.connect(self._undo)
         self.bin.toggled.connect(self._show_list)
         bind(self.table, "Delete", self._delete, "Delete run")
         bind(self.table, "F2", lambda: self.notes.name.setFocus(Qt.FocusReason.ShortcutFocusReason), "Rename run")
@@ -197,8 +263,8 @@ class RunsDialog(QDialog):
         self.open_button.setEnabled(run is not None and not binned and not several)
         self.compare_button.setEnabled(several and not binned)
         self.audit_button.setEnabled(run is not None and not binned)
-        may_resume = self._may_resume and not (binned or several)
-        self.resume_button.setEnabled(may_resume and run is not None and run.status in RESUMABLE)
+        resumable = run is not None and run.status in RESUMABLE and not (binned or several)
+        self.resume_button.setEnabled(resumable)
         self.delete_button.setText("Bring back" if binned else "Delete")
         self.delete_button.setEnabled(not several and run is not None and (binned or run.status != "running"))
         self.undo_button.setEnabled(bool(self._deleted))

@@ -8,12 +8,7 @@ from operator import attrgetter
 
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QLineEdit,
-    QListView,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QLineEdit, QListView
 
 from ui.shell.found_row import Found, FoundRow, Index, step_in
 from ui.style.controls import column
@@ -48,9 +43,9 @@ class _Row(FoundRow):
 class SearchField(QLineEdit):
     """Type, choose with the arrows, go with Enter."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         """Start without targets."""
-        super().__init__(parent)
+        super().__init__()
         self.setPlaceholderText("Go to…")
         self.setAccessibleName("Go to a file, a region, an edit or a command")
         self.setMinimumWidth(150)

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from core.settings.setting import Described
 from ui.shell.fields import FIELD, indent, pair
-from ui.style.controls import row
+from ui.style.controls import label, row
 
 LARGEST = 2**31 - 1
 """A number field holds no more."""
@@ -159,7 +159,7 @@ class TextField(SettingField):
             button = QPushButton("Choose…")
             button.setAccessibleName(f"Choose: {each.about.label}")
             button.clicked.connect(self._choose)
-            holder = pair(self._box, "", button)
+            holder = pair(self._box, button)
         super().__init__(each, self._box, holder)
         self._box.textChanged.connect(self.changed)
 
@@ -206,16 +206,12 @@ class SettingRow(QWidget):
     def __init__(self, fields: Sequence[SettingField]) -> None:
         """The first field's label is the row's, as long as that field is shown."""
         super().__init__()
-        self.fields, self.label = fields, QLabel()
+        self.fields, self.label, self.caution = fields, label(), label(role="bad", wrap=True)
         self.label.setMinimumHeight(FIELD)
-        self.caution = QLabel()
-        self.caution.setProperty("role", "bad")
-        self.caution.setWordWrap(True)
         line = row(owner=self)
         self._words: list[QLabel] = []
         for field in fields:
-            words = QLabel(field.each.about.same_row)
-            words.setProperty("role", "muted")
+            words = label(field.each.about.same_row, "muted")
             self._words.append(words)
             line.addWidget(words)
             line.addWidget(field.holder, 1)
@@ -235,14 +231,11 @@ class SettingRow(QWidget):
         if shown:
             self.label.setText("" if isinstance(shown[0].box, QCheckBox) else shown[0].each.about.label)
         self._form.setRowVisible(self, bool(shown))
-        caution = "".join(field.each.about.cautions.get(str(field.value()), "") for field in shown if _cautious(field))
+        cautious = (field for field in shown if field.each.about.cautions)
+        caution = "".join(field.each.about.cautions.get(str(field.value()), "") for field in cautious)
         self.caution.setText(caution)
         self._form.setRowVisible(self.caution, bool(caution))
         return bool(shown)
-
-
-def _cautious(field: SettingField) -> bool:
-    return bool(field.each.about.cautions)
 
 
 def rows_of(fields: Mapping[str, SettingField], paths: Sequence[str]) -> list[SettingRow]:

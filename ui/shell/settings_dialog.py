@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -14,31 +14,23 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QLabel,
-    QLineEdit,
     QListWidget,
+    QSpinBox,
     QWidget,
 )
 
 from core.settings import RunSettings
 from core.settings.setting import described
-from ui.shell.fields import count, form, heading, level_labels
+from ui.shell.fields import form, heading, indent, level_labels
 from ui.shell.remembered import SCALES, Remembered
 from ui.style.appearance import CHOICES
-from ui.style.controls import DIALOG, column, push, row
+from ui.style.controls import DIALOG, column, field, label, push, row
 from ui.style.theme import SPACE
 
 _SANDBOX = described(RunSettings)["oracle.sandbox"].about
 SCALED = "Text follows at once, all else from the next start on."
 SMALLEST, LARGEST = 6, 28
 """Points of the code font."""
-
-
-@dataclass(frozen=True, slots=True)
-class Now:
-    """What holds at the moment and is not read from `Remembered`."""
-
-    sandbox: str
-    code_points: int
 
 
 class SettingsDialog(QDialog):
@@ -53,36 +45,28 @@ class SettingsDialog(QDialog):
     keys_asked = Signal()
     tour_asked = Signal()
 
-    def __init__(self, remembered: Remembered, now: Now, parent: QWidget | None = None) -> None:
-        """Show what holds."""
+    def __init__(self, remembered: Remembered, sandbox: str, code_points: int, parent: QWidget | None = None) -> None:
+        """Show what holds: `sandbox` for the next run, `code_points` in this window."""
         super().__init__(parent)
         self.setWindowTitle("Settings")
         self._remembered = remembered
-        self.theme, self.scale = _choice("Theme"), _choice("Size of everything")
-        self.points = count(now.code_points, LARGEST, "Points of the code font", lowest=SMALLEST)
-        self.sandbox = _choice("Sandbox of new runs")
-        self.danger, self.scaled = QLabel(_SANDBOX.cautions["none"]), QLabel(SCALED)
-        self.annotator = QLineEdit(remembered.annotator)
+        looks = {each: {"system": "As the system has it"}.get(each, each.capitalize()) for each in CHOICES}
+        self.theme = _choice("Theme", looks, remembered.theme)
+        self.scale = _choice("Size of everything", {each: f"{each} %" for each in SCALES}, remembered.scale)
+        self.points, self.sandbox = QSpinBox(), _choice("Sandbox of new runs", _SANDBOX.choices, sandbox)
+        self.danger, self.scaled = label(_SANDBOX.cautions["none"], "bad", wrap=True), label(SCALED, "muted")
+        self.annotator = field("Name that labels are stored under", text=remembered.annotator)
         self.models = QListWidget()
-        self._fill(now)
+        self._fill(sandbox, code_points)
         self._connect()
         self._lay_out()
 
-    def _fill(self, now: Now) -> None:
-        for choice in CHOICES:
-            self.theme.addItem({"system": "As the system has it"}.get(choice, choice.capitalize()), choice)
-        self.theme.setCurrentIndex(self.theme.findData(self._remembered.theme))
-        for scale in SCALES:
-            self.scale.addItem(f"{scale} %", scale)
-        self.scale.setCurrentIndex(self.scale.findData(self._remembered.scale))
-        for value, label in _SANDBOX.choices.items():
-            self.sandbox.addItem(label, value)
-        self.sandbox.setCurrentIndex(max(self.sandbox.findData(now.sandbox), 0))
-        self.danger.setProperty("role", "bad")
-        self.danger.setWordWrap(True)
-        self.danger.setVisible(now.sandbox == "none")
-        self.scaled.setProperty("role", "muted")
-        self.annotator.setAccessibleName("Name that labels are stored under")
+    def _fill(self, sandbox: str, code_points: int) -> None:
+        self.danger.setVisible(sandbox == "none")
+        self.points.setAccessibleName("Points of the code font")
+        self.points.setRange(SMALLEST, LARGEST)
+        self.points.setValue(code_points)
+        indent(self.points)
         self.models.setAccessibleName("Model files and folders to look through")
         self.models.setMaximumHeight(96)
         self.models.addItems([str(path) for path in self._remembered.models()])
@@ -124,11 +108,9 @@ class SettingsDialog(QDialog):
         return holder
 
     def _where(self) -> QLabel:
-        label = QLabel(f"Kept in {self._remembered.place}")
-        label.setProperty("role", "caption")
-        label.setWordWrap(True)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return label
+        where = label(f"Kept in {self._remembered.place}", "caption", wrap=True)
+        where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return where
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -175,7 +157,11 @@ def _ask_folder(parent: QWidget) -> str:
     return QFileDialog.getExistingDirectory(parent, "Add a folder to look through for models")
 
 
-def _choice(name: str) -> QComboBox:
+def _choice(name: str, entries: Mapping[Any, str], chosen: Any) -> QComboBox:
+    """A box of values with their words; the first one is chosen where `chosen` is none of them."""
     box = QComboBox()
     box.setAccessibleName(name)
+    for value, words in entries.items():
+        box.addItem(words, value)
+    box.setCurrentIndex(max(box.findData(chosen), 0))
     return box

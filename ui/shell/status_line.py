@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolButton, QWidget
 
 from core.kinds import noun, task
 from core.run.events import Progress
 from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
 from ui.background.coordinator import RunState
-from ui.style.controls import row
+from ui.style.controls import give_role, label, row
 from ui.style.region_state import number
 from ui.style.theme import SPACE
 
@@ -27,7 +27,7 @@ def run_summary(run: RunRow | None) -> str:
     parts = [
         f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
         f"{run.items_complete}/{run.items_expected} {noun(run.task)}s",
-        model_words(run),
+        run.models,
     ]
     kind = task(run.task)
     shown = [each for each in (kind.measure(kind.headline), kind.difference) if each is not None]
@@ -42,12 +42,6 @@ def run_summary(run: RunRow | None) -> str:
     if run.items_dropped:
         parts.insert(2, f"{run.items_dropped} dropped")
     return " · ".join(parts)
-
-
-def model_words(run: RunRow) -> str:
-    """Which model made it; of two the one that describes stands first."""
-    forward, backward = run.model_name, run.backward_model_name
-    return f"{forward} → {backward}" if backward and backward != forward else forward
 
 
 def _short(name: str) -> str:
@@ -78,12 +72,12 @@ class StatusLine(QWidget):
 
     queue_asked = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         """Start without a run."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("role", "status")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.summary, self.state, self.pace = QLabel(run_summary(None)), QLabel(), QLabel()
+        self.summary, self.state, self.pace = label(run_summary(None)), label(), label(role="muted")
         self.bar, self.queue = QProgressBar(), QToolButton()
         self._state = RunState.IDLE
         self._progress: Progress | None = None
@@ -95,7 +89,6 @@ class StatusLine(QWidget):
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.summary.setAccessibleDescription("Run that is shown")
-        self.pace.setProperty("role", "muted")
         self.pace.setAccessibleDescription("Progress of the run in this window")
         self.bar.setAccessibleName("Progress")
         self.bar.setTextVisible(False)
@@ -133,9 +126,7 @@ class StatusLine(QWidget):
         self.state.setText(status)
         self.state.setVisible(run is not None)
         good = {"finished": "good", "running": "muted"}
-        self.state.setProperty("role", good.get(status, "warn") if run else "muted")
-        # A style sheet reads the property `role` only when a widget is polished.
-        self.state.style().polish(self.state)
+        give_role(self.state, good.get(status, "warn") if run else "muted")
 
     def show_queue(self, waiting: int, held: bool) -> None:
         """Show how many runs wait for their turn."""

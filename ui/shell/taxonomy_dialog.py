@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QFileDialog,
     QFormLayout,
-    QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -23,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from core.errors import UserError
 from core.taxonomy import KEYS, NO_KEY, ErrorMode, Taxonomy, fresh_id, read_taxonomy, revised
-from ui.shell.fields import say
-from ui.style.controls import PAGE, bind, column, push, row
+from ui.shell.fields import error_words, say
+from ui.style.controls import PAGE, bind, column, field, label, push, row
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
@@ -45,8 +42,8 @@ class TaxonomyDialog(QDialog):
         self.setWindowTitle("Error modes")
         self._before = taxonomy
         self.modes: list[ErrorMode] = list(taxonomy.modes)
-        self.list, self.name, self.about = QListWidget(), QLineEdit(), QPlainTextEdit()
-        self.id, self.version, self.said = QLabel(), QLabel(), QLabel(ABOUT)
+        self.list, self.name, self.about = QListWidget(), field("Name of the error mode"), QPlainTextEdit()
+        self.id, self.version, self.said = label(role="muted"), label(role="muted"), label(ABOUT, wrap=True)
         self._place = place
         self._make_fields()
         self._make_buttons()
@@ -57,15 +54,12 @@ class TaxonomyDialog(QDialog):
     def _make_fields(self) -> None:
         self.list.setAccessibleName("Error modes, in the order they are offered")
         self.list.currentRowChanged.connect(self._show)
-        self.name.setAccessibleName("Name of the error mode")
         self.name.textEdited.connect(self._rename)
         self.about.setAccessibleName("What the error mode means")
         self.about.setProperty("role", "field")
         self.about.setTabChangesFocus(True)
         self.about.textChanged.connect(self._describe)
         self.id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        for part in (self.id, self.version):
-            part.setProperty("role", "muted")
         for key, run, words in (
             ("Insert", self._add, "Add a mode"),
             ("Delete", self._retire, "Retire the mode, or bring it back"),
@@ -94,13 +88,11 @@ class TaxonomyDialog(QDialog):
         form.addRow("Name", self.name)
         form.addRow("Meaning", self.about)
         form.addRow("Id", self.id)
-        self.said.setWordWrap(True)
         right = column(form, self.said, spacing=SPACE * 2, grows=form)
         left = column(self.list, row(self.add, self.retire, self.up, self.down), spacing=SPACE * 2, grows=self.list)
-        both = QHBoxLayout()
-        both.setSpacing(SPACE * 2)
-        both.addLayout(left, 2)
-        both.addLayout(right, 3)
+        both = row(left, right, spacing=SPACE * 2)
+        both.setStretch(0, 2)
+        both.setStretch(1, 3)
         foot = row(self.take, self.give, self.bundled, None, self.leave, self.save)
         column(both, self.version, foot, margins=PAGE, spacing=SPACE * 2, owner=self, grows=both)
         open_at(self, 860, 520)
@@ -112,28 +104,24 @@ class TaxonomyDialog(QDialog):
         offered = [mode for mode in self.modes if not mode.retired]
         self.modes = offered + [mode for mode in self.modes if mode.retired]
         # Filling the list makes its first row current, and would show that one.
-        self.list.blockSignals(True)
-        self.list.clear()
-        for place, mode in enumerate(self.modes, start=1):
-            digit = str(place) if place in KEYS and not mode.retired else "–"
-            line = QListWidgetItem(f"{digit}   {mode.name or 'unnamed'}{' (retired)' if mode.retired else ''}")
-            line.setForeground(QApplication.palette().placeholderText() if mode.retired else self.palette().text())
-            self.list.addItem(line)
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for place, mode in enumerate(self.modes, start=1):
+                digit = str(place) if place in KEYS and not mode.retired else "–"
+                line = QListWidgetItem(f"{digit}   {mode.name or 'unnamed'}{' (retired)' if mode.retired else ''}")
+                line.setForeground(QApplication.palette().placeholderText() if mode.retired else self.palette().text())
+                self.list.addItem(line)
         self.list.setCurrentRow(min(max(at, 0), len(self.modes) - 1))
         self._show(self.list.currentRow())
 
     def _show(self, at: int) -> None:
         mode = self.modes[at]
-        for field, text in ((self.name, mode.name), (self.about, mode.about)):
-            # What is shown was not typed.
-            field.blockSignals(True)
-            # Setting the same text would put the cursor at its end while somebody types in the middle.
-            if isinstance(field, QLineEdit) and field.text() != text:
-                field.setText(text)
-            elif isinstance(field, QPlainTextEdit) and field.toPlainText() != text:
-                field.setPlainText(text)
-            field.blockSignals(False)
+        # What is shown was not typed. Setting the same text would put the cursor at its end while somebody types in it.
+        with QSignalBlocker(self.name), QSignalBlocker(self.about):
+            if self.name.text() != mode.name:
+                self.name.setText(mode.name)
+            if self.about.toPlainText() != mode.about:
+                self.about.setPlainText(mode.about)
         # A saved id is in labels; a new mode may still change its name, of which the id is made.
         kept = mode.id in {each.id for each in self._before.modes}
         self.id.setText(mode.id if kept else "made of the name, once saved")
@@ -219,7 +207,7 @@ class TaxonomyDialog(QDialog):
         try:
             self._replace(read_taxonomy(path))
         except UserError as error:
-            self.say(f"{error.problem} {error.remedy}")
+            self.say(error_words(error))
 
     def _ask_export(self) -> None:
         name, _ = QFileDialog.getSaveFileName(self, "Export error modes", "error_modes.toml", FILES)

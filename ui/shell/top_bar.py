@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from core.kinds import TASKS
 from ui.background.coordinator import RunState
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
+from ui.style.controls import button, row
 from ui.style.icons import icon
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
@@ -30,9 +31,9 @@ class TopBar(QWidget):
     stop_asked = Signal()
     settings_asked = Signal()
 
-    def __init__(self, menu: QMenu, runs: QMenu, parent: QWidget | None = None) -> None:
+    def __init__(self, menu: QMenu, runs: QMenu) -> None:
         """`menu` opens from the button at the left, `runs` from the one beside the search field."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("role", "bar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.project = ChoiceBox("Project", "Open folder…")
@@ -40,59 +41,43 @@ class TopBar(QWidget):
         self.forward = ChoiceBox("Forward model", *MORE_MODELS)
         self.backward = ChoiceBox("Backward model", *MORE_MODELS)
         self.menu_button, self.runs_button = QToolButton(), QToolButton()
-        self.run, self.pause, self.stop, self.settings = (QToolButton() for _ in range(4))
+        self.run = button("Run", "Start a run", self.run_asked.emit, flat=False)
+        self.pause = button("", "Pause", self.pause_asked.emit, flat=False)
+        self.stop = button("", "Stop; the run can be resumed", self.stop_asked.emit, flat=False, icon="stop")
+        self.settings = button("", "Run settings", self.settings_asked.emit, flat=False, icon="settings")
         self.search = SearchField()
         self.project.box.setPlaceholderText("None open")
         self.offer_tasks({}, next(iter(TASKS)))
+        self.run.setProperty("role", "primary")
+        self.run.setIcon(icon("run", "accent_text"))
+        self.run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._menus(menu, runs)
-        self._controls()
         self._lay_out()
         self.show_state(RunState.IDLE)
 
     def offer_tasks(self, unfit: Mapping[str, str], chosen: str) -> None:
         """Offer every task; `unfit` are those that make no sense here, each with its reason."""
-        kinds = TASKS.values()
         choices = [
             Choice(kind.title, kind.name, unfit.get(kind.name, kind.tip), usable=kind.name not in unfit)
-            for kind in kinds
+            for kind in TASKS.values()
         ]
         self.task.set_choices(choices, chosen)
 
     def _menus(self, menu: QMenu, runs: QMenu) -> None:
-        for button, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):
-            button.setIcon(icon(name.lower()))
-            button.setMenu(entries)
-            button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-            button.setAccessibleName(name)
-            button.setToolTip(name)
+        for opens, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):
+            opens.setIcon(icon(name.lower()))
+            opens.setMenu(entries)
+            opens.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+            opens.setAccessibleName(name)
+            opens.setToolTip(name)
         self.menu_button.setProperty("role", "bare")
         self.runs_button.setText("Runs")
         self.runs_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
 
-    def _controls(self) -> None:
-        self.run.setProperty("role", "primary")
-        self.run.setText("Run")
-        self.run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        wanted = (
-            (self.run, self.run_asked, "Start a run"),
-            (self.pause, self.pause_asked, "Pause"),
-            (self.stop, self.stop_asked, "Stop; the run can be resumed"),
-            (self.settings, self.settings_asked, "Run settings"),
-        )
-        self.run.setIcon(icon("run", "accent_text"))
-        self.stop.setIcon(icon("stop"))
-        self.settings.setIcon(icon("settings"))
-        for button, signal, tip in wanted:
-            button.setToolTip(tip)
-            button.setAccessibleName(tip)
-            button.clicked.connect(signal)
-
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE, SPACE // 2 + 2, SPACE + 4, SPACE)
-        row.setSpacing(SPACE)
+        line = row(margins=(SPACE, SPACE // 2 + 2, SPACE + 4, SPACE), owner=self)
         bottom = Qt.AlignmentFlag.AlignBottom
-        row.addWidget(self.menu_button, 0, bottom)
+        line.addWidget(self.menu_button, 0, bottom)
         for box, stretch, widest in (
             (self.project, 7, 300),
             (self.task, 0, WHOLE),
@@ -105,14 +90,13 @@ class TopBar(QWidget):
                 # Names of models may be longer than any window: the bar shares out what room there is.
                 box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
                 box.setMaximumWidth(widest)
-            row.addWidget(box, stretch, bottom)
-        row.addSpacing(SPACE // 2)
-        for button in (self.run, self.pause, self.stop, self.settings):
-            row.addWidget(button, 0, bottom)
-        row.addWidget(self.runs_button, 0, bottom)
-        row.addStretch(1)
+            line.addWidget(box, stretch, bottom)
+        line.addSpacing(SPACE // 2)
+        for each in (self.run, self.pause, self.stop, self.settings, self.runs_button):
+            line.addWidget(each, 0, bottom)
+        line.addStretch(1)
         self.search.setMaximumWidth(420)
-        row.addWidget(self.search, 5, bottom)
+        line.addWidget(self.search, 5, bottom)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Where there is little room the names of models come before the word on a button (called by Qt)."""
@@ -135,8 +119,8 @@ class TopBar(QWidget):
         _say(self.pause, "Go on" if paused else "Pause after what is in flight")
 
 
-def _say(button: QToolButton, words: str) -> None:
+def _say(control: QToolButton, words: str) -> None:
     """What the button does now, beside the keys that its tip names."""
-    _, mark, keys = button.toolTip().partition(" (")
-    button.setToolTip(words + mark + keys)
-    button.setAccessibleName(words)
+    _, mark, keys = control.toolTip().partition(" (")
+    control.setToolTip(words + mark + keys)
+    control.setAccessibleName(words)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QRegion
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from ui.style.controls import column, row
+from ui.style.controls import column, label, row
 from ui.style.theme import SPACE, current_theme
 
 WIDTH = 340
@@ -36,7 +36,8 @@ class Tour(QWidget):
         super().__init__(window)
         self.steps, self._room, self.at = steps[:MOST], window, 0
         self.setAccessibleName("Tour")
-        self.card, self.title, self.text, self.place = QFrame(self), QLabel(), QLabel(), QLabel()
+        self.card, self.title, self.text = QFrame(self), label(role="title", wrap=True), label(wrap=True)
+        self.place = label(role="caption")
         self.skip, self.next = QPushButton("Skip"), QPushButton("Next")
         self._build()
         # A child does not hear that its parent is resized.
@@ -45,10 +46,6 @@ class Tour(QWidget):
     def _build(self) -> None:
         self.card.setProperty("role", "popup")
         self.card.setFixedWidth(WIDTH)
-        self.title.setProperty("role", "title")
-        self.title.setWordWrap(True)
-        self.text.setWordWrap(True)
-        self.place.setProperty("role", "caption")
         self.next.setProperty("role", "primary")
         self.skip.setAccessibleName("Skip the tour (Escape)")
         self.skip.clicked.connect(self.end)
@@ -100,14 +97,9 @@ class Tour(QWidget):
         painter, about, theme = QPainter(self), self._about(), current_theme()
         shade = QColor(theme.background if theme.dark else theme.text)
         shade.setAlphaF(0.6 if theme.dark else 0.35)
-        outside = self.rect()
-        for part in (
-            QRect(outside.left(), outside.top(), outside.width(), about.top()),
-            QRect(outside.left(), about.bottom() + 1, outside.width(), outside.bottom() - about.bottom()),
-            QRect(outside.left(), about.top(), about.left(), about.height()),
-            QRect(about.right() + 1, about.top(), outside.right() - about.right(), about.height()),
-        ):
-            painter.fillRect(part, shade)
+        painter.setClipRegion(QRegion(self.rect()).subtracted(QRegion(about)))
+        painter.fillRect(self.rect(), shade)
+        painter.setClipping(False)
         painter.setPen(QPen(QColor(theme.accent), 2))
         painter.drawRect(about.adjusted(1, 1, -1, -1))
         painter.end()

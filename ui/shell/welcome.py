@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from ui.style.controls import column, label, push, row
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
 
@@ -34,84 +34,50 @@ class Welcome(QWidget):
     demo_asked = Signal()
     project_chosen = Signal(object)
 
-    def __init__(self, recent: Sequence[Path], parent: QWidget | None = None) -> None:
+    def __init__(self, recent: Sequence[Path]) -> None:
         """Offer these recent projects."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("role", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.recent = QVBoxLayout()
-        self.recent.setSpacing(SPACE // 2)
+        self.recent = column(spacing=SPACE // 2)
+        for root in recent[:RECENT]:
+            self.recent.addWidget(self._link(root))
         self._lay_out()
-        self.show_recent(recent)
 
     def _lay_out(self) -> None:
-        title, text = QLabel(TITLE), QLabel(TEXT)
-        title.setProperty("role", "title")
-        text.setProperty("role", "muted")
-        for label in (title, text):
-            label.setWordWrap(True)
-        hint = QLabel("…or drop a project folder, a GGUF file or a database of runs here")
-        hint.setProperty("role", "drop")
+        hint = label("…or drop a project folder, a GGUF file or a database of runs here", "drop")
         hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         hint.setMinimumHeight(DROP)
-        inner = QVBoxLayout()
+        folder = push("Open folder…", "", self.folder_asked.emit)
+        folder.setProperty("role", "primary")
+        self.setFocusProxy(folder)
+        demo = push("Try the demo", "", self.demo_asked.emit)
+        database = push("Open database…", "", self.database_asked.emit)
+        title, text = label(TITLE, "title", wrap=True), label(TEXT, "muted", wrap=True)
+        self._page = QWidget()
+        inner = QVBoxLayout(self._page)
         inner.setSpacing(SPACE * 2)
         inner.addStretch(2)
-        for part in (title, text):
-            inner.addWidget(part)
-        inner.addLayout(self._buttons())
-        inner.addWidget(hint)
-        inner.addLayout(self.recent)
+        inner.addLayout(column(title, text, row(folder, demo, database, None), hint, self.recent, spacing=SPACE * 2))
         inner.addStretch(3)
-        self._page = page = QWidget()
-        page.setLayout(inner)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2)
-        row.addStretch(1)
-        row.addWidget(page, 100)
-        row.addStretch(1)
+        margins = SPACE * 4, SPACE * 2, SPACE * 4, SPACE * 2
+        around = row(None, self._page, None, margins=margins, owner=self)
+        around.setStretch(1, 100)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Qt: lines as long as is easily read, whatever the size of the text."""
         super().resizeEvent(event)
         self._page.setMaximumWidth(grown(self, WIDEST))
 
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(SPACE)
-        wanted = (
-            ("Open folder…", self.folder_asked, "primary"),
-            ("Try the demo", self.demo_asked, ""),
-            ("Open database…", self.database_asked, ""),
-        )
-        for text, signal, role in wanted:
-            button = QPushButton(text)
-            button.setProperty("role", role)
-            button.clicked.connect(signal)
-            row.addWidget(button)
-            if role:
-                self.setFocusProxy(button)
-        row.addStretch(1)
-        return row
-
-    def show_recent(self, projects: Sequence[Path]) -> None:
-        """Offer these projects."""
-        while self.recent.count():
-            old = self.recent.takeAt(0)
-            widget = old.widget() if old else None
-            if widget is not None:
-                widget.deleteLater()
-        for root in projects[:RECENT]:
-            button = QPushButton(f"{root.name}   {_end_of(root.parent)}")
-            button.setToolTip(str(root))
-            button.setProperty("role", "flat")
-            button.setStyleSheet("text-align: left;")
-            button.setAccessibleName(f"Open project {root}")
-            button.clicked.connect(partial(self._choose, root))
-            self.recent.addWidget(button)
-
-    def _choose(self, root: Path, checked: bool = False) -> None:
-        self.project_chosen.emit(root)
+    def _link(self, root: Path) -> QPushButton:
+        """A recent project."""
+        link = QPushButton(f"{root.name}   {_end_of(root.parent)}")
+        link.setToolTip(str(root))
+        link.setProperty("role", "flat")
+        link.setStyleSheet("text-align: left;")
+        link.setAccessibleName(f"Open project {root}")
+        link.clicked.connect(lambda: self.project_chosen.emit(root))
+        return link
 
 
 def _end_of(folder: Path) -> str:

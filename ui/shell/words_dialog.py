@@ -5,19 +5,12 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from pkgutil import resolve_name
 
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from core.errors import InspectorError
 from core.kinds import TASKS, Kind, article
-from ui.style.controls import DIALOG, column
+from ui.shell.fields import error_words, form
+from ui.style.controls import DIALOG, column, field, label
 from ui.style.fonts import write_fixed
 from ui.style.theme import SPACE
 
@@ -44,9 +37,10 @@ class WordsDialog(QDialog):
         kind = next(kind for kind in TASKS.values() if kind.takes_words)
         self._taker = kind.takes_words
         self.setWindowTitle(f"Write {article(kind.noun)}")
-        self.words, self.header = QPlainTextEdit(known.words), QLineEdit(known.header)
-        self.tests = QPlainTextEdit(known.tests)
-        self.problem = QLabel()
+        self.words, self.tests = QPlainTextEdit(known.words), QPlainTextEdit(known.tests)
+        hint = "def second_largest(numbers):   (without one the model chooses)"
+        self.header = field("Head of the function", hint, known.header)
+        self.problem = label(role="bad", wrap=True)
         standard = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(standard.Ok | standard.Cancel)
         self.run = self.buttons.button(standard.Ok)
@@ -62,18 +56,14 @@ class WordsDialog(QDialog):
     def _prepare(self, kind: Kind) -> None:
         self.words.setAccessibleName(kind.noun.capitalize())
         self.words.setPlaceholderText("What the function is to do, e.g. Return the second largest of the numbers.")
-        self.header.setAccessibleName("Head of the function")
-        self.header.setPlaceholderText("def second_largest(numbers):   (without one the model chooses)")
         self.tests.setAccessibleName("Tests")
         self.tests.setPlaceholderText("assert second_largest([3, 1, 2]) == 2   (without tests only words are compared)")
         for box in (self.words, self.tests):
             box.setTabChangesFocus(True)
             box.setProperty("role", "field")
             box.setFixedHeight(box.fontMetrics().lineSpacing() * LINES + 2 * SPACE)
-        for field in (self.header, self.tests):
-            write_fixed(field, 9)
-        self.problem.setProperty("role", "bad")
-        self.problem.setWordWrap(True)
+        write_fixed(self.header, 9)
+        write_fixed(self.tests, 9)
         self.problem.hide()
         self.run.setText("Run")
         self.run.setProperty("role", "primary")
@@ -85,16 +75,12 @@ class WordsDialog(QDialog):
         self._offer()
 
     def _lay_out(self, kind: Kind) -> None:
-        form = QFormLayout()
-        form.setVerticalSpacing(SPACE)
-        form.setHorizontalSpacing(SPACE * 2)
-        form.addRow(kind.noun.capitalize(), self.words)
-        form.addRow("Function", self.header)
-        form.addRow("Tests", self.tests)
-        said = QLabel(f"{kind.tip}.")
-        said.setWordWrap(True)
-        said.setProperty("role", "muted")
-        column(said, form, self.problem, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
+        rows = form()
+        rows.addRow(kind.noun.capitalize(), self.words)
+        rows.addRow("Function", self.header)
+        rows.addRow("Tests", self.tests)
+        said = label(f"{kind.tip}.", "muted", wrap=True)
+        column(said, rows, self.problem, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
 
     def _offer(self) -> None:
         self.run.setEnabled(bool(self.words.toPlainText().strip()))
@@ -104,7 +90,7 @@ class WordsDialog(QDialog):
             # Tried at once: what no run could use is said while the words still stand there.
             resolve_name(self._taker)(*astuple(self.written))
         except InspectorError as error:
-            self.problem.setText(f"{error.problem} {error.remedy}")
+            self.problem.setText(error_words(error))
             self.problem.show()
             return
         self.accept()

@@ -145,6 +145,12 @@ class FilterField(QLineEdit):
         self.settled.emit(self.text())
 
 
+def has_words(text: str, words: str) -> bool:
+    """Whether a text holds every one of some words, in any order and in capitals or not."""
+    text = text.lower()
+    return all(word in text for word in words.lower().split())
+
+
 def button(text: str, tip: str, run: Callable[[], object], *, flat: bool = True, icon: str = "") -> QToolButton:
     """A button; `tip` is also what screen readers say, `icon` names a file of ours."""
     made = QToolButton()

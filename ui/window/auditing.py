@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import UserError
-from ui.background.gateway import Errand, Gateway, Report
+from ui.background.gateway import Errand, Gateway
 from ui.reading.inspection import COMPARISON, Inspection, Overview
 from ui.shell.notices import say_in_place
 from ui.window.browsing import Browsing
@@ -20,6 +20,7 @@ from ui.window.window_parts import WindowParts
 if TYPE_CHECKING:
     from core.figures import Figure, Link
     from core.store.reader import Reader
+    from core.types import Report
     from ui.audit.page import AuditPage
 
 TICK = 200
@@ -47,12 +48,7 @@ class Auditing(QObject):
     choose_asked = Signal()
 
     def __init__(
-        self,
-        parts: WindowParts,
-        inspection: Inspection,
-        browsing: Browsing,
-        gateway: Gateway,
-        reporting: Reporting,
+        self, parts: WindowParts, inspection: Inspection, browsing: Browsing, gateway: Gateway, reporting: Reporting
     ) -> None:
         """Nothing is audited yet."""
         super().__init__(parts)

@@ -52,8 +52,7 @@ class Browsing(QObject):
         self._rest.timeout.connect(self.settle)
         self._behind = False
         parts.tabs.currentChanged.connect(self._show_tab)
-        panels = parts.roundtrip, parts.wide, parts.diff, parts.tests, parts.prompt, parts.metrics
-        self.trace = TraceView(inspection, *panels)
+        self.trace = TraceView(inspection, parts)
         self._history = HistoryFeed(parts.history, project.gateway, self)
         self._feed = CodeFeed(parts.code, project.gateway, self)
         inspection.overview_changed.connect(self._show_overview)

@@ -32,7 +32,7 @@ NOTHING = "This run shows nothing to point at yet: no reconstruction of it was j
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
+class Highlight:
     """One sample worth a look. `fails`: what there is to learn stands in the tabs below the code."""
 
     title: str
@@ -42,14 +42,14 @@ class Telling:
     fails: bool = False
 
 
-def tellings(run_id: int, reader: Reader) -> tuple[RunRow, list[Telling]]:
+def highlights(run_id: int, reader: Reader) -> tuple[RunRow, list[Highlight]]:
     """The run, and what is worth a look in it, at most three samples."""
     known = [item for item in reader.items(run_id) if item.admitted and not item.extra and item.tally]
     found = (_made_possible(reader, known), _without(reader, known), _failure(reader, known))
     return reader.run(run_id), [each for each in found if each is not None]
 
 
-def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
+def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Where reconstructions pass and the baseline does not: by the largest lift, copies of what stands there last."""
     lifted = [item for item in items if (_gain(item) or 0.0) > 0]
     for item in sorted(lifted, key=lambda item: (item.copied, -(_gain(item) or 0.0))):
@@ -58,11 +58,11 @@ def _made_possible(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
                 f"{_place(item)}: written from the model's own description, {item.tally} pass the tests. "
                 f"Without a description {_baseline(item):.0%} do. The difference is the lift."
             )
-            return Telling("A pass that the description made possible", text, item, sample)
+            return Highlight("A pass that the description made possible", text, item, sample)
     return None
 
 
-def _without(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
+def _without(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Where the baseline passes as often: the code around tells what is missing."""
     told = [item for item in items if item.headline and (_gain(item) or 0.0) <= 0 and _baseline(item)]
     for item in sorted(told, key=lambda item: (-_baseline(item), -(item.headline or 0.0))):
@@ -71,11 +71,11 @@ def _without(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
                 f"{_place(item)}: {item.tally} pass, and without any description {_baseline(item):.0%}. The code "
                 "around tells what is missing: a pass says little about the description."
             )
-            return Telling("A pass without the description", text, item, sample)
+            return Highlight("A pass without the description", text, item, sample)
     return None
 
 
-def _failure(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
+def _failure(reader: Reader, items: Sequence[ItemRow]) -> Highlight | None:
     """Code that runs, fails a test, and comes nearest to the original."""
     failing = [(item, code) for item in items if not item.headline for code in _codes(reader, item, passing=False)]
     if not failing:
@@ -86,7 +86,7 @@ def _failure(reader: Reader, items: Sequence[ItemRow]) -> Telling | None:
         f"{_place(item)}: {item.tally} pass. This one comes nearest to the original and fails {failed}. "
         "The diff shows what the description lost, the tab beside it which test noticed."
     )
-    return Telling("A failure to learn from", text, item, sample, fails=True)
+    return Highlight("A failure to learn from", text, item, sample, fails=True)
 
 
 def _gain(item: ItemRow) -> float | None:
@@ -133,8 +133,9 @@ class Guide(QObject):
 
     def ask(self) -> None:
         """Show what the run on show holds, or say that it holds nothing yet."""
-        if self._inspection.run is not None:
-            self._inspection.ask("guide", partial(tellings, self._inspection.run.id), partial(self._begin, asked=True))
+        run = self._inspection.run
+        if run is not None:
+            self._inspection.ask("guide", partial(highlights, run.id), partial(self._begin, asked=True))
 
     def await_end(self) -> None:
         """Begin by itself when the run that was just started has ended."""
@@ -144,9 +145,9 @@ class Guide(QObject):
         """A job of this window ended."""
         if self._awaits and run_id is not None:
             self._awaits = False
-            self._inspection.ask("guide", partial(tellings, run_id), partial(self._begin, asked=False))
+            self._inspection.ask("guide", partial(highlights, run_id), partial(self._begin, asked=False))
 
-    def _begin(self, found: tuple[RunRow, list[Telling]], asked: bool) -> None:
+    def _begin(self, found: tuple[RunRow, list[Highlight]], asked: bool) -> None:
         run, told = found
         if not told:
             if asked:
@@ -163,15 +164,15 @@ class Guide(QObject):
         if steps:
             self._preferences.show_steps(steps)
 
-    def _step(self, told: Telling) -> Step:
-        about: QWidget = self._parts.tabs if told.fails else self._parts.roundtrip
-        return Step(about, told.title, told.text, partial(self._point_at, told))
+    def _step(self, shown: Highlight) -> Step:
+        about: QWidget = self._parts.tabs if shown.fails else self._parts.roundtrip
+        return Step(about, shown.title, shown.text, partial(self._point_at, shown))
 
-    def _point_at(self, told: Telling) -> None:
-        self._parts.unfold_around(self._parts.tabs if told.fails else self._parts.roundtrip)
-        if told.fails:
+    def _point_at(self, shown: Highlight) -> None:
+        self._parts.unfold_around(self._parts.tabs if shown.fails else self._parts.roundtrip)
+        if shown.fails:
             self._parts.tabs.setCurrentWidget(self._parts.diff)
-        self._browsing.choose_sample(told.item.id, told.sample.id)
+        self._browsing.choose_sample(shown.item.id, shown.sample.id)
 
     def _whole(self, run: RunRow) -> Step:
         kind, n = task(run.task), run.headline.n

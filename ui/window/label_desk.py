@@ -17,6 +17,7 @@ from ui.labels.label_files import LabelFiles
 from ui.labels.label_queue import QueueKind
 from ui.labels.labelling import Labelling
 from ui.reading.inspection import COMPARISON, Inspection
+from ui.shell.fields import error_words, show_modal
 from ui.shell.notices import NoticeText
 from ui.window.window_parts import WindowParts
 
@@ -32,11 +33,10 @@ REST = 150
 class LabelDesk(QObject):
     """Joins the desk of one window.
 
-    `labels_wanted`: go to the labels; `blinded(blind)`: whether whatever tells the run must be out of sight and reach.
+    `blinded(blind)`: whether whatever tells the run must be out of sight and reach;
     `sample_shown(item_id, sample_id)`: what is labelled, to be shown in its place.
     """
 
-    labels_wanted = Signal()
     sample_shown = Signal(int, int)
     blinded = Signal(bool)
 
@@ -58,6 +58,8 @@ class LabelDesk(QObject):
         self._rest.timeout.connect(self._show_with_it)
         labelling.blind_changed.connect(self._set_blind)
         labelling.shown.connect(self._follow)
+        parts.tabs.currentChanged.connect(self._begin)
+        parts.tabs.tabBarClicked.connect(self._take_keys)
         parts.labels.large.toggled.connect(self._set_large)
         parts.queue.export_asked.connect(files.ask_export)
         parts.queue.import_asked.connect(files.ask_import)
@@ -71,7 +73,32 @@ class LabelDesk(QObject):
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
-        return {"adjudicate": self.adjudicate, "agreement": self.show_agreement, "error-modes": self.ask_modes}
+        return {
+            "labels": self.label_samples,
+            "adjudicate": self.adjudicate,
+            "agreement": self.show_agreement,
+            "error-modes": self.ask_modes,
+        }
+
+    def label_samples(self) -> None:
+        """Go to the labels, keys and all, and give them room."""
+        parts = self._parts
+        parts.leave_page()
+        parts.unfold_around(parts.tabs)
+        parts.tabs.setCurrentWidget(parts.desk)
+        parts.make_room_for_labels()
+        parts.labels.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        parts.labels.show_modes()
+
+    def _begin(self) -> None:
+        if self._parts.tabs.currentWidget() is self._parts.desk:
+            self._labelling.begin()
+
+    def _take_keys(self, clicked: int) -> None:
+        """Whoever clicks on the tab of the labels labels next: its keys are heard at once."""
+        if self._parts.tabs.widget(clicked) is self._parts.desk:
+            # After the click, by which the tab bar takes the focus.
+            QTimer.singleShot(0, self._parts.labels, self._parts.labels.setFocus)
 
     def ask_modes(self) -> None:
         """Let the user change the error modes."""
@@ -79,8 +106,7 @@ class LabelDesk(QObject):
 
         dialog = TaxonomyDialog(self._parts.labels.taxonomy, self._file.path, self._window)
         dialog.saved.connect(partial(self._adopt, dialog))
-        dialog.exec()
-        dialog.deleteLater()
+        show_modal(dialog)
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _adopt(self, dialog: TaxonomyDialog, taxonomy: Taxonomy) -> None:
@@ -89,7 +115,7 @@ class LabelDesk(QObject):
             try:
                 self._file.save(taxonomy)
             except UserError as error:
-                dialog.say(f"{error.problem} {error.remedy}")
+                dialog.say(error_words(error))
                 return
             self._parts.labels.set_taxonomy(taxonomy)
             self._parts.notices.say(NoticeText(f"Version {taxonomy.version} of the error modes is in use."))
@@ -98,7 +124,7 @@ class LabelDesk(QObject):
     def adjudicate(self) -> None:
         """Decide where annotators differ."""
         self._parts.queue.kind.setCurrentText(QueueKind.ADJUDICATION)
-        self.labels_wanted.emit()
+        self.label_samples()
 
     def show_agreement(self) -> None:
         """Show how well the annotators of the queue's runs agree."""
@@ -117,10 +143,9 @@ class LabelDesk(QObject):
 
             dialog.show_agreement(measure([]), {})
         inspection.ask("agreement", partial(_read_agreement, runs), show, lane=COMPARISON)
-        dialog.exec()
+        show_modal(dialog)
         # The dialog is gone, and with it whoever the answer was for.
         inspection.forget("agreement")
-        dialog.deleteLater()
         self._parts.labels.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _follow(self, item_id: int, sample_id: int) -> None:

@@ -12,31 +12,22 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from core.errors import ProjectError
 from core.oracle.bench.project import origin_of
 from core.source.notebook import has_notebooks
-from ui.background.gateway import Gateway
-from ui.background.idle import IdleWork
+from ui.background.turns import IdleWork
 from ui.diff.colouring import lexer_for
 from ui.diff.rows import compare
 from ui.reading.inspection import Inspection, Wanted
 from ui.reading.open_project import OpenProject
 
 
-def preload(gateway: Gateway) -> None:
-    """While the store is read: the tables of Python's lexer, and what lines are paired with."""
-    gateway.submit("preload", _load_for_a_region, lambda nothing: None)
-
-
-def preload_rest(gateway: Gateway, on_done: Callable[[], None]) -> None:
-    """Once everything is on show: what labels and figures are made with; what fails waits until it is asked for."""
-    gateway.submit("preload rest", _load_rest, lambda nothing: on_done(), lambda error: on_done())
-
-
 def _load_for_a_region() -> None:
+    """While the store is read: the tables of Python's lexer, and what lines are paired with."""
     # Called, not only imported: the lexer works its tables out when it is first made.
     lexer_for("")
     compare("a", "b")
 
 
 def _load_rest() -> None:
+    """Once everything is on show: what labels and figures are made with."""
     for name in ("core.store.writer", "ui.figures.view", "ui.compare.page", "core.analyses.registry", "scipy.special"):
         import_module(name)
 
@@ -51,21 +42,16 @@ class Opening(QObject):
     begun = Signal()
 
     def __init__(
-        self,
-        gateway: Gateway,
-        inspection: Inspection,
-        project: OpenProject,
-        search_models: Callable[[], object],
-        idle: IdleWork,
+        self, inspection: Inspection, project: OpenProject, search_models: Callable[[], object], idle: IdleWork
     ) -> None:
         """Load in the background what the first region needs; look for models even if nothing is opened."""
         super().__init__(project)
-        self._gateway, self._inspection, self._project = gateway, inspection, project
+        self._gateway, self._inspection, self._project = project.gateway, inspection, project
         self._search_models, self.idle = search_models, idle
         self._postponed: Path | None = None
         self._searched = False
         project.absent.connect(self._look_for_models)
-        preload(gateway)
+        self._gateway.submit("preload", _load_for_a_region)
         QTimer.singleShot(LONGEST_WAIT, self._look_for_models)
 
     def open_project(self, root: Path) -> None:
@@ -107,7 +93,8 @@ class Opening(QObject):
         if not self._searched:
             self._searched = True
             self._search_models()
-            preload_rest(self._gateway, self.idle.begin)
+            # What cannot be loaded says so when it is asked for.
+            self._gateway.submit("preload rest", _load_rest, lambda _: self.idle.begin(), lambda _: self.idle.begin())
 
 
 def _alike(shown: Path | None, root: Path) -> bool:

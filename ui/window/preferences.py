@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from ui.keys.keymap import KeyMap
 from ui.keys.keys_dialog import KeysDialog
+from ui.shell.fields import show_modal
 from ui.shell.remembered import Remembered
-from ui.shell.settings_dialog import LARGEST, SMALLEST, Now, SettingsDialog
+from ui.shell.settings_dialog import LARGEST, SMALLEST, SettingsDialog
 from ui.shell.tour import Step, Tour
 from ui.style.appearance import Appearance
 from ui.style.fonts import CODE_POINTS, fixed_font
@@ -51,8 +51,8 @@ class Preferences(QObject):
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
         return {
-            "larger": partial(self.scale_code, 1.0),
-            "smaller": partial(self.scale_code, -1.0),
+            "larger": lambda: self.size_code(self._points + 1),
+            "smaller": lambda: self.size_code(self._points - 1),
             "preferences": self.ask,
             "keys": self.show_keys,
             "tour": self.show_tour,
@@ -60,7 +60,7 @@ class Preferences(QObject):
 
     def ask(self) -> None:
         """Show all settings."""
-        dialog = SettingsDialog(self._remembered, Now(self._sandbox(), round(self._points)), self._window)
+        dialog = SettingsDialog(self._remembered, self._sandbox(), round(self._points), self._window)
         dialog.theme_chosen.connect(self.choose_theme)
         dialog.scale_chosen.connect(self.choose_scale)
         dialog.code_sized.connect(self.size_code)
@@ -70,8 +70,7 @@ class Preferences(QObject):
         dialog.keys_asked.connect(self.show_keys)
         dialog.tour_asked.connect(dialog.accept)
         dialog.tour_asked.connect(self.show_tour)
-        dialog.exec()
-        dialog.deleteLater()
+        show_modal(dialog)
 
     def choose_theme(self, choice: str) -> None:
         """One of `system`, `light`, `dark`, from now on."""
@@ -88,10 +87,6 @@ class Preferences(QObject):
         if self._remembered.code_points:
             self.size_code(self._points)
 
-    def scale_code(self, step: float) -> None:
-        """Larger or smaller code."""
-        self.size_code(self._points + step)
-
     def size_code(self, points: float) -> None:
         """Code of so many points, from now on."""
         self._points = min(max(points, float(SMALLEST)), float(LARGEST))
@@ -103,14 +98,7 @@ class Preferences(QObject):
 
     def show_keys(self) -> None:
         """Every key on one page."""
-        dialog = KeysDialog(self._keymap, self._window)
-        dialog.exec()
-        dialog.deleteLater()  # it would go on to list every change
-
-    @property
-    def unseen(self) -> bool:
-        """Whether the tour was never shown."""
-        return not self._remembered.toured
+        show_modal(KeysDialog(self._keymap, self._window))
 
     def show_tour(self) -> None:
         """Show the tour; once it was shown it does not come by itself again."""

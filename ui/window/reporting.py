@@ -44,23 +44,24 @@ class Reporting(QObject):
         run = self._inspection.run
         if run is None:
             self._notices.report(UserError(*NO_RUN))
-            return
-        path = self._ask("Write a report", f"run-{run.id}.html")
-        # Read and drawn in the background: a page of 40 regions takes seconds.
-        if path is not None:
-            self.write(partial(_report, run.id, path))
+        else:
+            self._ask("Write a report", f"run-{run.id}.html", partial(_report, run.id))
 
     def ask_comparison(self, run_ids: Sequence[int]) -> None:
         """A page about compared runs."""
-        path = self._ask("Write a page on the comparison", f"runs-{'-'.join(map(str, run_ids))}.html")
-        if path is not None:
-            self.write(partial(_comparison, tuple(run_ids), path))
+        name = f"runs-{'-'.join(map(str, run_ids))}.html"
+        self._ask("Write a page on the comparison", name, partial(_comparison, tuple(run_ids)))
 
     def ask_audit(self, run_ids: Sequence[int], chosen: Mapping[str, str]) -> None:
         """A page with the metric audit of runs."""
-        path = self._ask("Write a page on the audit", f"audit-{'-'.join(map(str, run_ids))}.html")
+        name = f"audit-{'-'.join(map(str, run_ids))}.html"
+        self._ask("Write a page on the audit", name, partial(_audit, tuple(run_ids), dict(chosen)))
+
+    def _ask(self, title: str, name: str, write: Callable[[Path, Reader], Path]) -> None:
+        path = ask_where(self._window, title, name, "Web pages (*.html)", "html")
+        # Read and drawn in the background: a page of 40 regions takes seconds.
         if path is not None:
-            self.write(partial(_audit, tuple(run_ids), dict(chosen), path))
+            self.write(partial(write, path))
 
     def write(self, write: Write) -> None:
         """Off the main thread; then it is offered to be opened, or a notice says why it was not written."""
@@ -68,19 +69,12 @@ class Reporting(QObject):
 
     def _say(self, path: Path) -> None:
         text = f"The report is written: {path}. Any browser opens it; it needs no network."
-        choices = (("Open", partial(_open, path)), ("Show folder", partial(_open, path.parent)), ("Close", _nothing))
+        choices = (("Open", partial(_open, path)), ("Show folder", partial(_open, path.parent)), ("Close", None))
         self._offers.offer(Offer(WRITTEN, text, choices))
-
-    def _ask(self, title: str, name: str) -> Path | None:
-        return ask_where(self._window, title, name, "Web pages (*.html)", "html")
 
 
 def _open(path: Path) -> None:
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.absolute())))
-
-
-def _nothing() -> None:
-    """The offer goes by itself."""
 
 
 def _report(run_id: int, path: Path, reader: Reader) -> Path:

@@ -1,23 +1,86 @@
-"""Searching in every file of the project, and going to a file, a region or a command by its name."""
+"""Searching in every file of the project, and going to a file, a region or a command by words of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
+from core.store.rows import ItemRow
 from core.types import SourceFile
-from ui.background.gateway import Gateway
 from ui.code.project_search import Hit
-from ui.code.view import CodeView
 from ui.reading.inspection import Inspection
 from ui.reading.open_project import OpenProject
 from ui.shell.search_dialog import SearchDialog
-from ui.shell.search_field import Find
+from ui.shell.search_field import MOST, Find, Target
+from ui.style.controls import has_words
 from ui.window.browsing import Browsing
-from ui.window.places import Places
+from ui.window.window_parts import WindowParts
+
+WORTH = 60.0
+"""Similarity of 100 from which a misspelt name counts as meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Everything there is just now; a Target is made only of what is found.
+
+    Attributes:
+        files: paths; `open_file` goes to one.
+        commands: what can be done, by its words.
+        regions: of the run that is shown; `choose` goes to one by its id.
+    """
+
+    files: Sequence[str]
+    commands: Sequence[tuple[str, Callable[[], object]]]
+    regions: Sequence[ItemRow]
+    open_file: Callable[[str], object]
+    choose: Callable[[int], object]
+
+    def find(self, words: str) -> list[Target]:
+        """The places meant: names with all words, then regions with them in their code, then similar names."""
+        found = list(islice(self._named(words), MOST))
+        if not words.strip():
+            return found
+        found += islice(self._regions(words), MOST - len(found))
+        # Similar names come last: who typed a name right means that one.
+        if len(found) < MOST:
+            # What was found by its words is similar, too.
+            known = {target.title for target in found}
+            found += [target for target in self._similar(words) if target.title not in known]
+        return found[:MOST]
+
+    def _named(self, words: str) -> Iterator[Target]:
+        for path in self.files:
+            if has_words(path, words):
+                yield self._file(path)
+        for title, act in self.commands:
+            if has_words(title, words):
+                yield Target(title, "command", act)
+
+    def _regions(self, words: str) -> Iterator[Target]:
+        for item in self.regions:
+            title = f"{item.path}:{item.start_line}" if item.has_file else item.key
+            if has_words(f"{title}\n{item.text}", words):
+                yield Target(title, item.kind, partial(self.choose, item.id), item.text.partition("\n")[0])
+
+    def _similar(self, words: str) -> Iterator[Target]:
+        from rapidfuzz import fuzz, process  # not before it is needed: the window opens sooner
+
+        commands = dict(self.commands)
+        names = [*self.files, *commands]
+        scored = process.extract(words, names, scorer=fuzz.WRatio, processor=str.lower, score_cutoff=WORTH, limit=MOST)
+        for name, _, _ in scored:
+            yield Target(name, "command", commands[name]) if name in commands else self._file(name)
+
+    def _file(self, path: str) -> Target:
+        return Target(path, "file", partial(self.open_file, path))
+
 
 OF_THE_FIELD = frozenset({"go-to", "menu"})
 """Commands that the field itself does not offer."""
@@ -27,20 +90,12 @@ class Searching(QObject):
     """Of one window; the dialog is made when it is first asked for, and stays open beside the window."""
 
     def __init__(
-        self,
-        window: QWidget,
-        gateway: Gateway,
-        project: OpenProject,
-        inspection: Inspection,
-        code: CodeView,
-        browsing: Browsing,
-        leave: Callable[[], object],
+        self, window: QWidget, parts: WindowParts, project: OpenProject, inspection: Inspection, browsing: Browsing
     ) -> None:
-        """`leave` whatever stands in the place of the views, before a file is opened there."""
+        """The dialog stands over `window`."""
         super().__init__(window)
-        self._window, self._gateway = window, gateway
-        self._project, self._inspection, self._code, self._browsing = project, inspection, code, browsing
-        self._leave = leave
+        self._window, self._parts = window, parts
+        self._project, self._inspection, self._browsing = project, inspection, browsing
         self._dialog: SearchDialog | None = None
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
@@ -50,9 +105,9 @@ class Searching(QObject):
     def search_project(self) -> None:
         """Search in every file, beginning with what is selected in the code."""
         if self._dialog is None:
-            self._dialog = SearchDialog(self._gateway, self._files, self._window)
+            self._dialog = SearchDialog(self._project.gateway, self._files, self._window)
             self._dialog.hit_chosen.connect(self._show_hit)
-        selected = self._code.editor.textCursor().selectedText()
+        selected = self._parts.code.editor.textCursor().selectedText()
         # U+2029 is how Qt writes a line break in a selection; no line holds one.
         self._dialog.enter(selected if "\u2029" not in selected else "")
 
@@ -79,12 +134,12 @@ class Searching(QObject):
         ).find
 
     def _open_file(self, path: str) -> None:
-        self._leave()
-        self._code.open_file(path)
+        self._parts.leave_page()
+        self._parts.code.open_file(path)
 
     def _files(self) -> Sequence[SourceFile]:
         codebase = self._project.codebase
         return codebase.files if codebase else ()
 
     def _show_hit(self, hit: Hit) -> None:
-        self._code.show_place(hit.path, hit.line, hit.column, hit.length)
+        self._parts.code.show_place(hit.path, hit.line, hit.column, hit.length)

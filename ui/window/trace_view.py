@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QTimer
 from core.run.events import Event, SampleReady, TextStreamed
 from core.store.rows import ItemRow, SampleRow, TestRow
 from core.types import Form
-from ui.panels import DiffPanel, MetricsPanel, PromptPanel, RoundTripPanel, TestsPanel, WidePanel
 from ui.presenters import describes, diff_title, rebuilt, sample_name, scored_against
 from ui.reading.inspection import Inspection, Trace
+from ui.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
     from core.store.reader import Reader
@@ -21,21 +21,12 @@ if TYPE_CHECKING:
 class TraceView(QObject):
     """Feeds round trip, diff, tests, prompt and metrics from the inspection."""
 
-    def __init__(
-        self,
-        inspection: Inspection,
-        roundtrip: RoundTripPanel,
-        wide: WidePanel,
-        diff: DiffPanel,
-        tests: TestsPanel,
-        prompt: PromptPanel,
-        metrics: MetricsPanel,
-    ) -> None:
+    def __init__(self, inspection: Inspection, parts: WindowParts) -> None:
         """Connect panels that the window has laid out."""
-        super().__init__(roundtrip)
+        super().__init__(parts.roundtrip)
         self._inspection = inspection
-        self._roundtrip, self._wide, self._diff, self._tests = roundtrip, wide, diff, tests
-        self._prompt, self._metrics = prompt, metrics
+        self._roundtrip, self._wide, self._diff, self._tests = parts.roundtrip, parts.wide, parts.diff, parts.tests
+        self._prompt, self._metrics = parts.prompt, parts.metrics
         self._item: ItemRow | None = None
         self._samples: dict[int, SampleRow] = {}
         self._awaited: int | None = None
@@ -46,11 +37,11 @@ class TraceView(QObject):
         self._below.timeout.connect(self._show_below)
         inspection.item_chosen.connect(self._item_chosen)
         inspection.trace_changed.connect(self._trace_changed)
-        roundtrip.sample_selected.connect(self._sample_selected)
-        roundtrip.sample_selected.connect(wide.select)
-        for panel in (metrics, wide):
-            panel.sample_selected.connect(roundtrip.select)
-        tests.line_requested.connect(diff.go_to_line)
+        self._roundtrip.sample_selected.connect(self._sample_selected)
+        self._roundtrip.sample_selected.connect(self._wide.select)
+        for panel in (self._metrics, self._wide):
+            panel.sample_selected.connect(self._roundtrip.select)
+        self._tests.line_requested.connect(self._diff.go_to_line)
 
     def stream(self, events: Sequence[Event]) -> None:
         """Show text that a run of this window is writing."""

@@ -78,6 +78,8 @@ GROUPS: Mapping[str, Sequence[Entry]] = {
     ),
 }
 PANES = ("lists", "trip", "tabs")
+WHILE_BLIND = frozenset({"labels", "adjudicate", "error-modes", "keys", "larger", "smaller", "pause", "stop", "quit"})
+"""What the window still does while an annotator is blind."""
 CHECKABLE = frozenset({"follow", *(f"pane-{name}" for name in PANES)})
 
 
@@ -107,6 +109,12 @@ class WindowActions:
         """Call a handler when its action is triggered."""
         for name, handler in handlers.items():
             self._by_name[name].triggered.connect(lambda _=False, call=handler: call())
+
+    def hold_back(self, blind: bool) -> None:
+        """Put out of reach what could show a blind annotator the run, its model or a verdict; or give it back."""
+        for name, action in self._by_name.items():
+            if name not in WHILE_BLIND:
+                action.setEnabled(not blind)
 
     def fill(self, menu: QMenu, extra: Mapping[str, QMenu]) -> None:
         """Put all groups into `menu`; a menu of `extra` goes at the end of the group of its name."""

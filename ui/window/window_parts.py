@@ -7,7 +7,6 @@ the code share their width with the round trip.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 from functools import partial
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Signal
@@ -77,7 +76,7 @@ class WindowParts(QWidget):
         self.tabs = QTabWidget()
         self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
-        self._folded: set[str] = set()
+        self.folded: set[str] = set()  # the panes that are out of sight
         self._before_labels: list[int] | None = None
         self._alone = self._large = False
         self._fill_tabs()
@@ -146,13 +145,8 @@ class WindowParts(QWidget):
 
     def fold(self, pane: str, folded: bool) -> None:
         """Put the `lists` at the left, the round `trip` or the `tabs` out of sight, or show them again."""
-        (self._folded.add if folded else self._folded.discard)(pane)
+        (self.folded.add if folded else self.folded.discard)(pane)
         self._show_panes()
-
-    @property
-    def folded(self) -> AbstractSet[str]:
-        """The panes that are out of sight."""
-        return self._folded
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
         """What can be done with the views, by the name of its action."""
@@ -178,13 +172,13 @@ class WindowParts(QWidget):
         self.go_to(self.history.table)
 
     def _turn(self, pane: str) -> None:
-        self.fold(pane, pane not in self._folded)
+        self.fold(pane, pane not in self.folded)
 
     def unfold_around(self, part: QWidget) -> None:
         """Show the pane that a part stands in: it is to get the focus."""
         for name, pane in self._panes.items():
             if pane is part or pane.isAncestorOf(part):
-                self._folded.discard(name)
+                self.folded.discard(name)
         self._show_panes()
 
     def _show_panes(self) -> None:
@@ -192,7 +186,7 @@ class WindowParts(QWidget):
         labels = self._alone or (self._large and self.tabs.currentWidget() is self.desk)
         self._upper.setVisible(not labels)
         for name, pane in self._panes.items():
-            pane.setVisible(not (name == "lists" if labels else name in self._folded))
+            pane.setVisible(not (name == "lists" if labels else name in self.folded))
         self.folds_changed.emit()
 
     def _show_tab(self) -> None:
@@ -231,7 +225,7 @@ class WindowParts(QWidget):
             if state is not None:
                 self._splitters[name].restoreState(state)
         kept = remembered.state(FOLDED) if remembered else None
-        self._folded = set(self._panes).intersection(bytes(kept.data()).decode().split()) if kept is not None else set()
+        self.folded = set(self._panes).intersection(bytes(kept.data()).decode().split()) if kept is not None else set()
         self._show_panes()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
@@ -265,7 +259,7 @@ class WindowParts(QWidget):
         self._leave_labels()
         for name, splitter in self._splitters.items():
             remembered.keep_state(name, splitter.saveState())
-        remembered.keep_state(FOLDED, QByteArray(" ".join(sorted(self._folded)).encode()))
+        remembered.keep_state(FOLDED, QByteArray(" ".join(sorted(self.folded)).encode()))
 
     @property
     def shows_views(self) -> bool:

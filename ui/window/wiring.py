@@ -31,10 +31,8 @@ def wire_keys(parts: WindowParts, actions: WindowActions, comparing: Comparing, 
     keymap.declare("Diff", CHANGE_STEPS, "Diff", "Compare")
     keymap.declare("Compare", (*REGION_STEPS, REFERENCE), "Compare")
     keymap.add("Labels desk", parts.labels.key_actions.all(), "Labels")
-    keymap.changed.connect(partial(_tell_labels, keymap, parts))
-    keymap.changed.connect(lambda: _name_search(keymap, parts))
-    _tell_labels(keymap, parts)
-    _name_search(keymap, parts)
+    keymap.changed.connect(partial(_tell_keys, keymap, parts))
+    _tell_keys(keymap, parts)
     _name_buttons(keymap, parts)
     comparing.page_made.connect(partial(_name_page, keymap))
     return keymap
@@ -87,9 +85,7 @@ def _name_traces(keymap: KeyMap, traces: Traces) -> None:
         _name_changes(keymap, side.diff)
 
 
-def _tell_labels(keymap: KeyMap, parts: WindowParts) -> None:
+def _tell_keys(keymap: KeyMap, parts: WindowParts) -> None:
+    """Where a key stands in words that are no button's tip."""
     parts.labels.refresh_keys(keymap.binding("keys").first)
-
-
-def _name_search(keymap: KeyMap, parts: WindowParts) -> None:
     parts.bar.search.setPlaceholderText(f"Go to…  {keymap.binding('go-to').first}".rstrip())

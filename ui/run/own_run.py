@@ -1,0 +1,104 @@
+"""What a window shows of its own run: that it began, how it goes, what it is doing, and what waits behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from core.kinds import task
+from core.run.events import Event
+from core.settings import RunSettings
+from ui.background.coordinator import RunState
+from ui.labels.labelling import Labelling
+from ui.reading.inspection import Inspection, Wanted
+from ui.reading.open_project import OpenProject
+from ui.run.control import RunControl
+from ui.run.queue import QueuedRun, Queueing
+from ui.run.queue_dialog import QueueDialog
+from ui.shell.fields import show_modal
+from ui.shell.notices import NoticeText
+from ui.window.browsing import Browsing
+from ui.window.window_parts import WindowParts
+
+
+class OwnRun(QObject):
+    """Joins run and queue of one window with its bars and views."""
+
+    def __init__(
+        self,
+        window: QWidget,
+        parts: WindowParts,
+        control: RunControl,
+        queueing: Queueing,
+        inspection: Inspection,
+        project: OpenProject,
+        browsing: Browsing,
+        labelling: Labelling,
+        follow: QAction,
+    ) -> None:
+        """`follow` is the action that is on while the views go along with the run."""
+        super().__init__(window)
+        self._window, self._parts, self._control, self._queueing = window, parts, control, queueing
+        self._inspection, self._project, self._browsing, self._labelling = inspection, project, browsing, labelling
+        self._follow = follow
+        coordinator = control.coordinator
+        parts.bar.pause_asked.connect(coordinator.toggle_pause)
+        parts.bar.stop_asked.connect(coordinator.stop)
+        parts.bar.task.chosen.connect(control.choose_task)
+        parts.status.queue_asked.connect(self.show_queue)
+        control.started.connect(self._show_started)
+        control.adopted.connect(self._show_task)
+        control.progressed.connect(parts.status.show_progress)
+        control.batch.connect(self._take_events)
+        control.ended.connect(inspection.refresh)
+        coordinator.state_changed.connect(self._show_state)
+        coordinator.finished.connect(parts.roundtrip.end_writing)
+        queueing.queue.changed.connect(self._count_queue)
+        queueing.state_changed.connect(self._count_queue)
+        queueing.began.connect(self._say_began)
+        self._show_task(control.settings)
+        self._count_queue()
+
+    def commands(self) -> Mapping[str, Callable[[], object]]:
+        """What can be done here, by the name of its action."""
+        return {"queue": self.show_queue, "follow": lambda: self._set_follow(self._follow.isChecked())}
+
+    def show_queue(self) -> None:
+        """List the runs that wait for their turn."""
+        show_modal(QueueDialog(self._queueing, self._window))
+
+    def _show_started(self, run_id: int) -> None:
+        """Show the run that began, unless its turn came by itself while the user looks at something else."""
+        elsewhere = self._control.database != self._inspection.database
+        # A run that is shown tells its model, which an annotator must not know.
+        if elsewhere or self._labelling.blind or (self._queueing.by_itself and not self._browsing.follow):
+            return
+        self._project.reload()
+        self._inspection.choose_run(Wanted(run_id))
+        self._set_follow(True)
+
+    def _take_events(self, events: Sequence[Event]) -> None:
+        self._browsing.take(events)
+        self._follow.setChecked(self._browsing.follow)
+
+    def _set_follow(self, follow: bool) -> None:
+        self._browsing.follow = follow
+        self._follow.setChecked(follow)
+
+    def _show_task(self, settings: RunSettings) -> None:
+        self._parts.bar.task.choose(settings.task)
+        if self._inspection.run is None:
+            self._parts.set_kind(task(settings.task))
+
+    def _show_state(self, state: RunState) -> None:
+        self._parts.bar.show_state(state)
+        self._parts.status.show_state(state, self._control.coordinator.run_id)
+
+    def _say_began(self, run: QueuedRun) -> None:
+        self._parts.notices.say(NoticeText(f"Next in the queue: {run.title}."))
+
+    def _count_queue(self) -> None:
+        self._parts.status.show_queue(len(self._queueing.queue.runs), self._queueing.held)
