@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Sequence
@@ -66,11 +65,6 @@ class GgufHeader:
         """What people call it: the file's name, which tells quantizations apart; a blob is called by its header."""
         return file_label(self.path.name) if self.path.suffix.lower() == ".gguf" else self.name
 
-    @property
-    def template_sha256(self) -> str:
-        """Hash of the chat template; empty without one."""
-        return hashlib.sha256(self.chat_template.encode()).hexdigest() if self.chat_template else ""
-
 
 def file_label(name: str) -> str:
     """A GGUF file's name without its ending and without the number of its part."""
@@ -90,7 +84,7 @@ def read_header(path: Path) -> GgufHeader:
     header = _describe(path, raws[0], files)
     return replace(
         header,
-        parameters=sum(t.elements for raw in raws for t in raw.tensors),
+        parameters=sum(raw.parameters for raw in raws),
         file_bytes=sum(raw.file_size for raw in raws),
     )
 
@@ -141,7 +135,7 @@ def _check_whole(path: Path, raw: RawHeader) -> None:
             "Download the model file again.",
         )
     # Of a model in several files the first may hold the header alone.
-    if not raw.tensors and "split.count" not in raw.metadata:
+    if not raw.parameters and "split.count" not in raw.metadata:
         raise ModelError(f"{path.name} holds no weights.", "Choose a file with the model's weights.")
 
 

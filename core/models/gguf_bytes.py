@@ -40,45 +40,24 @@ class _BrokenError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class TensorInfo:
-    """One tensor's description. `offset` counts from the start of the tensor data; `size` is None for unknown types."""
-
-    name: str
-    shape: tuple[int, ...]
-    type_id: int
-    offset: int
-    size: int | None
-
-    @property
-    def elements(self) -> int:
-        """Numbers in the tensor."""
-        return math.prod(self.shape)
-
-
-@dataclass(frozen=True, slots=True)
 class RawHeader:
     """The header as it stands in one file.
 
     Attributes:
         array_offsets: byte at which the values of an array start, by key.
-        has_gap_mark: whether the vocabulary has one of GAP_MARKS.
-        data_offset: byte at which tensor data starts.
+        parameters: numbers in all tensors.
+        data_end: the byte after the last tensor whose type is known.
         file_size: bytes of the file when it was read.
+        has_gap_mark: whether the vocabulary has one of GAP_MARKS.
     """
 
-    version: int
     metadata: Mapping[str, Value]
     array_lengths: Mapping[str, int]
     array_offsets: Mapping[str, int]
-    tensors: tuple[TensorInfo, ...]
-    data_offset: int
+    parameters: int
+    data_end: int
     file_size: int
-    has_gap_mark: bool = False
-
-    @property
-    def data_end(self) -> int:
-        """The byte after the last tensor whose type is known."""
-        return max((self.data_offset + t.offset + (t.size or 0) for t in self.tensors), default=self.data_offset)
+    has_gap_mark: bool
 
 
 class _Cursor:
@@ -163,20 +142,27 @@ def read_raw(path: Path) -> RawHeader:
 
 
 def _parse(cursor: _Cursor, size: int) -> RawHeader:
-    version = _version(cursor)
+    _check_version(cursor)
     tensor_count, pair_count = cursor.unsigned("Q"), cursor.unsigned("Q")
     if pair_count * 12 > size or tensor_count * 24 > size:
         raise _BrokenError("its header promises more entries than the file could hold")
     arrays: dict[str, tuple[int, int]] = {}
     metadata = dict(_pairs(cursor, pair_count, arrays))
-    tensors = tuple(_tensor(cursor) for _ in range(tensor_count))
+    tensors = [_tensor(cursor) for _ in range(tensor_count)]
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0:
         raise _BrokenError("its header names an impossible alignment")
     start = math.ceil(cursor.at / alignment) * alignment
     lengths, offsets = ({key: array[part] for key, array in arrays.items()} for part in (0, 1))
-    marked = _has_gap_mark(cursor, offsets)
-    return RawHeader(version, MappingProxyType(metadata), lengths, offsets, tensors, start, size, marked)
+    return RawHeader(
+        metadata=MappingProxyType(metadata),
+        array_lengths=lengths,
+        array_offsets=offsets,
+        parameters=sum(elements for elements, _ in tensors),
+        data_end=start + max((end for _, end in tensors), default=0),
+        file_size=size,
+        has_gap_mark=_has_gap_mark(cursor, offsets),
+    )
 
 
 def _has_gap_mark(cursor: _Cursor, offsets: Mapping[str, int]) -> bool:
@@ -192,7 +178,7 @@ def _stored(text: str) -> bytes:
     return struct.pack("<Q", len(data)) + data
 
 
-def _version(cursor: _Cursor) -> int:
+def _check_version(cursor: _Cursor) -> None:
     if cursor.end < 4 or bytes(cursor.data[:4]) != MAGIC:
         raise _BrokenError("it is not a GGUF file")
     cursor.skip(4)
@@ -201,7 +187,6 @@ def _version(cursor: _Cursor) -> int:
         raise _BrokenError("it is a big-endian GGUF, made for another kind of machine")
     if version not in (2, 3):
         raise _BrokenError(f"it is GGUF version {version}, and only versions 2 and 3 are known")
-    return version
 
 
 def _pairs(cursor: _Cursor, count: int, arrays: dict[str, tuple[int, int]]) -> Iterator[tuple[str, Value]]:
@@ -247,14 +232,16 @@ def _array(cursor: _Cursor, key: str, arrays: dict[str, tuple[int, int]], depth:
     return tuple(cursor.number(SCALARS[kind]) for _ in range(count))
 
 
-def _tensor(cursor: _Cursor) -> TensorInfo:
-    name = cursor.text()
+def _tensor(cursor: _Cursor) -> tuple[int, int]:
+    """How many numbers the next tensor has, and the byte behind it, from where all tensors' data begins."""
+    cursor.text()  # its name
     dimensions = cursor.unsigned("I")
     if dimensions > 8:
         raise _BrokenError(f"its header describes a tensor of {dimensions} dimensions")
     layout = _TENSORS[dimensions]
     *shape, kind, offset = layout.unpack_from(cursor.data, cursor.skip(layout.size))
-    return TensorInfo(name, tuple(shape), kind, offset, tensor_bytes(kind, math.prod(shape)))
+    elements = math.prod(shape)
+    return elements, offset + tensor_bytes(kind, elements)
 
 
 _TENSORS = tuple(struct.Struct(f"<{dimensions}QIQ") for dimensions in range(9))

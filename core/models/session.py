@@ -56,7 +56,6 @@ class Session:
         self._kv_bytes = int(options["kv_bytes"])
         self._fixed = bool(options["fixed_context"]) or self.shape is None
         self._template = str(options["template"] or "")
-        self._streams = int(options.get("streams") or STREAMS)
         self._engine: Engine | None = None
         self._counters = Counters()
         self._lock = threading.Lock()
@@ -167,7 +166,7 @@ class Session:
     def _stream_count(self, window: int) -> int:
         """As many streams as the memory that is free allows."""
         cache = max(LEAST_CACHE, int(available_memory() * SHARE))
-        return max(1, min(self._streams, cache // max(1, window * self._kv_bytes)))
+        return max(1, min(STREAMS, cache // max(1, window * self._kv_bytes)))
 
 
 def _for_each(send: Send, event: str, ids: Sequence[str], **values: Any) -> None:

@@ -76,9 +76,7 @@ FILE_TYPES: dict[int, str] = {
 """`general.file_type` -> the name people know."""
 
 
-def tensor_bytes(type_id: int, elements: int) -> int | None:
-    """Bytes a tensor takes; None for a type this table does not know."""
-    if type_id not in BLOCKS:
-        return None
-    block, size = BLOCKS[type_id]
+def tensor_bytes(type_id: int, elements: int) -> int:
+    """Bytes a tensor takes; 0 for a type that this table does not know."""
+    block, size = BLOCKS.get(type_id, (1, 0))
     return elements // block * size

@@ -247,11 +247,10 @@ def unpack(bundle: Path, folder: Path) -> Unpacked:
             text = _extract(bundle, place)
             _settle(json.loads(text), place)
             record.write_text(text, encoding="utf-8")  # last: it says that all the rest is there
-        except (KeyError, ValueError, OSError) as error:
+        except BaseException as error:
             shutil.rmtree(place, ignore_errors=True)
-            raise UserError(f"{bundle} is no bundle of a run, or is damaged.", "Have it sent again.") from error
-        except BaseException:
-            shutil.rmtree(place, ignore_errors=True)
+            if isinstance(error, KeyError | TypeError | ValueError | OSError | zipfile.BadZipFile):
+                raise UserError(f"{bundle} is no bundle of a run, or is damaged.", "Have it sent again.") from error
             raise
     run_id = json.loads(record.read_text(encoding="utf-8"))["run"]
     with Reader.open(place / DATABASE) as reader:
@@ -259,23 +258,20 @@ def unpack(bundle: Path, folder: Path) -> Unpacked:
 
 
 def _extract(bundle: Path, folder: Path) -> str:
-    """Only what a bundle holds, and only below `folder`; gives its record. Raises UserError."""
-    try:
-        with zipfile.ZipFile(bundle) as archive:
-            names = [each for each in archive.infolist() if not each.is_dir()]
-            text = archive.read(RECORD).decode()
-            if json.loads(text)["version"] > VERSION:
-                raise UserError(f"{bundle} was made by a newer version.", "Bring RTC Inspector up to date.")
-            if sum(each.file_size for each in names) > MOST_BYTES:
-                raise UserError(f"{bundle} unpacks to more than {MOST_BYTES >> 30} GiB.", "Look at what it holds.")
-            for each in names:
-                # A folder .git could name programs that git runs for whoever looks at the source.
-                hidden = ".git" in (part.lower() for part in Path(each.filename).parts)
-                if each.filename == DATABASE or (each.filename.startswith(f"{SOURCE}/") and not hidden):
-                    archive.extract(each, folder)  # leaves out `..` and roots
-            archive.getinfo(DATABASE)
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, OSError) as error:
-        raise UserError(f"{bundle} is no bundle of a run, or is damaged.", "Have it sent again.") from error
+    """Only what a bundle holds, and only below `folder`; gives its record. Raises UserError, and as zipfile does."""
+    with zipfile.ZipFile(bundle) as archive:
+        names = [each for each in archive.infolist() if not each.is_dir()]
+        text = archive.read(RECORD).decode()
+        if json.loads(text)["version"] > VERSION:
+            raise UserError(f"{bundle} was made by a newer version.", "Bring RTC Inspector up to date.")
+        if sum(each.file_size for each in names) > MOST_BYTES:
+            raise UserError(f"{bundle} unpacks to more than {MOST_BYTES >> 30} GiB.", "Look at what it holds.")
+        for each in names:
+            # A folder .git could name programs that git runs for whoever looks at the source.
+            hidden = ".git" in (part.lower() for part in Path(each.filename).parts)
+            if each.filename == DATABASE or (each.filename.startswith(f"{SOURCE}/") and not hidden):
+                archive.extract(each, folder)  # leaves out `..` and roots
+        archive.getinfo(DATABASE)
     return text
 
 

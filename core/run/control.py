@@ -24,11 +24,6 @@ class Control:
         self._lock = threading.RLock()
 
     @property
-    def paused(self) -> bool:
-        """Whether the worker is to wait at its next checkpoint."""
-        return not self._go.is_set()
-
-    @property
     def stopped(self) -> bool:
         """Whether the worker is to end."""
         return self._stopped.is_set()

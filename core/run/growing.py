@@ -127,24 +127,9 @@ class Growing:
         """Store a step whose text is given; the sample's id comes back."""
         if not isinstance(source, Given):
             raise TypeError("A step without a given text needs a model.")
-        text = source.text
-        sample = Sample(
-            role=step.role,
-            index=step.index,
-            prompt_text="",
-            seed=0,
-            temperature=0.0,
-            raw_text=text if source.raw is None else source.raw,
-            extraction=Extraction(text, source.how),
-            prompt_tokens=0,
-            completion_tokens=0,
-            seconds=0.0,
-            finish_reason="written",
-            recitation=self._trip.recitation(work.item, text) if step.role.form is Form.TEXT else None,
-            author=source.author,
-            step=step.round,
-            counted=source.counted,
-        )
+        generation = Generation("", source.text if source.raw is None else source.raw, "", 0, 0, 0.0, "written")
+        sample = self._sample(work.item, step, generation, Extraction(source.text, source.how))
+        sample = replace(sample, author=source.author, counted=source.counted)
         sample_id = self._store(work, step, sample)
         if not task(self._run.settings.task).models:  # else only what models write is awaited
             self._run.emit(self._pace.count(0))
@@ -252,7 +237,7 @@ class Growing:
         requests = [each.request for each in asked if not each.problem]
         for generation in chain(unasked, model.generate(requests, stream, read) if requests else ()):
             each = by_id[generation.id]
-            sample = self._sample(each, generation)
+            sample = self._drawn(each, generation)
             sample_id = self._store(each.work, each.step, sample)
             if sample.error:
                 self._give_up(each.work, each.step, sample_id, sample.error)
@@ -260,25 +245,33 @@ class Growing:
             self._take_verdicts()
             run.control.checkpoint()
 
-    def _sample(self, asked: _Asked, generation: Generation) -> Sample:
-        item, step = asked.work.item, asked.step
-        extraction = self._trip.read(item, step, generation.text, asked.prompt)
-        recited = self._trip.recitation(item, extraction.text) if step.role.form is Form.TEXT else None
+    def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
+        """A sample of what a model wrote."""
+        item, prompt = asked.work.item, asked.prompt
+        sample = self._sample(item, asked.step, generation, self._trip.read(item, asked.step, generation.text, prompt))
+        return replace(
+            sample,
+            seed=asked.request.seed,
+            temperature=asked.request.temperature,
+            extraction=replace(sample.extraction, text="") if generation.error else sample.extraction,
+            truncated=prompt.truncated,
+            shown=prompt.shown,
+        )
+
+    def _sample(self, item: Item, step: Step, generation: Generation, extraction: Extraction) -> Sample:
         return Sample(
             role=step.role,
             index=step.index,
             prompt_text=generation.rendered,
-            seed=asked.request.seed,
-            temperature=asked.request.temperature,
+            seed=0,
+            temperature=0.0,
             raw_text=generation.text,
-            extraction=replace(extraction, text="") if generation.error else extraction,
+            extraction=extraction,
             prompt_tokens=generation.prompt_tokens,
             completion_tokens=generation.completion_tokens,
             seconds=generation.seconds,
             finish_reason=generation.finish_reason,
-            truncated=asked.prompt.truncated,
-            shown=asked.prompt.shown,
-            recitation=recited,
+            recitation=self._trip.recitation(item, extraction.text) if step.role.form is Form.TEXT else None,
             error=generation.error,
             step=step.round,
         )

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from core.errors import ProjectError
 from core.source.git import History
-from core.source.pytest_config import read_pytest_config
 from core.source.reading import Unreadable, check_syntax, read
-from core.source.testfiles import find_test_files
+from core.source.testfiles import find_test_files, read_pytest_config
 from core.source.walk import Walk
 from core.types import Codebase, Report, SkippedFile, SourceFile
 

@@ -17,6 +17,7 @@ from core.source.edits import Edit, once, rank
 from core.source.edits_commit import Hunks, Place
 from core.source.edits_export import export_commit
 from core.source.edits_filter import CommitFilter, FileFilter
+from core.source.git import discovered
 from core.types import Report
 
 _EVERY = 200
@@ -117,16 +118,15 @@ class EditHistory:
 
 
 def open_repository(project: Path) -> pygit2.Repository:
-    """A repository of another owner is read all the same: nothing of it is ever executed. Raises ProjectError."""
+    """The repository that holds the project. Raises ProjectError."""
     if not project.is_dir():
         problem = f"{project} is not a folder." if project.exists() else f"{project} does not exist."
         raise ProjectError(problem, "Name a folder under git, or a bare repository.")
     try:
-        pygit2.option(Option.SET_OWNER_VALIDATION, False)
         pygit2.option(Option.SET_MWINDOW_SIZE, _WINDOW)
         pygit2.option(Option.SET_MWINDOW_MAPPED_LIMIT, _MAPPED)
         pygit2.option(Option.SET_CACHE_MAX_SIZE, _CACHED)
-        found = pygit2.discover_repository(str(project))
+        found = discovered(project)
         if found:
             return pygit2.Repository(found)
     except (pygit2.GitError, OSError, ValueError) as error:

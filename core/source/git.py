@@ -24,13 +24,9 @@ class History:
 
     @classmethod
     def of(cls, root: Path) -> Self | None:
-        """The repository that holds `root`; None when there is none, or when it ignores `root`.
-
-        A repository of another owner is read all the same: nothing of it is ever executed.
-        """
+        """The repository that holds `root`; None when there is none, or when it ignores `root`."""
         try:
-            pygit2.option(Option.SET_OWNER_VALIDATION, False)
-            found = pygit2.discover_repository(str(root))
+            found = discovered(root)
             repository = pygit2.Repository(found) if found else None
         except (pygit2.GitError, OSError, ValueError):
             return None
@@ -80,11 +76,19 @@ class History:
         return bool(self.prefix) and self._repository.path_is_ignored(self.prefix)
 
 
+def discovered(root: Path) -> str | None:
+    """Where the repository is that holds `root`, None where there is none. Raises GitError, OSError, ValueError.
+
+    A repository of another owner is read all the same: nothing of it is ever executed.
+    """
+    pygit2.option(Option.SET_OWNER_VALIDATION, False)
+    return pygit2.discover_repository(str(root))
+
+
 def in_repository(root: Path) -> bool:
     """Whether a folder is under git, or is itself a bare repository."""
     try:
-        pygit2.option(Option.SET_OWNER_VALIDATION, False)
-        return bool(pygit2.discover_repository(str(root)))
+        return bool(discovered(root))
     except (pygit2.GitError, OSError, ValueError):
         return False
 

@@ -47,15 +47,22 @@ class Walk:
     skipped: list[SkippedFile] = field(default_factory=list)
     _tracked_folders: frozenset[str] = frozenset()
 
-    def run(self) -> None:
-        """Fill `found` and `skipped`; links to folders are never followed, so loops cannot happen."""
+    def __post_init__(self) -> None:
+        """Know the folders of what is tracked: they are never ignored."""
         if self.history is not None:
             self._tracked_folders = frozenset(_folders_of(self.history.tracked))
-        top = self.history.top if self.history is not None else self.root
-        exclude = self.history.exclude_file if self.history is not None else None
-        self._visit("", IgnoreRules.for_root(top, self.root, exclude))
+
+    def run(self) -> None:
+        """Fill `found` and `skipped`; links to folders are never followed, so loops cannot happen."""
+        self._visit("", self.rules())
         self.found.sort()
         self.skipped.sort(key=lambda skipped: skipped.path)
+
+    def rules(self) -> IgnoreRules:
+        """What is ignored above the root."""
+        if self.history is None:
+            return IgnoreRules.for_root(self.root, self.root, None)
+        return IgnoreRules.for_root(self.history.top, self.root, self.history.exclude_file)
 
     def _visit(self, inside: str, rules: IgnoreRules) -> None:
         folder = self.root / inside
@@ -104,12 +111,8 @@ def every_file(root: Path) -> Iterator[str]:
 
     The ignore rules themselves are left out: where these files are put they need none.
     """
-    history = History.of(root)
-    walk = Walk(root, history)
-    if history is not None:
-        walk._tracked_folders = frozenset(_folders_of(history.tracked))
-    top, exclude = (history.top, history.exclude_file) if history is not None else (root, None)
-    waiting = [("", IgnoreRules.for_root(top, root, exclude))]
+    walk = Walk(root, History.of(root))
+    waiting = [("", walk.rules())]
     found = []
     while waiting:
         inside, rules = waiting.pop()
