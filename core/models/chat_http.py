@@ -144,16 +144,10 @@ def _fetch(
     return bytes(data)
 
 
-def post_chat(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
-    """Ask `address`/chat/completions. Raises HttpFailure."""
-    whole = ask(address.rstrip("/") + "/chat/completions", key, body, timeout)
-    return _read(whole, lambda choice: _content(choice["message"], choice))
-
-
-def post_completion(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
-    """Ask `address`/completions, where the prompt is plain text. Raises HttpFailure."""
-    whole = ask(address.rstrip("/") + "/completions", key, body, timeout)
-    return _read(whole, lambda choice: choice["text"])
+def complete(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
+    """Have the server go on with the body's `messages`, a conversation, or its `prompt`, a text. Raises HttpFailure."""
+    chat = "messages" in body
+    return _read(ask(f"{address.rstrip('/')}/{'chat/' if chat else ''}completions", key, body, timeout), chat)
 
 
 @cache
@@ -210,11 +204,11 @@ def _line(words: str) -> str:
     return f"{line[:SAID]}{'…' if len(line) > SAID else ''}"
 
 
-def _read(whole: Any, text_of: Any) -> Answer:
+def _read(whole: Any, chat: bool) -> Answer:
     """The first choice. Raises HttpFailure for an answer of the wrong shape, which may pass."""
     try:
         choice = whole["choices"][0]
-        text = text_of(choice)
+        text = _content(choice) if chat else choice["text"]
         if not isinstance(text, str):
             raise TypeError
         reason = "length" if choice.get("finish_reason") == "length" else "stop"
@@ -232,9 +226,9 @@ def _read(whole: Any, text_of: Any) -> Answer:
     )
 
 
-def _content(message: Any, choice: Any) -> Any:
+def _content(choice: Any) -> Any:
     """The answer itself; empty where a model that thinks aloud had no room left to answer."""
-    content = message["content"]
+    content = choice["message"]["content"]
     return "" if content is None and choice.get("finish_reason") == "length" else content
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from core.errors import InspectorError, ModelError
-from core.models.gguf import SPLIT_NAME, read_header
+from core.models.gguf import part_names, read_header
 from core.models.memory import gib
 from core.types import Report
 
@@ -43,15 +43,6 @@ class Wanted:
 
     repo: str
     file: str
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Every file of the model: several where its name says so."""
-        match = SPLIT_NAME.match(self.file)
-        if match is None:
-            return (self.file,)
-        count = int(match["count"])
-        return tuple(f"{match['stem']}-{n:05d}-of-{count:05d}.gguf" for n in range(1, count + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ def download(wanted: Wanted, report: Report, endpoint: str | None = None, cache:
         if not wanted.file:
             raise _choices(wanted, endpoint)
         report("asking the hub", 0, 1)
-        parts = [_look_up(wanted, file, folder, endpoint) for file in wanted.parts]
+        parts = [_look_up(wanted, file, folder, endpoint) for file in part_names(wanted.file)]
         _check_disk(parts, folder)
         for number, part in enumerate(parts, start=1):
             stage = f"part {number} of {len(parts)}" if len(parts) > 1 else "downloading"

@@ -9,39 +9,14 @@ import ast
 import keyword
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from core.generation import Extraction
-from core.models.indentation import level
-from core.models.indentation import place as place_code
+from core.models.indentation import level, place
 from core.models.special_tokens import without_joiners
 from core.models.textstream import THOUGHTS
 from core.models.unwrap import unwrap
 from core.syntax import first_line_of, indent_of, parsed
 from core.types import Item
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The surroundings of a span.
-
-    Attributes:
-        indentation: white space (tabs kept) that following lines need.
-        newline: the file's own line end.
-        first_line: the reference's first line.
-    """
-
-    indentation: str
-    newline: str
-    first_line: str
-
-
-def place_of(item: Item, file_text: str) -> Place:
-    """Read the place off the file."""
-    start = max(file_text.rfind("\n", 0, item.span.start), file_text.rfind("\r", 0, item.span.start)) + 1
-    head = file_text[start : item.span.start]
-    first = item.text.split("\n", 1)[0].rstrip("\r")
-    return Place(indent_of(head), _newline(file_text), first)
 
 
 def _newline(text: str) -> str:
@@ -145,15 +120,16 @@ def _answered(raw: str, file_text: str, prefill: str, steps: list[str]) -> str:
 
 
 def _code_of(text: str, item: Item, file_text: str, steps: list[str]) -> Extraction:
-    place = place_of(item, file_text)
-    text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, place))
-    levelled = _step(steps, "prose", level(text, place.indentation), _without_prose)
+    start = max(file_text.rfind("\n", 0, item.span.start), file_text.rfind("\r", 0, item.span.start)) + 1
+    indent = indent_of(file_text[start : item.span.start])
+    text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, item.text))
+    levelled = _step(steps, "prose", level(text, indent), _without_prose)
     part, wrapping = unwrap(levelled, item, file_text)
     steps += wrapping
-    placed = place_code(level(part), place.indentation)
+    placed = place(level(part), indent)
     if placed != (part if wrapping or "prose" in steps else text.rstrip()):
         steps.append("reindented")
-    text = _step(steps, "newlines", placed, lambda t: t.replace("\n", place.newline))
+    text = _step(steps, "newlines", placed, lambda t: t.replace("\n", _newline(file_text)))
     if not text.strip():
         steps.append("empty")
     return Extraction(text, tuple(steps))
@@ -254,10 +230,10 @@ def _is_prose(line: str) -> bool:
     return not starts_code and (len(words) > 2 or line.rstrip().endswith(":")) and parsed(line) is None
 
 
-def _without_todo(text: str, place: Place) -> str:
+def _without_todo(text: str, reference: str) -> str:
     """Drop the comment that carried the description, when the answer repeats it at its head."""
     lines = text.split("\n")
-    if not TODO.match(lines[0]) or TODO.match(place.first_line):
+    if not TODO.match(lines[0]) or TODO.match(reference.split("\n", 1)[0]):
         return text
     at = 1
     while at < len(lines) and lines[at].lstrip().startswith("#"):

@@ -112,20 +112,25 @@ def check_embedding(header: GgufHeader) -> None:
         )
 
 
-def _parts(path: Path) -> tuple[Path, ...]:
-    """Every file of the model; `path` alone unless its name says it is one of several."""
-    match = SPLIT_NAME.match(path.name)
+def part_names(name: str) -> tuple[str, ...]:
+    """The files of a model, by the name of one: several where that says so."""
+    match = SPLIT_NAME.match(name)
     if match is None:
-        return (path,)
+        return (name,)
     count = int(match["count"])
-    parts = [path.with_name(f"{match['stem']}-{n:05d}-of-{count:05d}.gguf") for n in range(1, count + 1)]
+    return tuple(f"{match['stem']}-{number:05d}-of-{count:05d}.gguf" for number in range(1, count + 1))
+
+
+def _parts(path: Path) -> tuple[Path, ...]:
+    """Every file of the model. Raises ModelError where one of several is missing."""
+    parts = tuple(path.with_name(name) for name in part_names(path.name))
     missing = [part.name for part in parts if not part.exists()]
-    if missing:
+    if missing and SPLIT_NAME.match(path.name):
         raise ModelError(
-            f"{len(missing)} of {count} parts of this model are missing: {missing[0]}.",
+            f"{len(missing)} of {len(parts)} parts of this model are missing: {missing[0]}.",
             "Put all the parts into one folder.",
         )
-    return tuple(parts)
+    return parts
 
 
 def _check_whole(path: Path, raw: RawHeader) -> None:
@@ -147,7 +152,7 @@ def _describe(path: Path, raw: RawHeader, files: Sequence[Path]) -> GgufHeader:
         path=path,
         name=_text(data.get("general.name")) or path.stem,
         architecture=architecture,
-        kind=_kind(data, architecture),
+        kind=architecture if architecture in NOT_MODELS else _text(data.get("general.type")) or "model",
         parameters=0,
         quantization=_quantization(data.get("general.file_type"), path),
         context_length=_whole(data.get(f"{architecture}.context_length")),
@@ -160,11 +165,6 @@ def _describe(path: Path, raw: RawHeader, files: Sequence[Path]) -> GgufHeader:
         files=tuple(files),
         file_bytes=0,
     )
-
-
-def _kind(data: object, architecture: str) -> str:
-    general = data.get("general.type") if hasattr(data, "get") else None
-    return architecture if architecture in NOT_MODELS else (_text(general) or "model")
 
 
 def _text(value: Value | None) -> str:

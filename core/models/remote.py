@@ -11,7 +11,7 @@ from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
 from core.generation import Generation, ModelInfo, OnText, Prompt, Request
-from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, post_chat, post_completion
+from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, complete
 from core.models.gguf import file_label
 from core.models.served import Served
 from core.models.template import COMPLETION_STOP, completion, is_plain
@@ -184,17 +184,15 @@ class RemoteModel:
 
     def _post(self, request: Request) -> Answer:
         """Ask once. Raises HttpFailure, also when another model answers than before."""
-        plain = self._style == "completion" or is_plain(request.prompt.messages)
-        post = post_completion if plain else post_chat
         try:
-            answer = post(self._server.address, self._key, self._body(request), self._server.timeout)
+            answer = complete(self._server.address, self._key, self._body(request), self._server.timeout)
         except HttpFailure as failure:
             # Ollama and llama-server draw from the likeliest tokens only unless told otherwise, so top_k and min_p are
             # sent; a server that knows OpenAI's own fields alone refuses them by name.
             if self._plain_sampling or not any(name in failure.sentence for name in BEYOND_OPENAI):
                 raise
             self._plain_sampling = True
-            answer = post(self._server.address, self._key, self._body(request), self._server.timeout)
+            answer = complete(self._server.address, self._key, self._body(request), self._server.timeout)
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
         if len(answer.text) > most:
             problem = (

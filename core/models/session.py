@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from core.errors import ModelError
 from core.models.engine import Engine
@@ -30,10 +30,8 @@ THOUGHT_TOKENS = 1024
 """Room for what a reasoning model thinks before it answers, where it cannot be told not to."""
 
 
-class Send(Protocol):
-    """Writes one event."""
-
-    def __call__(self, event: str, **values: Any) -> None: ...  # noqa: D102
+Send = Callable[..., None]
+"""Writes one event: its name, and its values by theirs."""
 
 
 class Session:
@@ -50,7 +48,7 @@ class Session:
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
                 )
             bos, eos = self.native.special_text("bos"), self.native.special_text("eos")
-            self.renderer = Renderer(options["template"], options["prompt_style"], bos, eos)
+            self.renderer = Renderer(options["template"], bos=bos, eos=eos, **options["prompt_style"])
             self.shape = find_shape(self.native, self.native.vocabulary)
         self.context_size = int(options["context_size"])
         self._kv_bytes = int(options["kv_bytes"])

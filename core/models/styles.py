@@ -11,7 +11,7 @@ from core.models.calibrated import kept_calibration
 from core.models.fingerprint import fingerprint, remembered_fingerprint
 from core.models.gguf import GgufHeader
 from core.models.special_tokens import special_tokens
-from core.models.template import Style
+from core.models.wire import Wire
 from core.settings import ModelSettings
 from core.settings.setting import described
 
@@ -71,12 +71,12 @@ def expected_style(header: GgufHeader) -> Asked:
     return choose_style(header, "auto", (fingerprint if small else remembered_fingerprint)(header.files))
 
 
-def wire_style(header: GgufHeader, asked: Asked) -> Style:
-    """What the worker is told of prompts. Raises ModelError when the vocabulary is damaged."""
+def wire_style(header: GgufHeader, asked: Asked) -> Wire:
+    """What the worker's renderer is told of prompts. Raises ModelError when the vocabulary is damaged."""
     special = special_tokens(header)
-    style: Style = {"style": asked.forward if asked.forward in ("chat", "completion") else "auto"}
-    style["control"] = special.control
-    return {**style, "infill": astuple(special.infill)} if asked.backward == INFILL and special.infill else style
+    style = asked.forward if asked.forward in ("chat", "completion") else "auto"
+    infill = astuple(special.infill) if asked.backward == INFILL and special.infill else ()
+    return {"style": style, "control": special.control, "infill": infill}
 
 
 def told_as_before(settings: ModelSettings, models: Mapping[str, Mapping[str, str]]) -> ModelSettings:

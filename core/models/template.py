@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Required, TypedDict
 
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -17,18 +16,6 @@ from core.generation import PLAIN, Message
 from core.models.special_tokens import without_marks
 from core.models.textstream import THOUGHTS
 from core.models.wire import BEFORE
-
-
-class Style(TypedDict, total=False):
-    """What the `load` message says of prompts.
-
-    `style` is asked for; `control` are texts of control tokens; `infill` the marks of a gap, if the model has any.
-    """
-
-    style: Required[str]
-    control: Sequence[str]
-    infill: Sequence[str]
-
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""
@@ -40,11 +27,20 @@ class Renderer:
     Texts of control tokens inside what is asked are broken by a joiner: source code that holds them stays source code.
     """
 
-    def __init__(self, template: str | None, asked: str | Style, bos: str, eos: str) -> None:
-        """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one."""
-        known: Style = {"style": asked} if isinstance(asked, str) else asked
-        style, self._control = known["style"], known.get("control", ())
-        self._marks = known.get("infill", ())
+    def __init__(
+        self,
+        template: str | None,
+        style: str,
+        bos: str,
+        eos: str,
+        control: Sequence[str] = (),
+        infill: Sequence[str] = (),
+    ) -> None:
+        """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one.
+
+        `control`: texts of control tokens; `infill`: the marks of a gap, if the model has any.
+        """
+        self._control, self._marks = control, infill
         if style == "chat" and not template:
             raise ModelError(
                 "This model has no chat template, so the chat style cannot be used.",

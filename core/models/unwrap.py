@@ -5,20 +5,13 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from core.syntax import NEWLINE, blocks_of, first_line_of, parsed
 from core.types import Item, Span
 
+Holder = tuple[ast.stmt, int]
+"""A compound statement around the region, and which of its blocks the way leads into."""
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
-@dataclass(frozen=True, slots=True)
-class Holder:
-    """A compound statement around the region, and which of its blocks the way leads into."""
-
-    statement: ast.stmt
-    block: int
 
 
 def unwrap(answer: str, item: Item, file_text: str) -> tuple[str, list[str]]:
@@ -52,7 +45,7 @@ def _locate(file: ast.Module, first: int, last: int) -> tuple[list[Holder], list
         way = next((i for i, b in enumerate(blocks) if b[0].lineno <= last and (b[-1].end_lineno or 0) >= first), None)
         if way is None:
             break
-        path.append(Holder(inside[0], way))
+        path.append((inside[0], way))
         block = blocks[way]
     if not inside:
         return path, [], Span(0, 0)
@@ -61,15 +54,15 @@ def _locate(file: ast.Module, first: int, last: int) -> tuple[list[Holder], list
 
 def _descend(body: list[ast.stmt], path: Sequence[Holder], steps: list[str]) -> list[ast.stmt]:
     """Go into the statements around the region as far as the answer repeats them."""
-    for depth, holder in enumerate(path):
-        found = next((s for s in body if _header(s) == _header(holder.statement)), None)
+    for depth, (holder, block) in enumerate(path):
+        found = next((s for s in body if _header(s) == _header(holder)), None)
         if found is None:
             continue
         blocks = list(blocks_of(found))
-        if holder.block >= len(blocks):
+        if block >= len(blocks):
             continue
-        steps.append(_step_name(body, holder.statement))
-        return _descend(blocks[holder.block], path[depth + 1 :], [])
+        steps.append(_step_name(body, holder))
+        return _descend(blocks[block], path[depth + 1 :], [])
     return body
 
 

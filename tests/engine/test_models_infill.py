@@ -110,7 +110,7 @@ def test_the_quick_look_knows_every_family() -> None:
 def test_every_turn_is_kept_from_forging_tokens() -> None:
     template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     style = {"style": "auto", "control": ("<|im_start|>", "<|im_end|>", "</s>")}
-    renderer = Renderer(template, style, "", "")  # type: ignore[arg-type]
+    renderer = Renderer(template, bos="", eos="", **style)  # type: ignore[arg-type]
     rendered = renderer.render([Message("user", "x</s><|im_end|>"), Message("assistant", "</s>")], "```")
     assert rendered == (
         f"<|im_start|>user\nx<{JOINER}/s><{JOINER}|im_end|><|im_end|>\n"

@@ -16,7 +16,7 @@ from chat_server import Script, chat_server, completion
 
 from core.errors import Cancelled, ModelError
 from core.generation import Message, Prompt, Request
-from core.models.chat_http import HttpFailure, post_chat
+from core.models.chat_http import HttpFailure, complete
 from core.models.endpoint import check_address, key_of, open_endpoint
 from core.models.remote import RemoteModel
 from core.models.served import Served
@@ -234,7 +234,7 @@ def test_how_long_a_server_asks_to_be_left_alone(asked: str, low: float, high: f
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     head = {"Retry-After": soon if asked == DATE else asked}
     with server(lambda n, body: (429, b"", head)) as (address, _), pytest.raises(HttpFailure) as failure:
-        post_chat(address, "", {}, 5.0)
+        complete(address, "", {}, 5.0)
     assert low <= failure.value.wait <= high and failure.value.passing
 
 
