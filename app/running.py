@@ -188,7 +188,7 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
     database = shared.database(options)
     control = Control()
     with open_store(database) as store:
-        told = _Told(Display(options.json), database, control)
+        told = _RunDisplay(Display(options.json), database, control)
         with told.display as display, stopping(control), told.saying_how_to_go_on() as follow:
             if caution := network_caution(database):
                 display.notify(caution)
@@ -237,7 +237,7 @@ def _go_on(run_id: int, database: Path) -> str:
     return f"Go on with: rtc-inspector run --resume {run_id} --db {shlex.quote(str(database))}"
 
 
-class _Told:
+class _RunDisplay:
     """Shows a run; when something ends it before its time, says how to go on.
 
     Output that cannot be written stops the run in order, so that it is recorded as interrupted.

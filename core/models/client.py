@@ -17,7 +17,7 @@ from core.models.fingerprint import fingerprint
 from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.memory import window_of
 from core.models.process import SILENCE, WorkerLink, WorkerProcess
-from core.models.styles import Asked, choose_style, wire_style
+from core.models.styles import ChosenStyle, choose_style, wire_style
 from core.models.wire import Wire, pack_prompt, pack_request
 from core.settings import ModelSettings
 from core.types import Report
@@ -215,7 +215,7 @@ def default_threads() -> int:
     return max(1, len(os.sched_getaffinity(0)) - 1)
 
 
-def _options(header: GgufHeader, settings: ModelSettings, asked: Asked) -> Wire:
+def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) -> Wire:
     """The `load` message. Raises ModelError."""
     if (settings.threads or 0) > MOST_THREADS:
         raise ModelError(f"llama.cpp takes at most {MOST_THREADS} threads, not {settings.threads:,}.", "Name fewer.")

@@ -21,7 +21,7 @@ SMALL = 256 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ChosenStyle:
     """How one model is asked.
 
     Attributes:
@@ -41,7 +41,7 @@ def possible_styles(header: GgufHeader) -> tuple[str, ...]:
     return ("code", turns, "fim") if header.fills_gaps else ("code", turns)
 
 
-def choose_style(header: GgufHeader, asked: str, sha256: str) -> Asked:
+def choose_style(header: GgufHeader, asked: str, sha256: str) -> ChosenStyle:
     """How the model in that file, of that hash, is asked. Raises ModelError: one the model has not.
 
     `auto` is the style that did best when the model was calibrated. Where it never was, it is a guess: a chat template
@@ -62,16 +62,16 @@ def choose_style(header: GgufHeader, asked: str, sha256: str) -> Asked:
     if told == "auto":
         told = "chat" if header.chat_template else "fim" if header.fills_gaps else "code"
     forward = told if told != "fim" else "chat" if header.chat_template else "code"
-    return Asked(forward, INFILL if told == "fim" else forward, known.words if known is not None else "")
+    return ChosenStyle(forward, INFILL if told == "fim" else forward, known.words if known is not None else "")
 
 
-def expected_style(header: GgufHeader) -> Asked:
+def expected_style(header: GgufHeader) -> ChosenStyle:
     """How the model will be asked unless told otherwise, as far as is known without reading a large file whole."""
     small = header.file_bytes < SMALL and not header.is_embedding
     return choose_style(header, "auto", (fingerprint if small else remembered_fingerprint)(header.files))
 
 
-def wire_style(header: GgufHeader, asked: Asked) -> Wire:
+def wire_style(header: GgufHeader, asked: ChosenStyle) -> Wire:
     """What the worker's renderer is told of prompts. Raises ModelError when the vocabulary is damaged."""
     special = special_tokens(header)
     style = asked.forward if asked.forward in ("chat", "completion") else "auto"
@@ -79,7 +79,7 @@ def wire_style(header: GgufHeader, asked: Asked) -> Wire:
     return {"style": style, "control": special.control, "infill": infill}
 
 
-def told_as_before(settings: ModelSettings, models: Mapping[str, Mapping[str, str]]) -> ModelSettings:
+def with_recorded_style(settings: ModelSettings, models: Mapping[str, Mapping[str, str]]) -> ModelSettings:
     """The settings of a run whose models were recorded, with the style that `auto` came to when it began.
 
     A model that was calibrated since would be asked otherwise.

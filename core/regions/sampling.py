@@ -18,11 +18,14 @@ def weigh(regions: Sequence[Region]) -> list[Region]:
 
     A character drawn uniformly among the covered ones, then a region uniformly among those holding it, is this draw.
     """
-    by_path: dict[str, list[Region]] = defaultdict(list)
+    by_path: dict[str, list[Span]] = defaultdict(list)
     for region in regions:
-        by_path[region.path].append(region)
-    shares = {path: _Shares([region.span for region in group]) for path, group in by_path.items()}
-    return [replace(region, weight=shares[region.path].of(region.span)) for region in regions]
+        by_path[region.path].append(region.span)
+    until = {path: _shares_until(spans) for path, spans in by_path.items()}
+    return [
+        replace(region, weight=until[region.path][region.span.end] - until[region.path][region.span.start])
+        for region in regions
+    ]
 
 
 def covered_characters(regions: Sequence[Region]) -> int:
@@ -60,22 +63,17 @@ def draw(regions: Sequence[Region], seed: int, allow_overlap: bool) -> Iterator[
             yield region
 
 
-class _Shares:
-    """Running sums of 1 / n over the characters of one file, n being the number of spans around each."""
-
-    def __init__(self, spans: Sequence[Span]) -> None:
-        change: dict[int, int] = defaultdict(int)
-        for span in spans:
-            change[span.start] += 1
-            change[span.end] -= 1
-        self._borders = sorted(change)
-        counts = accumulate(change[border] for border in self._borders)
-        pieces = zip(self._borders, self._borders[1:], counts, strict=False)
-        sums = accumulate(((end - start) / n if n else 0.0 for start, end, n in pieces), initial=0.0)
-        self._until = dict(zip(self._borders, sums, strict=True))
-
-    def of(self, span: Span) -> float:
-        return self._until[span.end] - self._until[span.start]
+def _shares_until(spans: Sequence[Span]) -> dict[int, float]:
+    """The sum of 1 / n over the characters of one file up to each border of a span, n being the number around each."""
+    change: dict[int, int] = defaultdict(int)
+    for span in spans:
+        change[span.start] += 1
+        change[span.end] -= 1
+    borders = sorted(change)
+    counts = accumulate(change[border] for border in borders)
+    pieces = zip(borders, borders[1:], counts, strict=False)
+    sums = accumulate(((end - start) / n if n else 0.0 for start, end, n in pieces), initial=0.0)
+    return dict(zip(borders, sums, strict=True))
 
 
 class _Taken:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -71,11 +71,7 @@ def _fate(
     if not covered:
         some = "no test runs all of its lines" if settings.coverage != "any" else "no test runs any of its lines"
         return Fate.UNCOVERED, some
-    other = _in_the_way(region.span, drawn.values())
+    other = next((item for span, item in drawn.items() if region.span.overlaps(span)), None)
     if other is not None and not settings.allow_overlap:
         return Fate.OVERLAPS, f"shares lines with {other.start_line}–{other.end_line}, drawn before"
     return Fate.LEFT, "enough regions came first"
-
-
-def _in_the_way(span: Span, items: Iterable[ItemRow]) -> ItemRow | None:
-    return next((item for item in items if span.overlaps(item.span)), None)

@@ -52,11 +52,10 @@ class Work:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A step that a model is to make: its prompt, or the `problem` why there is none."""
+    """A step that a model is to make: its request, or the `problem` why it has no prompt."""
 
     work: Work
     step: Step
-    prompt: Prompt
     request: Request
     problem: str = ""
 
@@ -214,7 +213,7 @@ class Growing:
                 seed=sample_seed(self._run.settings.seed, work.item.key, step.role, *places),
                 max_tokens=ask.max_tokens,
             )
-            found.append(_Asked(work, step, prompt, request, problem))
+            found.append(_Asked(work, step, request, problem))
         return found
 
     # ---- what a model makes
@@ -247,7 +246,7 @@ class Growing:
 
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
         """A sample of what a model wrote."""
-        item, prompt = asked.work.item, asked.prompt
+        item, prompt = asked.work.item, asked.request.prompt
         sample = self._sample(item, asked.step, generation, self._trip.read(item, asked.step, generation.text, prompt))
         return replace(
             sample,

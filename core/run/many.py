@@ -20,7 +20,7 @@ from core.errors import Cancelled, ModelError
 from core.generation import Extraction, Model, ModelInfo, Role, Sample
 from core.models.gguf import check_generative, read_header
 from core.models.opening import local_files
-from core.models.styles import told_as_before
+from core.models.styles import with_recorded_style
 from core.run import pipeline
 from core.run.control import Control
 from core.run.events import RunFinished
@@ -172,7 +172,7 @@ class _Series:
         if stored is not None:
             self._store.check_free(stored.id)
             settings = self._store.reader.settings(stored.id).resumed(self._changed)
-            generation = told_as_before(settings.generation, json.loads(stored.model_json))
+            generation = with_recorded_style(settings.generation, json.loads(stored.model_json))
             settings = replace(settings, generation=generation, oracle=self._settings.oracle)
         caller = self._caller
         with ExitStack() as loaded:
@@ -234,7 +234,7 @@ class _Series:
             return lambda key, step: None
         sides = {"forward": settings.forward, "backward": settings.backward}
         known = {
-            side: _Made(self._store.reader, run.id)
+            side: _StoredSamples(self._store.reader, run.id)
             for side, model in sides.items()
             if (run := self._alone_with(model)) is not None
         }
@@ -250,7 +250,7 @@ _MODELS = ("model", "endpoint", "backward_model", "backward_endpoint", "generati
 """Fields of the settings in which the runs of a series differ."""
 
 
-class _Made:
+class _StoredSamples:
     """Samples of a stored run that were made from an item itself: the model's alone, whoever else took part."""
 
     def __init__(self, reader: Reader, run_id: int) -> None:
@@ -268,11 +268,11 @@ class _Made:
         place = (step.role, None, step.index, step.round)
         for row in self._of_item[1]:
             if (row.role, row.parent_id, row.index, row.step) == place and row.author == "model" and not row.error:
-                return _again(row, self._reader.prompt(row.prompt_hash))
+                return _as_sample(row, self._reader.prompt(row.prompt_hash))
         return None
 
 
-def _again(row: SampleRow, prompt: str) -> Sample:
+def _as_sample(row: SampleRow, prompt: str) -> Sample:
     return Sample(
         role=Role(row.role),
         index=row.index,

@@ -15,7 +15,7 @@ from core.errors import Bug, ProjectError
 from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from core.kinds import task
 from core.models.opening import check_machine, model_file, open_model
-from core.models.styles import forward_only, told_as_before
+from core.models.styles import forward_only, with_recorded_style
 from core.run.control import Control
 from core.run.state import Caller, Emit, Parts, Run
 from core.settings import ModelSettings, NamedModel, RunSettings
@@ -159,7 +159,7 @@ def reopen(
     settings = store.reader.settings(run_id).resumed(changed)
     row = store.reader.run(run_id)
     models = json.loads(row.model_json)
-    as_before = replace(settings, generation=told_as_before(settings.generation, models))
+    as_before = replace(settings, generation=with_recorded_style(settings.generation, models))
     parts = open_parts(stack, Path(row.project_root), as_before, Caller(emit, control))
     require_same(parts, settings, store, run_id)
     return Run(run_id, settings, parts, store, emit, control)

@@ -20,7 +20,7 @@ from core.generation import Generation, Model, Request, Role, Window
 from core.kinds import role_title
 from core.models.discovery import discover
 from core.models.fingerprint import fingerprint
-from core.models.styles import told_as_before
+from core.models.styles import with_recorded_style
 from core.run.control import Control
 from core.run.events import Notice, Progress
 from core.run.opening import open_parts
@@ -99,7 +99,7 @@ def replay(
     recorded = json.loads(run.model_json)
     settings = _located(reader.settings(run_id), recorded, models or {}, emit)
     # On this machine, wherever it was made: seeds and texts do not depend on the place.
-    settings = replace(settings, generation=told_as_before(settings.generation, recorded), cluster="")
+    settings = replace(settings, generation=with_recorded_style(settings.generation, recorded), cluster="")
     chosen = _chosen(reader, run, samples)
     with ExitStack() as stack:
         parts = open_parts(stack, project or Path(run.project_root), settings, Caller(emit, control))
@@ -109,9 +109,9 @@ def replay(
                 f"Bring back the files as they were{_revision(run)}, or name a folder that has them with --project.",
             )
         _require_recorded(parts, recorded)
-        again = _Again(reader, run, parts, emit, control)
+        replaying = _Replaying(reader, run, parts, emit, control)
         found = []
-        with closing(again.items(chosen)) as replayed:
+        with closing(replaying.items(chosen)) as replayed:
             for sample in replayed:
                 found.append(sample)
                 told(sample)
@@ -231,7 +231,7 @@ class _Drawn:
     request: Request
 
 
-class _Again:
+class _Replaying:
     """Draws and judges stored samples, item by item."""
 
     def __init__(self, reader: Reader, run: RunRow, parts: Parts, emit: Emit, control: Control) -> None:

@@ -18,7 +18,7 @@ from core.models.client import LocalModel
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.models.special_tokens import JOINER, special_tokens
-from core.models.styles import Asked, choose_style, possible_styles, wire_style
+from core.models.styles import ChosenStyle, choose_style, possible_styles, wire_style
 from core.settings import ModelSettings
 
 SMALL = ModelSettings(threads=1, context_size=512)
@@ -91,7 +91,7 @@ def test_which_style_is_chosen(path: Path, tmp_path: Path) -> None:
             asked = choose_style(header, told, "")
             assert asked.backward == (INFILL if told == "fim" else told) and not asked.calibration
             assert bool(wire_style(header, asked).get("infill")) is (told == "fim")
-    assert choose_style(instruct, "fim", "") == Asked("chat", INFILL)
+    assert choose_style(instruct, "fim", "") == ChosenStyle("chat", INFILL)
     for header, told, problem in (
         (bundled, "fim", "cannot fill in the middle"),
         (base, "chat", "no chat template"),
