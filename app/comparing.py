@@ -24,6 +24,7 @@ from core.kinds import counted, task
 from core.models.opening import open_embedder
 from core.run.results import open_reader, open_store
 from core.settings import ModelSettings
+from core.waiting import unheard
 
 SHOWN = 20
 """Files and disagreements printed; the rest is counted, and whole with --csv and --json."""
@@ -101,16 +102,12 @@ def _score(options: argparse.Namespace) -> None:
         show = stack.enter_context(Display(options.json))
         embedder = None
         if options.embedder is not None:
-            embedder = open_embedder(options.embedder, ModelSettings(), show.notify, _nothing)
+            embedder = open_embedder(options.embedder, ModelSettings(), show.notify, unheard)  # Ctrl-C ends the loading
             stack.callback(embedder.close)
         store = stack.enter_context(open_store(shared.database(options)))
         for run_id in options.runs:
             store.reader.run(run_id)
         score_runs(store, options.runs, show.report, embedder, perturb=options.perturb)
-
-
-def _nothing() -> None:
-    """Ctrl-C ends the loading."""
 
 
 def _choice(text: str) -> tuple[str, str]:

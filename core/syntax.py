@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from core.types import Span
 
@@ -48,6 +48,13 @@ def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 def indent_of(line: str) -> str:
     """The white space that a line begins with."""
     return line[: len(line) - len(line.lstrip())]
+
+
+def shared_indent(lines: Iterable[str]) -> str:
+    """The white space that all of these lines begin with, blank ones left out."""
+    indents = [indent_of(line) for line in lines if line.strip()]
+    low, high = min(indents, default=""), max(indents, default="")
+    return next((low[:at] for at, sign in enumerate(low) if high[at : at + 1] != sign), low)
 
 
 class Lines:

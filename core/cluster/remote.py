@@ -125,10 +125,10 @@ class ClusterModel:
                 f"for {header.label}.",
                 "Choose a smaller model, fewer --threads, less --memory, or start Ray with more resources.",
             )
-        sha256 = fingerprint(header.files, beat=beat)
+        wanted = (str(path.resolve()), fingerprint(header.files, beat=beat), generation)
         heard = _patiently(beat, header.label, notify)
         try:
-            found = self._open(needs, path, sha256, generation, heard, ())
+            found = self._open(needs, (*wanted, []), heard)
             if any(ready.missing for ready in found):
                 lacking = ", ".join(sorted({ready.host for ready in found if ready.missing}))
                 if len(header.files) > 1:
@@ -137,8 +137,8 @@ class ClusterModel:
                     )
                 notify(f"{path.name} ({header.file_bytes >> 20} MiB) goes to {lacking}, which lacks it.")
                 self.close()
-                shipped = (ray.put(path.read_bytes()),)
-                found = self._open(needs, path, sha256, generation, heard, shipped)
+                # Ray does not look into a list for references, so only a host that lacks the file fetches it.
+                found = self._open(needs, (*wanted, [ray.put(path.read_bytes())]), heard)
             self.info = self._agreed(found, path, notify)
         except BaseException:
             self.close()
@@ -150,15 +150,7 @@ class ClusterModel:
         """How many work at a time."""
         return len(self._actors)
 
-    def _open(
-        self,
-        needs: Needs,
-        path: Path,
-        sha256: str,
-        generation: ModelSettings,
-        beat: Beat,
-        shipped: Sequence[Any],
-    ) -> list[Ready]:
+    def _open(self, needs: Needs, arguments: Sequence[Any], beat: Beat) -> list[Ready]:
         actor = ray.remote(ModelHost).options(
             num_cpus=needs.cores,
             num_gpus=needs.gpus,
@@ -167,8 +159,6 @@ class ClusterModel:
             max_task_retries=FOREVER,
             scheduling_strategy="SPREAD",
         )
-        # Ray does not look into a list for references, so only a host that lacks the file fetches it.
-        arguments = (str(path.resolve()), sha256, generation, list(shipped))
         self._actors = [actor.remote(*arguments) for _ in range(needs.places)]
         return [_answer(each.ready.remote(), beat) for each in self._actors]
 

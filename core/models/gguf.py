@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import ModelError
@@ -81,12 +81,7 @@ def read_header(path: Path) -> GgufHeader:
     raws = [read_raw(file) for file in files]
     for file, raw in zip(files, raws, strict=True):
         _check_whole(file, raw)
-    header = _describe(path, raws[0], files)
-    return replace(
-        header,
-        parameters=sum(raw.parameters for raw in raws),
-        file_bytes=sum(raw.file_size for raw in raws),
-    )
+    return _describe(path, raws, files)
 
 
 def check_generative(header: GgufHeader) -> None:
@@ -144,7 +139,9 @@ def _check_whole(path: Path, raw: RawHeader) -> None:
         raise ModelError(f"{path.name} holds no weights.", "Choose a file with the model's weights.")
 
 
-def _describe(path: Path, raw: RawHeader, files: Sequence[Path]) -> GgufHeader:
+def _describe(path: Path, raws: Sequence[RawHeader], files: Sequence[Path]) -> GgufHeader:
+    """What the first part says; the others hold weights alone."""
+    raw = raws[0]
     data = raw.metadata
     architecture = _text(data.get("general.architecture")) or "unknown"
     template = _text(data.get("tokenizer.chat_template")) or None
@@ -153,7 +150,7 @@ def _describe(path: Path, raw: RawHeader, files: Sequence[Path]) -> GgufHeader:
         name=_text(data.get("general.name")) or path.stem,
         architecture=architecture,
         kind=architecture if architecture in NOT_MODELS else _text(data.get("general.type")) or "model",
-        parameters=0,
+        parameters=sum(raw.parameters for raw in raws),
         quantization=_quantization(data.get("general.file_type"), path),
         context_length=_whole(data.get(f"{architecture}.context_length")),
         chat_template=template,
@@ -163,7 +160,7 @@ def _describe(path: Path, raw: RawHeader, files: Sequence[Path]) -> GgufHeader:
         kv_bytes=_kv_bytes(raw, architecture),
         fixed_context=f"{architecture}.rope.scaling.original_context_length" in data,
         files=tuple(files),
-        file_bytes=0,
+        file_bytes=sum(raw.file_size for raw in raws),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tokenize
 
-from core.syntax import indent_of, parsed
+from core.syntax import parsed, shared_indent
 
 STRING_TOKENS = {tokenize.STRING} | {
     getattr(tokenize, name) for name in ("FSTRING_MIDDLE", "TSTRING_MIDDLE") if hasattr(tokenize, name)
@@ -56,17 +56,8 @@ def _shift(line: str, indentation: str, frozen: bool) -> str:
 
 def _dedented(lines: list[str], frozen: set[int], start: int) -> list[str]:
     """Lines from `start` on without the white space they share."""
-    free = [line for i, line in enumerate(lines) if i >= start and i not in frozen and line]
-    margin = _shared(list(map(indent_of, free)))
+    margin = shared_indent(line for i, line in enumerate(lines) if i >= start and i not in frozen)
     return [line[len(margin) :] if i >= start and i not in frozen else line for i, line in enumerate(lines)]
-
-
-def _shared(spaces: list[str]) -> str:
-    """The longest common beginning."""
-    if not spaces:
-        return ""
-    low, high = min(spaces), max(spaces)
-    return next((low[:i] for i, c in enumerate(low) if i >= len(high) or high[i] != c), low)
 
 
 def _string_lines(text: str) -> set[int]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
@@ -177,9 +178,7 @@ def described(settings: type, prefix: str = "", title: str = "") -> Mapping[str,
 
 def value_of(settings: Any, path: str) -> Any:
     """The value of one setting."""
-    for name in path.split("."):
-        settings = getattr(settings, name)
-    return settings
+    return attrgetter(path)(settings)
 
 
 def with_values(settings: T, values: Mapping[str, Any]) -> T:
