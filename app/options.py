@@ -11,7 +11,7 @@ from app.paths import default_database
 from core.errors import UserError
 from core.kinds import TASKS, configured
 from core.settings import OracleSettings, RunSettings
-from core.settings.setting import MOST, Described, check, described, value_of, with_values
+from core.settings.setting import MOST, SIGNS, Described, check, described, value_of, with_values
 from core.source.benchmark import is_benchmark
 from core.source.directives import holds_directives
 from core.source.notebook import is_episodes, is_notebook
@@ -113,7 +113,7 @@ def _taken(each: Described) -> dict[str, Any]:
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
-    sign = about.sign or ("N" if each.kind is int else "X")
+    sign = about.sign or SIGNS.get(about.form) or ("N" if each.kind is int else "X")
     return {"type": read, "metavar": sign} | ({"action": "append"} if each.many else {})
 
 

@@ -58,7 +58,6 @@ class OracleSettings:
         None,
         "interpreter that has the project's dependencies and pytest",
         label="Interpreter",
-        sign="EXE",
         unset="the project's own",
         form="program",
     )
@@ -79,7 +78,6 @@ class OracleSettings:
         None,
         "install what this file lists",
         label="Listed in",
-        sign="FILE",
         unset="what the project declares",
         form="file",
         needs="oracle.install",
@@ -88,7 +86,6 @@ class OracleSettings:
         None,
         "install from these wheels only, without network",
         label="Wheels in",
-        sign="FOLDER",
         unset="the package index",
         form="folder",
         needs="oracle.install",
@@ -135,7 +132,6 @@ class OracleSettings:
         "times what a test took that it may take",
         label="Times what a test took",
         option="--test-factor",
-        sign="X",
         rare=True,
     )
     total_timeout_floor: float = setting(
@@ -151,7 +147,6 @@ class OracleSettings:
         "times what its tests took together that a candidate may take",
         label="Times what its tests took",
         option="--total-factor",
-        sign="X",
         rare=True,
     )
     suite_timeout: float = setting(

@@ -22,6 +22,8 @@ from core.errors import UserError
 MOST = 1_000_000_000
 """More of anything is a slip, and what stores or measures it might not hold the number."""
 Form = Literal["", "file", "folder", "program", "day", "ending"]
+SIGNS: Mapping[Form, str] = {"file": "FILE", "folder": "FOLDER", "program": "EXE", "day": "DATE", "ending": ".EXT"}
+"""What a value of that form is called in `--help`."""
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -35,7 +37,7 @@ class Setting:
         label: of its row in the run dialog; empty: no row of its own, some other field edits it.
         option: its name on the command line where that is not the field's own; `-` where none is its own. The option of
             a switch that is on by default turns it off.
-        sign: the name of the value in `--help`.
+        sign: the name of the value in `--help`, where its form does not tell.
         least, most: bounds of a number, both allowed.
         below: path of a number that it may not exceed.
         choices: the values there are, with words for each.

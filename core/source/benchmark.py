@@ -91,7 +91,7 @@ def _humaneval(number: int, row: Row) -> Problem:
     test = text_of(row, "test")
     if not any(isinstance(node, AnyFunction) and node.name == "check" for node in python_tree("test", test).body):
         raise BadLine("`test` does not define `check`")
-    return replace(_from_prompt(number, _key(row), prompt, solution, entry), test=test)
+    return replace(_from_prompt(number, task_key(row), prompt, solution, entry), test=test)
 
 
 def _humaneval_plus(number: int, row: Row) -> Problem:
@@ -104,13 +104,13 @@ def _humaneval_plus(number: int, row: Row) -> Problem:
         if not isinstance(given, list) or not all(isinstance(values, list) for values in given):
             raise BadLine(f"`{name}` is not a list of lists of arguments")
         inputs += [", ".join(map(repr, values)) for values in given]
-    problem = _from_prompt(number, _key(row), prompt, solution, entry)
+    problem = _from_prompt(number, task_key(row), prompt, solution, entry)
     return replace(problem, inputs=tuple(inputs), tolerance=_tolerance(row))
 
 
 def _identity_chain(number: int, row: Row) -> Problem:
     prompt, entry, solution = (text_of(row, "problem"), _name(row, "function_name"), text_of(row, "canonical_solution"))
-    problem = _from_prompt(number, _key(row), prompt, solution, entry)
+    problem = _from_prompt(number, task_key(row), prompt, solution, entry)
     return replace(problem, asserts=tuple(_chain_asserts(row, entry)))
 
 
@@ -169,7 +169,8 @@ def _name(row: Row, name: str) -> str:
     return value
 
 
-def _key(row: Row) -> str:
+def task_key(row: Row) -> str:
+    """What `task_id` names; MBPP has bare numbers. Raises BadLine."""
     value = row.get("task_id")
     if isinstance(value, int) and not isinstance(value, bool):
         return f"MBPP/{value}"
@@ -222,7 +223,7 @@ def _from_code(number: int, row: Row, words: str) -> Problem:
     body = Span(_first_character(code, start), place.end(function.body[-1]))
     if body.start >= body.end:
         raise BadLine(f"`code` has a function {entries[0]} without a statement")
-    plain = _without_docstring(number, _key(row), entries[0], code, body)
+    plain = _without_docstring(number, task_key(row), entries[0], code, body)
     asked, asked_body = with_docstring(plain.program, plain.body, words)
     return replace(plain, words=words.strip(), asked=asked, asked_body=asked_body, asserts=asserts)
 

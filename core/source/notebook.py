@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ProjectError
-from core.source.json_lines import refuse
+from core.source.json_lines import LARGEST, refuse
 from core.syntax import parsed
 
 ENDING = ".ipynb"
-LARGEST = 64 << 20
 EPISODES = ".json"
 CONTEXT = "context"
 """Kind of what stands before an episode: it is run and shown, and never an item."""

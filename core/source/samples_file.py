@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from core.errors import ProjectError
+from core.source.benchmark import task_key
 from core.source.json_lines import BadLine, Row, read_each, read_rows, refuse, text_of
 
 _FORMS = "Each line is an object with `task_id` and `completion` or `solution`; a folder holds <task>/<n>.py."
@@ -73,10 +74,7 @@ def read_samples(path: Path, keys: Collection[str], *, verdicts: bool) -> Sample
 
 def _program(known: Mapping[str, str], verdicts: bool, number: int, row: Row) -> WrittenProgram:
     """One line; `known` has the keys of problems by how files write them. Raises BadLine."""
-    task = row.get("task_id")
-    named = f"MBPP/{task}" if isinstance(task, int) and not isinstance(task, bool) else task
-    if not isinstance(named, str) or not named.strip():
-        raise BadLine("has no `task_id` that is a text or a whole number")
+    named = task_key(row)
     key = known.get(named.lower())
     if key is None:
         raise BadLine(f"has the `task_id` {named}, which the benchmark has not")
