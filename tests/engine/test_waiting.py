@@ -1,0 +1,41 @@
+"""Waiting hears a stop: for a queue, for a thread, and where nothing ever comes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from queue import Queue
+
+import pytest
+
+from core.errors import Cancelled
+from core.waiting import next_of, patiently, unheard
+
+
+def stop() -> None:
+    raise Cancelled
+
+
+def test_what_comes_is_given_and_what_fails_is_raised() -> None:
+    queue: Queue[int] = Queue()
+    threading.Timer(0.15, queue.put, (7,)).start()
+    assert next_of(queue, unheard) == 7
+    assert patiently(lambda: 8, unheard) == 8
+    with pytest.raises(ZeroDivisionError):
+        patiently(lambda: 1 // 0, unheard)
+
+
+def test_a_stop_ends_any_waiting_at_once() -> None:
+    release = threading.Event()
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        next_of(Queue[int](), stop)
+    with pytest.raises(Cancelled):
+        patiently(lambda: release.wait(10), stop)
+    assert time.monotonic() - start < 5
+    release.set()
+
+
+def test_work_that_is_done_at_once_is_not_given_to_somebody_who_stopped() -> None:
+    with pytest.raises(Cancelled):
+        patiently(lambda: None, stop)
