@@ -15,6 +15,7 @@ from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 if TYPE_CHECKING:
     import ssl
@@ -128,8 +129,8 @@ def _fetch(
     data = bytearray()
     try:
         with (
-            # A company's proxy does not know this machine's own servers.
-            httpx2.Client(verify=_authorities(), timeout=timeout + GRACE, trust_env=not _is_here(url)) as client,
+            # The environment is not trusted: by the client's own rules ALL_PROXY may name a kind that it cannot use.
+            httpx2.Client(verify=_authorities(), timeout=timeout + GRACE, proxy=_proxy(url), trust_env=False) as client,
             client.stream(method, url, content=sent, headers=headers, extensions={"trace": deadline.watch}) as response,
         ):
             if not response.is_success:
@@ -138,8 +139,8 @@ def _fetch(
                 data += piece
                 if len(data) > MOST_BYTES:
                     raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
-    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError) as error:  # ImportError: of a kind of proxy
-        reason = _line(str(error)) or type(error).__name__
+    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError) as error:  # the last two: of a proxy
+        reason = _line(str(error)).rstrip(".") or type(error).__name__
         raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
     return bytes(data)
 
@@ -158,13 +159,15 @@ def _authorities() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-def _is_here(url: str) -> bool:
-    """Whether a server runs on this machine: no proxy leads there."""
-    name = urlsplit(url).hostname or ""
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for a server; a company's does not know this machine's own servers."""
+    parts = urlsplit(url)
     try:
-        return name == "localhost" or ip_address(name).is_loopback
+        here = parts.hostname == "localhost" or ip_address(parts.hostname or "").is_loopback
     except ValueError:
-        return False
+        here = False
+    found = None if here or proxy_bypass(parts.netloc) else getproxies().get(parts.scheme)
+    return f"http://{found}" if found and "://" not in found else found
 
 
 def _refusal(response: Response) -> HttpFailure:
