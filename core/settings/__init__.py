@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from typing import Any
 
 from core.settings.methods import BenchmarkSettings as BenchmarkSettings
 from core.settings.methods import ChainSettings as ChainSettings
@@ -24,8 +24,7 @@ from core.settings.models import EndpointSettings as EndpointSettings
 from core.settings.models import ModelSettings as ModelSettings
 from core.settings.models import NamedModel as NamedModel
 from core.settings.models import SeriesSettings as SeriesSettings
-from core.settings.models import known_values
-from core.settings.setting import check, part, setting, with_values
+from core.settings.setting import check, part, read_back, setting, with_values
 
 SETTINGS_VERSION = 1
 
@@ -302,16 +301,7 @@ class RunSettings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> RunSettings:
         """The settings a run was started with; unknown keys of another version are dropped."""
-        values = known_values(cls, data)
         # Runs of before that setting were drawn with llama.cpp's own limits, and are resumed with them.
         if "top_k" not in data.get("generation", {}):
-            values["generation"] = data.get("generation", {}) | FORMER_TRUNCATION
-        for name, kind in get_type_hints(cls).items():
-            if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-                values[name] = kind(**known_values(kind, values.get(name, {})))
-        for name in ("endpoint", "backward_endpoint"):
-            if values.get(name) is not None:
-                values[name] = EndpointSettings.from_json(values[name])
-        if values.get("series") is not None:
-            values["series"] = SeriesSettings.from_json(values["series"])
-        return cls(**values)
+            data = {**data, "generation": data.get("generation", {}) | FORMER_TRUNCATION}
+        return read_back(cls, data)

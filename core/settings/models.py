@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, Self
 
-from core.settings.setting import setting
+from core.settings.setting import read_back, setting
 
 DEFAULT_CONTEXT = 3072
 """Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
@@ -86,7 +85,7 @@ class EndpointSettings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Plain values read back; those that this version does not know are dropped. Raises TypeError."""
-        return cls(**known_values(cls, data))
+        return read_back(cls, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +121,3 @@ class SeriesSettings:
     def runs(self) -> int:
         """How many it has in the end."""
         return len(self.models) ** (2 if self.cross else 1)
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """Plain values read back. Raises TypeError, KeyError."""
-        endpoints = [(each["file"], each["endpoint"]) for each in data["models"]]
-        models = (NamedModel(file, EndpointSettings.from_json(at) if at else None) for file, at in endpoints)
-        return cls(tuple(models), bool(data.get("cross")), data["id"])
-
-
-def known_values(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
-    """Values of the fields that this version has."""
-    names = {f.name for f in dataclasses.fields(kind)}
-    return {k: _frozen(v) for k, v in data.items() if k in names}
-
-
-def _frozen(value: Any) -> Any:
-    """JSON knows no tuples."""
-    return tuple(value) if isinstance(value, list) else value

@@ -192,6 +192,28 @@ def with_values(settings: T, values: Mapping[str, Any]) -> T:
     return dataclasses.replace(settings, **own)  # type: ignore[type-var]
 
 
+@cache
+def _parts_of(settings: type[Any]) -> Mapping[str, type[Any] | None]:
+    """By field: the class of settings that it holds, one or several of it or perhaps none; None for a plain value."""
+    found: dict[str, type[Any] | None] = {}
+    for name, hint in get_type_hints(settings).items():
+        kinds = (each for each in (hint, *get_args(hint)) if isinstance(each, type) and dataclasses.is_dataclass(each))
+        found[name] = next(kinds, None)
+    return found
+
+
+def read_back(settings: type[T], data: Mapping[str, Any]) -> T:
+    """Settings out of plain values, as `asdict` made them; those that this version does not know are dropped."""
+
+    def read(made: type[Any] | None, value: Any) -> Any:
+        if isinstance(value, list):  # JSON knows no tuples
+            return tuple(read(made, each) for each in value)
+        return value if made is None or value is None else read_back(made, value)
+
+    parts = _parts_of(settings)  # type: ignore[arg-type]  # every type has a hash
+    return settings(**{name: read(made, data[name]) for name, made in parts.items() if name in data})
+
+
 def check(settings: object) -> None:
     """Raise UserError when a value is out of its bounds."""
     known = described(type(settings))  # type: ignore[arg-type]  # every type has a hash
