@@ -193,7 +193,7 @@ class ClusterModel:
     ) -> Iterator[Generation]:
         """Requests on one item go to one host together, since they share most of their prompts. Nothing is streamed."""
         self._cancelled.clear()
-        items = [list(part) for _, part in groupby(requests, key=_item)]
+        items = [list(part) for _, part in groupby(requests, key=lambda request: request.id.partition("/")[0])]
         share = -(-len(items) // max(1, self.hosts))  # of items: several at a time fill a model's batches
         return self._generate([list(chain(*items[at : at + share])) for at in range(0, len(items), share)])
 
@@ -296,10 +296,6 @@ class ClusterOracle:
         if not self._closed.is_set():
             self._closed.set()
             _kill(self._actors)
-
-
-def _item(request: Request) -> str:
-    return request.id.partition("/")[0]
 
 
 def _error(kind: str) -> type[InspectorError]:

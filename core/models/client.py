@@ -43,7 +43,6 @@ class LocalModel:
         self._asked = choose_style(self._header, settings.prompt_style, self._sha256)
         self._options = _options(self._header, settings, self._asked)
         self._link = WorkerLink(path, self._options, silence, beat)
-        self._beat = beat
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
         self._counted: dict[int, Counter[str]] = {}

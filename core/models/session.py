@@ -61,17 +61,14 @@ class Session:
 
     def description(self) -> Wire:
         """What the model's record needs from this side."""
+        used = self._template if self.renderer.style == "chat" else ""
         return {
-            "template_sha256": self._template_hash(),
+            "template_sha256": hashlib.sha256(used.encode()).hexdigest() if used else "",
             "build": self.native.build,
             "threads": self.native.threads,
             "context_size": self.context_size,
             "batched": self.shape is not None,
         }
-
-    def _template_hash(self) -> str:
-        used = self._template if self.renderer.style == "chat" else ""
-        return hashlib.sha256(used.encode()).hexdigest() if used else ""
 
     def count(self, prompt: Mapping[str, Any]) -> int:
         """Tokens of a packed prompt. Raises ModelError when the template fails."""

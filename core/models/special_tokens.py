@@ -64,7 +64,9 @@ def special_tokens(header: GgufHeader) -> SpecialTokens:
             f"{header.path.name} cannot be used: its vocabulary is damaged.", "Download the model file again."
         ) from None
     control = [token.text for token in special if token.kind != ADDED or MARK.fullmatch(token.text)]
-    marks = _named(special, header.fim_tokens) or _known({token.text for token in special})
+    texts = {token.text for token in special}
+    known = (marks for marks in FAMILIES if texts.issuperset(astuple(marks)))
+    marks = _named(special, header.fim_tokens) or next(known, None)
     forged = {*control, *(astuple(marks) if marks else ())}
     return SpecialTokens(marks, tuple(sorted(text for text in forged if len(text.strip()) >= LEAST)))
 
@@ -114,7 +116,3 @@ def _named(special: Sequence[_Token], ids: Mapping[str, int]) -> InfillMarks | N
     texts = {token.number: token.text for token in special}
     found = [texts.get(ids.get(place, -1), "") for place in ("prefix", "suffix", "middle")]
     return InfillMarks(*found) if all(found) else None
-
-
-def _known(texts: set[str]) -> InfillMarks | None:
-    return next((marks for marks in FAMILIES if texts.issuperset(astuple(marks))), None)

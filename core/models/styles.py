@@ -84,14 +84,12 @@ def with_recorded_style(settings: ModelSettings, models: Mapping[str, Mapping[st
 
     A model that was calibrated since would be asked otherwise.
     """
-    told = {_told(model) for model in models.values()}
+    told = {
+        "fim" if model.get("backward_style") == INFILL else model.get("prompt_style", "") for model in models.values()
+    }
     if settings.prompt_style != "auto" or len(told) != 1 or not told <= set(STYLES):
         return settings
     return replace(settings, prompt_style=told.pop())
-
-
-def _told(model: Mapping[str, str]) -> str:
-    return "fim" if model.get("backward_style") == INFILL else model.get("prompt_style", "")
 
 
 def forward_only(settings: ModelSettings) -> ModelSettings:

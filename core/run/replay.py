@@ -104,9 +104,10 @@ def replay(
     with ExitStack() as stack:
         parts = open_parts(stack, project or Path(run.project_root), settings, Caller(emit, control))
         if parts.opened.fingerprint != run.fingerprint:
+            revision = f" (revision {run.revision[:12]})" if run.revision else ""
             raise ProjectError(
                 f"The project's files have changed since run {run_id} began.",
-                f"Bring back the files as they were{_revision(run)}, or name a folder that has them with --project.",
+                f"Bring back the files as they were{revision}, or name a folder that has them with --project.",
             )
         _require_recorded(parts, recorded)
         replaying = _Replaying(reader, run, parts, emit, control)
@@ -116,10 +117,6 @@ def replay(
                 found.append(sample)
                 told(sample)
         return Replay(tuple(found), tuple(_environment(run, recorded, settings, parts)))
-
-
-def _revision(run: RunRow) -> str:
-    return f" (revision {run.revision[:12]})" if run.revision else ""
 
 
 def _chosen(reader: Reader, run: RunRow, samples: int | None) -> dict[int, list[SampleRow]]:

@@ -37,7 +37,9 @@ class History:
             return None
         inside = root.relative_to(top).as_posix()
         history = cls(repository, top, "" if inside == "." else f"{inside}/")
-        return history if history.tracked or not history._ignores_root() else None
+        if not history.tracked and history.prefix and repository.path_is_ignored(history.prefix):
+            return None
+        return history
 
     @property
     def revision(self) -> str | None:
@@ -71,9 +73,6 @@ class History:
         if shared.is_file():
             own = (own / shared.read_text(encoding="utf-8").strip()).resolve()
         return own / "info" / "exclude"
-
-    def _ignores_root(self) -> bool:
-        return bool(self.prefix) and self._repository.path_is_ignored(self.prefix)
 
 
 def discovered(root: Path) -> str | None:
