@@ -17,7 +17,6 @@ from ui.panels.diff import DiffPanel
 from ui.panels.roundtrip import RoundTripPanel
 from ui.presenters import describes, diff_title, rebuilt, scored_against
 from ui.style.controls import BAR, ElidedLabel, bind, button, column, label, row, split
-from ui.style.icons import icon
 from ui.style.theme import SPACE
 
 
@@ -116,10 +115,8 @@ class Traces(QWidget):
         self.sides = sides
         self.title, self.count = ElidedLabel("title", Qt.TextElideMode.ElideLeft), label(role="muted")
         self.back = button("Summary", "Back to the summary (Escape)", self.back_asked.emit, flat=False)
-        self.previous = button("", "Previous item", lambda: self.step(-1))
-        self.next = button("", "Next item", lambda: self.step(1))
-        self.previous.setIcon(icon("previous"))
-        self.next.setIcon(icon("next"))
+        self.previous = button("", "Previous item", lambda: self.step(-1), icon="previous")
+        self.next = button("", "Next item", lambda: self.step(1), icon="next")
         for (name, words, keys), direction in zip(STEPS, (1, -1), strict=True):
             bind(self, keys, partial(self.step, direction), words, name)
         for side in sides:

@@ -52,11 +52,9 @@ class ChoiceBox(QWidget):
         self._choices: list[Choice] = []
         self.value = ""  # what is chosen, if anything
         above = label(caption, "caption")
-        self.box = _ElidedBox()
+        shrinks = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self.box = _ElidedBox(sizeAdjustPolicy=shrinks, minimumContentsLength=8, placeholderText=caption)
         self.box.setAccessibleName(caption)
-        self.box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.box.setMinimumContentsLength(8)
-        self.box.setPlaceholderText(caption)
         # Only the user activates; the current index changes whenever the list is filled.
         self.box.activated.connect(self._picked)
         above.setBuddy(self.box)

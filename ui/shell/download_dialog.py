@@ -38,7 +38,7 @@ class DownloadDialog(QDialog):
         self._thread: Errand | None = None
         self.path: Path | None = None
         self.name = field("Repository and file on the hub", "OWNER/NAME:FILE.gguf", wanted)
-        self.bar, self.said = QProgressBar(), label(WORDS, "muted", wrap=True)
+        self.bar, self.said = QProgressBar(maximum=STEPS, textVisible=False), label(WORDS, "muted", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.go = QPushButton("Download")
         self._timer = QTimer(self, interval=POLL)
@@ -48,8 +48,6 @@ class DownloadDialog(QDialog):
     def _prepare(self) -> None:
         self.name.setCursorPosition(0)
         self.name.returnPressed.connect(self._begin)
-        self.bar.setRange(0, STEPS)
-        self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the download")
         self.go.setProperty("role", "primary")
         self.go.clicked.connect(self._begin)

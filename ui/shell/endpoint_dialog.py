@@ -35,7 +35,7 @@ class EndpointDialog(QDialog):
         self._known, self._gateway, self._left = known, gateway, threading.Event()
         self.address = field("Address of the server", "http://127.0.0.1:8080/v1", known.address)
         self.key = field("Environment variable that holds the key", "none", known.key_variable)
-        self.model, self.list = QComboBox(), QPushButton("List")
+        self.model, self.list = QComboBox(editable=True), QPushButton("List")
         self.fields = {
             name: field_of(each, value_of(known, name)) for name, each in described(EndpointSettings).items()
         }
@@ -45,7 +45,6 @@ class EndpointDialog(QDialog):
         self._lay_out()
 
     def _prepare(self) -> None:
-        self.model.setEditable(True)
         self.model.setCurrentText(self._known.model)
         self.model.setAccessibleName("Model of the server")
         line = self.model.lineEdit()

@@ -72,7 +72,7 @@ class NoticeBar(QFrame):
         self._at = 0
         self._held = False
         self.problem, self.remedy, self.place = label(wrap=True), label(wrap=True), label(role="caption")
-        self.details = QPlainTextEdit()
+        self.details = QPlainTextEdit(readOnly=True)
         self._buttons = {
             "previous": button("", "Newer notice", lambda: self._turn(-1), icon="previous"),
             "next": button("", "Older notice", lambda: self._turn(1), icon="next"),
@@ -88,7 +88,6 @@ class NoticeBar(QFrame):
         for said in (self.problem, self.remedy):
             said.setMinimumWidth(1)  # whatever it says, the window stays as wide as it is
             said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.details.setReadOnly(True)
         self.details.setAccessibleName("Details of the problem")
         write_fixed(self.details, 8.5)
         self.details.setMaximumHeight(110)

@@ -59,7 +59,7 @@ class OfferBar(QFrame):
     def _show(self) -> None:
         for button in self.buttons:
             self._row.removeWidget(button)
-            # At once, for deletion waits for the loop.
+            # Out of sight at once; deleted by the loop, for one of them is just being clicked.
             button.hide()
             button.deleteLater()
         self.buttons = []

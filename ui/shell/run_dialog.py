@@ -156,8 +156,7 @@ class RunDialog(QDialog):
     def _lay_out(self) -> None:
         self._fields = QWidget()
         columns = row(margins=(0, 0, SPACE, 0), spacing=SPACE * 4, owner=self._fields)
-        self._scroll = QScrollArea()  # what a low or narrow screen has no room for is scrolled to
-        self._scroll.setWidgetResizable(True)
+        self._scroll = QScrollArea(widgetResizable=True)  # what a low or narrow screen has no room for is scrolled to
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self._fields)

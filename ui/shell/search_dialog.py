@@ -65,7 +65,7 @@ class SearchDialog(QDialog):
         self._stop = threading.Event()
         hint = "Search in every file; capitals count if you type any"
         self.words = FilterField(hint, "Search in every file of the project")
-        self.said, self.list = label(role="caption"), QListView()
+        self.said, self.list = label(role="caption"), QListView(uniformItemSizes=True)
         self.found = Found(_words, self)
         self._build()
 
@@ -74,7 +74,6 @@ class SearchDialog(QDialog):
         self.list.setModel(self.found)
         self._row = _Row(self)
         self.list.setItemDelegate(self._row)
-        self.list.setUniformItemSizes(True)
         self.list.setAccessibleName("Places found")
         self.list.clicked.connect(self._go)
         self.list.activated.connect(self._go)

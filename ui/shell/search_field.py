@@ -54,7 +54,7 @@ class SearchField(QLineEdit):
         # A popup of Qt would take the focus from the field in which one types.
         self.popup = QFrame(self, Qt.WindowType.ToolTip)
         self.popup.setProperty("role", "popup")
-        self.list = QListView(self.popup)
+        self.list = QListView(self.popup, uniformItemSizes=True)
         self._model, self._rows = Found(attrgetter("title"), self), _Row(self)
         self._icon = icon("search", "muted")
         self.setTextMargins(ICON + SPACE // 2, 0, 0, 0)
@@ -64,7 +64,6 @@ class SearchField(QLineEdit):
         self.list.setModel(self._model)
         self.list.setItemDelegate(self._rows)
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.list.setUniformItemSizes(True)
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setAccessibleName("Places to go to")
         column(self.list, margins=(1, SPACE // 2, 1, SPACE // 2), owner=self.popup)

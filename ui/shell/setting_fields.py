@@ -133,8 +133,7 @@ class ChoiceField(SettingField):
 
     def __init__(self, each: Described) -> None:
         """The words of each value are its entry."""
-        self._box = QComboBox()
-        self._box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._box = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         for value, words in each.about.choices.items():
             self._box.addItem(words, value)
         super().__init__(each, self._box)
@@ -152,8 +151,7 @@ class TextField(SettingField):
 
     def __init__(self, each: Described) -> None:
         """A file or folder can be chosen beside it."""
-        self._box = QLineEdit()
-        self._box.setPlaceholderText(each.about.unset)
+        self._box = QLineEdit(placeholderText=each.about.unset)
         holder = None
         if each.about.form in ("file", "folder", "program"):
             button = QPushButton("Choose…")

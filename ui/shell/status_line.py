@@ -10,7 +10,7 @@ from core.run.events import Progress
 from core.store.rows import GROWING, NOTHING, RunRow
 from core.types import Score
 from ui.background.coordinator import RunState
-from ui.style.controls import give_role, label, row
+from ui.style.controls import give_role, label, on_ground, row
 from ui.style.region_state import number
 from ui.style.theme import SPACE
 
@@ -75,10 +75,9 @@ class StatusLine(QWidget):
     def __init__(self) -> None:
         """Start without a run."""
         super().__init__()
-        self.setProperty("role", "status")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "status")
         self.summary, self.state, self.pace = label(run_summary(None)), label(), label(role="muted")
-        self.bar, self.queue = QProgressBar(), QToolButton()
+        self.bar, self.queue = QProgressBar(textVisible=False), QToolButton()
         self._state = RunState.IDLE
         self._progress: Progress | None = None
         self._run: RunRow | None = None
@@ -91,7 +90,6 @@ class StatusLine(QWidget):
         self.summary.setAccessibleDescription("Run that is shown")
         self.pace.setAccessibleDescription("Progress of the run in this window")
         self.bar.setAccessibleName("Progress")
-        self.bar.setTextVisible(False)
         self.bar.setFixedSize(120, 4)
         self.bar.hide()
         self.state.hide()

@@ -42,7 +42,8 @@ class TaxonomyDialog(QDialog):
         self.setWindowTitle("Error modes")
         self._before = taxonomy
         self.modes: list[ErrorMode] = list(taxonomy.modes)
-        self.list, self.name, self.about = QListWidget(), field("Name of the error mode"), QPlainTextEdit()
+        self.list, self.name = QListWidget(), field("Name of the error mode")
+        self.about = QPlainTextEdit(tabChangesFocus=True)
         self.id, self.version, self.said = label(role="muted"), label(role="muted"), label(ABOUT, wrap=True)
         self._place = place
         self._make_fields()
@@ -57,7 +58,6 @@ class TaxonomyDialog(QDialog):
         self.name.textEdited.connect(self._rename)
         self.about.setAccessibleName("What the error mode means")
         self.about.setProperty("role", "field")
-        self.about.setTabChangesFocus(True)
         self.about.textChanged.connect(self._describe)
         self.id.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for key, run, words in (

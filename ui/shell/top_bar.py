@@ -12,7 +12,7 @@ from core.kinds import TASKS
 from ui.background.coordinator import RunState
 from ui.shell.choice_box import Choice, ChoiceBox
 from ui.shell.search_field import SearchField
-from ui.style.controls import button, row
+from ui.style.controls import button, on_ground, row
 from ui.style.icons import icon
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
@@ -34,13 +34,13 @@ class TopBar(QWidget):
     def __init__(self, menu: QMenu, runs: QMenu) -> None:
         """`menu` opens from the button at the left, `runs` from the one beside the search field."""
         super().__init__()
-        self.setProperty("role", "bar")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "bar")
         self.project = ChoiceBox("Project", "Open folder…")
         self.task = ChoiceBox("Task")
         self.forward = ChoiceBox("Forward model", *MORE_MODELS)
         self.backward = ChoiceBox("Backward model", *MORE_MODELS)
-        self.menu_button, self.runs_button = QToolButton(), QToolButton()
+        at_once = QToolButton.ToolButtonPopupMode.InstantPopup
+        self.menu_button, self.runs_button = QToolButton(popupMode=at_once), QToolButton(popupMode=at_once)
         self.run = button("Run", "Start a run", self.run_asked.emit, flat=False)
         self.pause = button("", "Pause", self.pause_asked.emit, flat=False)
         self.stop = button("", "Stop; the run can be resumed", self.stop_asked.emit, flat=False, icon="stop")
@@ -67,7 +67,6 @@ class TopBar(QWidget):
         for opens, entries, name in ((self.menu_button, menu, "Menu"), (self.runs_button, runs, "Runs")):
             opens.setIcon(icon(name.lower()))
             opens.setMenu(entries)
-            opens.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
             opens.setAccessibleName(name)
             opens.setToolTip(name)
         self.menu_button.setProperty("role", "bare")

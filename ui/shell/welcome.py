@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from ui.style.controls import column, label, push, row
+from ui.style.controls import column, label, on_ground, push, row
 from ui.style.text_size import grown
 from ui.style.theme import SPACE
 
@@ -37,8 +37,7 @@ class Welcome(QWidget):
     def __init__(self, recent: Sequence[Path]) -> None:
         """Offer these recent projects."""
         super().__init__()
-        self.setProperty("role", "surface")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        on_ground(self, "surface")
         self.recent = column(spacing=SPACE // 2)
         for root in recent[:RECENT]:
             self.recent.addWidget(self._link(root))

@@ -37,7 +37,10 @@ class WordsDialog(QDialog):
         kind = next(kind for kind in TASKS.values() if kind.takes_words)
         self._taker = kind.takes_words
         self.setWindowTitle(f"Write {article(kind.noun)}")
-        self.words, self.tests = QPlainTextEdit(known.words), QPlainTextEdit(known.tests)
+        hint = "What the function is to do, e.g. Return the second largest of the numbers."
+        self.words = QPlainTextEdit(known.words, placeholderText=hint, tabChangesFocus=True)
+        hint = "assert second_largest([3, 1, 2]) == 2   (without tests only words are compared)"
+        self.tests = QPlainTextEdit(known.tests, placeholderText=hint, tabChangesFocus=True)
         hint = "def second_largest(numbers):   (without one the model chooses)"
         self.header = field("Head of the function", hint, known.header)
         self.problem = label(role="bad", wrap=True)
@@ -55,11 +58,8 @@ class WordsDialog(QDialog):
 
     def _prepare(self, kind: Kind) -> None:
         self.words.setAccessibleName(kind.noun.capitalize())
-        self.words.setPlaceholderText("What the function is to do, e.g. Return the second largest of the numbers.")
         self.tests.setAccessibleName("Tests")
-        self.tests.setPlaceholderText("assert second_largest([3, 1, 2]) == 2   (without tests only words are compared)")
         for box in (self.words, self.tests):
-            box.setTabChangesFocus(True)
             box.setProperty("role", "field")
             box.setFixedHeight(box.fontMetrics().lineSpacing() * LINES + 2 * SPACE)
         write_fixed(self.header, 9)

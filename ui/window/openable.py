@@ -75,10 +75,8 @@ class Dropping(QObject):
         super().__init__(window)
         self._window = window
         self._open_project, self._open_database, self._use_model = open_project, open_database, use_model
-        self.hint = QLabel(window)
+        self.hint = QLabel(window, alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.hint.setProperty("role", "dropping")
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.hint.setWordWrap(True)
         self.hint.hide()
         window.setAcceptDrops(True)
         window.installEventFilter(self)

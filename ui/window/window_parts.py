@@ -73,7 +73,7 @@ class WindowParts(QWidget):
         self.labels, self.queue = LabelsPanel(), LabelQueueBar(list(QueueKind))
         self.desk = QWidget()
         self.status = StatusLine()
-        self.tabs = QTabWidget()
+        self.tabs = QTabWidget(documentMode=True)
         self._pages = QStackedWidget()
         self._splitters: dict[str, QSplitter] = {}
         self.folded: set[str] = set()  # the panes that are out of sight
@@ -85,7 +85,6 @@ class WindowParts(QWidget):
 
     def _fill_tabs(self) -> None:
         column(self.queue, self.labels, owner=self.desk)
-        self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName("Details of the sample and the run")
         named = (
             ("Diff", self.diff),
