@@ -22,11 +22,10 @@ from ui.labels.label_files import LabelFiles
 from ui.labels.labelling import Labelling
 from ui.reading.inspection import Inspection, Overview, Wanted
 from ui.reading.open_project import OpenProject
-from ui.run.by_hand import ByHand
 from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
 from ui.run.lists import RunLists
 from ui.run.models import ModelList
-from ui.run.own_run import OwnRun
+from ui.run.own_run import ByHand, OwnRun
 from ui.run.queue import Queueing
 from ui.run.starting import Starting
 from ui.shell.choice_box import Choice

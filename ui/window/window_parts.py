@@ -112,7 +112,7 @@ class WindowParts(QWidget):
         whole = self._split("whole", horizontal, left, right)
         self._whole = whole
         self._under: QWidget = self.welcome
-        self.page_alone: QWidget | None = None
+        self.page_alone: QWidget | None = None  # stands in the place of the views, e.g. a comparison
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
