@@ -28,7 +28,7 @@ class HoverCard(QFrame):
         self.setFont(interface_font())
         self.more.setProperty("role", "muted")
         margins = SPACE + 4, SPACE, SPACE + 4, SPACE
-        column(self.title, self.scores, self.more, margins=margins, spacing=SPACE // 2, owner=self)
+        self._column = column(self.title, self.scores, self.more, margins=margins, spacing=SPACE // 2, owner=self)
         self.hide()
 
     def open_words(self, title: str, words: str, place: QRect) -> None:
@@ -58,15 +58,14 @@ class HoverCard(QFrame):
         self._open_near(region)
 
     def _open_near(self, place: QRect) -> None:
-        layout, room = self.layout(), self._room.width() - 2 * SPACE
-        if layout is not None:
-            self.more.setWordWrap(False)
-            layout.activate()
-            wide = layout.sizeHint()
-            # Wrapped only where it must be: Qt gives wrapped text a shape of its own, near to a square.
-            self.more.setWordWrap(wide.width() > room)
-            high = layout.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
-            self.setFixedSize(min(wide.width(), room), high)
+        layout, room = self._column, self._room.width() - 2 * SPACE
+        self.more.setWordWrap(False)
+        layout.activate()
+        wide = layout.sizeHint()
+        # Wrapped only where it must be: Qt gives wrapped text a shape of its own, near to a square.
+        self.more.setWordWrap(wide.width() > room)
+        high = layout.totalHeightForWidth(room) if self.more.wordWrap() else wide.height()
+        self.setFixedSize(min(wide.width(), room), high)
         self._stand_near(place)
         self.show()
         self.raise_()
