@@ -33,7 +33,8 @@ class Cells(QWidget):
         self._heads: list[Head] = []
         self.model = CellModel([])
         self.table, self._sorted = sorted_table("", self.model)
-        self.table.setItemDelegate(BarDelegate(self.table))
+        self._bars = BarDelegate(self.table)  # kept, as in the project's tree
+        self.table.setItemDelegate(self._bars)
         self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.clicked.connect(self._activate)

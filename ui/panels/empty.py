@@ -23,6 +23,12 @@ class EmptyState(QWidget):
         layout.setSpacing(SPACE)
         self.say(heading, advice)
 
+    def stand_in(self, *parts: QWidget, empty: bool) -> None:
+        """Be shown instead of `parts` while there is nothing to show in them."""
+        self.setVisible(empty)
+        for part in parts:
+            part.setVisible(not empty)
+
     def say(self, heading: str, advice: str) -> None:
         """Show other words."""
         self._heading.setText(breakable(heading))

@@ -42,7 +42,8 @@ class MetricsPanel(QWidget):
         self.set_samples(None, [])
 
     def _lay_out(self) -> None:
-        self.table.setItemDelegate(BarDelegate(self.table))
+        self._bars = BarDelegate(self.table)  # kept, as in the project's tree
+        self.table.setItemDelegate(self._bars)
         widths(self.table, 300, 150, 100, 100, 120, 120, 120)
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.selectionModel().currentRowChanged.connect(self._picked)
@@ -60,9 +61,7 @@ class MetricsPanel(QWidget):
         self._choose_columns({name for sample in codes for name in _scores(sample)} or usual)
         names = _names(item.task if item else "", samples)
         self.model.fill([(self._cells(sample, names[sample.id]), sample.id) for sample in codes])
-        for part in (self.table, self._head):
-            part.setVisible(bool(codes))
-        self._empty.setVisible(not codes)
+        self._empty.stand_in(self.table, self._head, empty=not codes)
 
     def _choose_columns(self, stored: AbstractSet[str]) -> None:
         """Show the metrics that are stored, and explain them."""

@@ -184,7 +184,9 @@ class ProjectTree(QTreeView):
         self.setAccessibleName("Project files")
         self.files = ProjectModel(self)
         self.setModel(self.files)
-        self.setItemDelegateForColumn(SCORE, HeatDelegate(self))
+        # Kept: where only Qt knew the delegate, the collector of cycles crashed on the tree.
+        self._heat = HeatDelegate(self)
+        self.setItemDelegateForColumn(SCORE, self._heat)
         self._unfold = True
         self._quiet = False
         self._shape()

@@ -121,7 +121,8 @@ class RegionTable(QWidget):
     def _build_table(self) -> None:
         table = self.table
         table.setModel(self.regions)
-        table.setItemDelegateForColumn(SCORE, HeatDelegate(self))
+        self._heat = HeatDelegate(self)  # kept, as in the project's tree
+        table.setItemDelegateForColumn(SCORE, self._heat)
         table.setTextElideMode(Qt.TextElideMode.ElideLeft)
         table.setSortingEnabled(True)
         table.sortByColumn(FILE, Qt.SortOrder.AscendingOrder)
