@@ -100,18 +100,16 @@ class KeyMap(QObject):
         """Take over actions that have an object name; the keys they have now are their defaults."""
         for action in actions:
             keys = tuple(key.toString(_PORTABLE) for key in action.shortcuts())
-            self._put(Binding(action.objectName(), group, frozenset(reach or {WINDOW}), keys, keys, action))
+            name = action.objectName()
+            self._bindings[name] = Binding(name, group, frozenset(reach or {WINDOW}), keys, keys, action)
         self._apply()
 
     def declare(self, group: str, entries: Iterable[Entry], *reach: str) -> None:
         """Know of keys in views that are made when they are needed."""
         for name, words, keys in entries:
             defaults = tuple(keys.split())
-            self._put(Binding(name, group, frozenset(reach or {WINDOW}), defaults, defaults, told=words))
+            self._bindings[name] = Binding(name, group, frozenset(reach or {WINDOW}), defaults, defaults, told=words)
         self._apply()
-
-    def _put(self, binding: Binding) -> None:
-        self._bindings[binding.name] = binding
 
     def bindings(self) -> list[Binding]:
         """What can be done just now, in the order it was added."""

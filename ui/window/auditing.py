@@ -102,13 +102,9 @@ class Auditing(QObject):
         self._parts.show_page(self.page)
         self._ask()
 
-    @property
-    def _open(self) -> bool:
-        return self._page is not None and self._parts.page_alone is self._page
-
     def close(self) -> None:
         """Go back to what was there before; scoring goes on."""
-        if self._open:
+        if self._parts.shows(self._page):
             self._parts.leave_page()
 
     def score(self) -> None:
@@ -135,7 +131,7 @@ class Auditing(QObject):
         self._ticks += 1
         if errand.is_alive():
             self.page.show_progress(errand.step[1:])
-            if self._open and self._ticks % LOOKS == 0:
+            if self._parts.shows(self._page) and self._ticks % LOOKS == 0:
                 self._ask()
             return
         self._tick.stop()
@@ -143,7 +139,7 @@ class Auditing(QObject):
         self.page.show_progress(None)
         if errand.error is not None:
             self._parts.notices.report(errand.error)
-        if self._open:
+        if self._parts.shows(self._page):
             self._ask()
 
     def _ask(self) -> None:
@@ -163,7 +159,7 @@ class Auditing(QObject):
     def _follow(self, overview: Overview) -> None:
         """Leave with a run that is gone."""
         # Deleted, or of a database that is not open any more.
-        if self._open and not {run.id for run in overview.runs}.issuperset(self.runs):
+        if self._parts.shows(self._page) and not {run.id for run in overview.runs}.issuperset(self.runs):
             self.close()
 
     def _leave(self, link: Link) -> None:

@@ -112,13 +112,9 @@ class Comparing(QObject):
         self._parts.show_page(self.page)
         self._ask()
 
-    @property
-    def _open(self) -> bool:
-        return self._page is not None and self._parts.page_alone is self._page
-
     def close(self) -> None:
         """Go back to what was there before."""
-        if self._open:
+        if self._parts.shows(self._page):
             self._parts.leave_page()
 
     def _ask(self) -> None:
@@ -145,7 +141,7 @@ class Comparing(QObject):
         if self._database != self._inspection.database:
             self.runs = ()
             self.close()
-        elif self._open and not self._reading.busy and self._known(overview) != self._read:
+        elif self._parts.shows(self._page) and not self._reading.busy and self._known(overview) != self._read:
             self._ask()
 
     def _known(self, overview: Overview | None) -> Known:

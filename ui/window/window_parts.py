@@ -112,7 +112,7 @@ class WindowParts(QWidget):
         whole = self._split("whole", horizontal, left, right)
         self._whole = whole
         self._under: QWidget = self.welcome
-        self.page_alone: QWidget | None = None  # stands in the place of the views, e.g. a comparison
+        self._page_alone: QWidget | None = None  # stands in the place of the views, e.g. a comparison
         self._pages.addWidget(self.welcome)
         self._pages.addWidget(whole)
         column(self.bar, self.notices, self.offers, self._pages, self.status, owner=self, grows=self._pages)
@@ -269,23 +269,27 @@ class WindowParts(QWidget):
         """Show the views, or the welcome page."""
         page = self._whole if wanted else self.welcome
         # A comparison stays on show while a run goes on below it.
-        if self.page_alone is None and page is not self._pages.currentWidget():
+        if self._page_alone is None and page is not self._pages.currentWidget():
             self._pages.setCurrentWidget(page)
             (self.regions.table if wanted else self.welcome).setFocus()
         self._under = page
 
     def show_page(self, page: QWidget) -> None:
         """Show a page of its own in place of the views, or of the page that was there."""
-        if page is not self.page_alone:
-            self.page_alone = page
+        if page is not self._page_alone:
+            self._page_alone = page
             if self._pages.indexOf(page) < 0:
                 self._pages.addWidget(page)
             self._pages.setCurrentWidget(page)
             page.setFocus()
 
+    def shows(self, page: QWidget | None) -> bool:
+        """Whether this page stands in place of the views; None is one that was not made yet."""
+        return page is not None and page is self._page_alone
+
     def leave_page(self) -> None:
         """Show the views again, where a page stands in their place."""
-        if self.page_alone is not None:
-            self.page_alone = None
+        if self._page_alone is not None:
+            self._page_alone = None
             self._pages.setCurrentWidget(self._under)
             (self.regions.table if self._under is self._whole else self._under).setFocus()
