@@ -21,7 +21,7 @@ from core.comparison.values import Comparison
 from core.errors import UserError
 from core.figures.export import to_json
 from core.kinds import counted, task
-from core.models.opening import open_embedder
+from core.models.loading import open_embedder
 from core.run.results import open_reader, open_store
 from core.settings import ModelSettings
 from core.waiting import unheard

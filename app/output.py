@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from rich.console import Console
 
 from core.errors import UserError
-from core.store.opening import refuse_database
+from core.store.files import refuse_database
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from core.run.results import open_reader, open_store
 from core.run.state import Emit
 from core.settings import RunSettings, SamplesSettings
 from core.settings.setting import check, with_values
-from core.store.opening import network_caution
+from core.store.files import network_caution
 from core.store.reader import Reader
 from core.store.writer import Store
 from core.trips.opening import check_source

@@ -40,7 +40,7 @@ def meddle():
     from core.errors import InspectorError
     from core.oracle.fingerprint import _content
     from core.run.results import open_reader
-    from core.store.opening import inspect, refuse_database
+    from core.store.files import inspect, refuse_database
     while True:
         for deed in (inspect, refuse_database, _content, lambda path: open_reader(path).close()):
             try:

@@ -18,7 +18,7 @@ def ask_where(parent: QWidget, title: str, proposed: str, kinds: str, ending: st
     if not chosen:
         return None
     path = with_ending(chosen, ending)
-    from core.store.opening import refuse_database  # the window stands sooner
+    from core.store.files import refuse_database  # the window stands sooner
 
     try:
         refuse_database(path)

@@ -40,10 +40,10 @@ from ui.window.comparing import Comparing
 from ui.window.guide import Guide
 from ui.window.label_desk import LabelDesk
 from ui.window.openable import Dropping, OpenMenus
-from ui.window.opening import Opening
 from ui.window.preferences import Preferences, tour_steps
 from ui.window.reporting import Reporting
 from ui.window.searching import Searching
+from ui.window.startup import Opening
 from ui.window.window_actions import PANES, WindowActions, theme_menu
 from ui.window.window_parts import WindowParts
 from ui.window.wiring import wire_keys
@@ -342,6 +342,6 @@ class MainWindow(QMainWindow):
 
 
 def _caution(reader: Reader) -> str:
-    from core.store.opening import network_caution  # the window stands sooner
+    from core.store.files import network_caution  # the window stands sooner
 
     return network_caution(reader.path)

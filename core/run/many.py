@@ -19,7 +19,7 @@ from core.analyses.ranking import runs_of
 from core.errors import Cancelled, ModelError
 from core.generation import Extraction, Model, ModelInfo, Role, Sample
 from core.models.gguf import check_generative, read_header
-from core.models.opening import local_files
+from core.models.loading import local_files
 from core.models.styles import with_recorded_style
 from core.run import pipeline
 from core.run.control import Control

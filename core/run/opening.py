@@ -14,7 +14,7 @@ from core import __version__
 from core.errors import Bug, ProjectError
 from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from core.kinds import task
-from core.models.opening import check_machine, model_file, open_model
+from core.models.loading import check_machine, model_file, open_model
 from core.models.styles import forward_only, with_recorded_style
 from core.run.control import Control
 from core.run.state import Caller, Emit, Parts, Run

@@ -18,7 +18,7 @@ from core.settings import RunSettings
 from core.store import decoding, encoding, paces, statements
 from core.store.claims import is_claimed
 from core.store.failures import explained
-from core.store.opening import canonical, open_readable
+from core.store.files import canonical, open_readable
 from core.store.rows import (
     NOTHING,
     CandidateRow,

@@ -21,7 +21,7 @@ from core.store import encoding
 from core.store.claims import Claim
 from core.store.connection import require_in_place
 from core.store.failures import explained
-from core.store.opening import canonical, open_writable
+from core.store.files import canonical, open_writable
 from core.store.reader import Reader
 from core.store.rows import Interval
 from core.taxonomy import Taxonomy

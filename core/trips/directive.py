@@ -22,7 +22,7 @@ from core.metrics.recitation import recitation
 from core.models.directive_prompts import VERSION as PROMPT_VERSION
 from core.models.directive_prompts import program_prompt, summary_prompt, whole_program_prompt
 from core.models.extraction import extract_code, extract_description
-from core.models.opening import open_embedder
+from core.models.loading import open_embedder
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.rewrites.comments import without_comments
 from core.rewrites.names import mask_name

@@ -13,8 +13,8 @@ from core.models.client import LocalModel
 from core.models.devices import Gpu, build_backends, found_gpus, unused_gpu
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
+from core.models.loading import check_machine, local_files
 from core.models.memory import Memory, estimate, memory_now, needed_together, tight, too_much, window_of
-from core.models.opening import check_machine, local_files
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings, RunSettings
 
 SERVER = EndpointSettings("http://127.0.0.1:9/v1")

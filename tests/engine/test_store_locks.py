@@ -18,7 +18,7 @@ from factories import fill_store
 from core.errors import StoreError, UserError
 from core.oracle.fingerprint import _content
 from core.store import connection, keeper
-from core.store.opening import inspect, network_caution, refuse_database
+from core.store.files import inspect, network_caution, refuse_database
 from core.store.reader import Reader
 from core.store.writer import Store
 

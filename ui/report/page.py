@@ -16,7 +16,7 @@ from core.errors import UserError
 from core.figures import Figure
 from core.kinds import Measure, few, task
 from core.metrics.statistics import interval
-from core.store.opening import refuse_database
+from core.store.files import refuse_database
 from core.store.reader import Reader
 from core.store.rows import GROWING, ItemRow
 from core.types import Score
