@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
+
+from core.syntax import AnyFunction, first_line_of, parsed
 
 _INDENT = re.compile(r"(?:\r\n|\r|\n)([ \t]*)(?=[^ \t\r\n#])")
 _FENCED = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"\"\"\"|\'\'\'|:\s+[rR]?[\"\']")
 """Where there is nothing like it, there is no docstring, and nothing need be parsed."""
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _GONE = b"\0"
 _LONGEST = 100_000
 """Characters; the parser could run out of stack on longer, deeply nested code."""
@@ -31,7 +31,7 @@ def syntax_tree(text: str) -> str | None:
     if len(text) > _LONGEST:
         return None
     for head in heads(text):
-        tree = _parsed(head + text)
+        tree = parsed(head + text)
         if tree is None:
             continue
         body = tree.body
@@ -54,7 +54,7 @@ def plain_code(text: str) -> str:
     if len(text) > _LONGEST or not _QUOTED.search(text):
         return text
     for head in heads(text):
-        tree = _parsed(head + text)
+        tree = parsed(head + text)
         if tree is not None:
             return _without_docstrings(head + text, tree)[len(head) :]
     return text
@@ -62,18 +62,17 @@ def plain_code(text: str) -> str:
 
 def function_of(program: str, name: str) -> str | None:
     """The source of the last function of that name at the top of a program, decorators included; None without one."""
-    tree = _parsed(program) if len(program) <= _LONGEST else None
-    found = [node for node in tree.body if isinstance(node, _FUNCTIONS) and node.name == name] if tree else []
+    tree = parsed(program) if len(program) <= _LONGEST else None
+    found = [node for node in tree.body if isinstance(node, AnyFunction) and node.name == name] if tree else []
     if not found:
         return None
-    first = min([found[-1].lineno, *(node.lineno for node in found[-1].decorator_list)])
-    return "\n".join(program.split("\n")[first - 1 : found[-1].end_lineno])
+    return "\n".join(program.split("\n")[first_line_of(found[-1]) - 1 : found[-1].end_lineno])
 
 
 def _without_docstrings(source: str, tree: ast.Module) -> str:
     lines = source.encode().split(b"\n")  # the tree counts bytes
     for node in ast.walk(tree):
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)) or ast.get_docstring(node, clean=False) is None:
+        if not isinstance(node, AnyFunction | ast.ClassDef) or ast.get_docstring(node, clean=False) is None:
             continue
         text = node.body[0]
         first, last = text.lineno - 1, (text.end_lineno or text.lineno) - 1
@@ -92,12 +91,3 @@ def heads(text: str) -> Iterator[str]:
     yield "if 1:\n"
     for indent in sorted(set(_INDENT.findall(text)) - {""}, key=len):
         yield f"if 1:\n{indent}"
-
-
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a candidate's bad escapes are not our warnings
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None

@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 
-from core.rewrites.names import syntax_tree
+from core.syntax import parsed
 
 _BARE_TEXT = re.compile(r'^[ \t]*[rbuRBU]{0,2}("""|\'\'\')(?:.|\n)*?(?:\1|\Z)[ \t]*$', re.MULTILINE)
 _COMMENT_LINE = re.compile(r"^[ \t]*#.*\n?", re.MULTILINE)
@@ -19,7 +19,7 @@ def without_comments(source: str) -> str:
     What is left stands as it did. A block that held nothing else gets a `pass`. Source that does not parse is treated
     by its lines: what begins as a comment goes, and so do texts in triple quotes that begin a line.
     """
-    tree = syntax_tree(source)
+    tree = parsed(source)
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (SyntaxError, tokenize.TokenError):

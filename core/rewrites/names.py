@@ -10,13 +10,11 @@ import ast
 import io
 import re
 import tokenize
-import warnings
-from collections.abc import Iterator
-from itertools import accumulate
+from collections.abc import Iterable, Iterator
+
+from core.syntax import Lines, parsed
 
 MASK = "func"
-Place = tuple[int, int]
-"""Line from 1 and column in characters from 0."""
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -36,18 +34,8 @@ def mask_name(source: str, name: str, mask: str = MASK) -> str:
 
 def name_places(source: str, name: str) -> list[int] | None:
     """The offsets at which `mask_name` masks; None for source that does not parse."""
-    tree = syntax_tree(source)
-    return None if tree is None else _offsets(source, list(_uses(source, tree, name)), name)
-
-
-def syntax_tree(source: str) -> ast.Module | None:
-    """Its syntax tree; None for source that does not parse."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes such as "\d", which are the program's own
-            return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = parsed(source)
+    return None if tree is None else _standing(source, _uses(source, Lines(source), tree, name), name)
 
 
 def mask_words(text: str, name: str, mask: str = MASK) -> str:
@@ -61,33 +49,33 @@ def generic_variables(source: str) -> str | None:
     Functions, classes, imports, attributes, keywords of calls and names declared global stay. None for source that does
     not parse.
     """
-    tree = syntax_tree(source)
+    tree = parsed(source)
     if tree is None:
         return None
-    bound, fixed, lines = set[str](), set[str](), _lines(source)
-    places: dict[str, list[Place]] = {}
+    bound, fixed, lines = set[str](), set[str](), Lines(source)
+    places: dict[str, list[int]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
-            places.setdefault(node.id, []).append(_place(lines, node))
+            places.setdefault(node.id, []).append(lines.start(node))
             bound |= {node.id} if isinstance(node.ctx, ast.Store) else set()
         elif isinstance(node, ast.arg):
-            places.setdefault(node.arg, []).append(_place(lines, node))
+            places.setdefault(node.arg, []).append(lines.offset(node.lineno, node.col_offset))
             bound.add(node.arg)
         elif isinstance(node, ast.ExceptHandler) and node.name:
-            found = re.search(rf"\bas\s+({re.escape(node.name)})\s*:", lines[node.lineno - 1])
-            if found:
-                places.setdefault(node.name, []).append((node.lineno, found.start(1)))
+            named = re.compile(rf"\bas\s+({re.escape(node.name)})\s*:")
+            if found := named.search(source, *lines.bounds(node.lineno)):
+                places.setdefault(node.name, []).append(found.start(1))
                 bound.add(node.name)
         elif isinstance(node, ast.Nonlocal):
             for name in node.names:
-                places.setdefault(name, []).append(_definition(lines, node, name))
+                places.setdefault(name, []).append(_definition(source, lines, node, name))
         elif isinstance(node, ast.Global):
             fixed |= set(node.names)
         elif isinstance(node, _Definition):
             fixed.add(node.name)
         elif isinstance(node, ast.alias):
             fixed.add((node.asname or node.name).split(".")[0])
-    at = {offset: name for name in bound - fixed for offset in _offsets(source, places[name], name)}
+    at = {offset: name for name in bound - fixed for offset in _standing(source, places[name], name)}
     called: dict[str, str] = {}
     parts, end = list[str](), 0
     for offset in sorted(at):
@@ -97,25 +85,25 @@ def generic_variables(source: str) -> str | None:
     return "".join([*parts, source[end:]])
 
 
-def _uses(source: str, tree: ast.AST, name: str) -> Iterator[Place]:
-    lines = _lines(source)
+def _uses(source: str, lines: Lines, tree: ast.AST, name: str) -> Iterator[int]:
+    """Where the function is defined, declared or used below a node."""
     for node in ast.iter_child_nodes(tree):
         names_it = isinstance(node, _Definition) and node.name == name and not isinstance(tree, ast.ClassDef)
         if isinstance(node, ast.Name) and node.id == name:
-            yield _place(lines, node)
+            yield lines.start(node)
         elif (isinstance(node, _Definition) and names_it) or (
             isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
         ):
-            yield _definition(lines, node, name)
+            yield _definition(source, lines, node, name)
         if not (isinstance(node, _Scope | ast.ClassDef) and name in _other_names(node)):
-            yield from _uses(source, node, name)
+            yield from _uses(source, lines, node, name)
 
 
-def _definition(lines: list[str], node: ast.stmt, name: str) -> Place:
+def _definition(source: str, lines: Lines, node: ast.stmt, name: str) -> int:
     """Where the name stands in a statement that binds or declares it, e.g. behind `def`."""
-    line, start = _place(lines, node)
-    found = re.compile(rf"\b(?:def|class|global|nonlocal)\b.*?\b({re.escape(name)})\b").search(lines[line - 1], start)
-    return line, found.start(1) if found else start
+    start, (_, end) = lines.start(node), lines.bounds(node.lineno)
+    found = re.compile(rf"\b(?:def|class|global|nonlocal)\b.*?\b({re.escape(name)})\b").search(source, start, end)
+    return found.start(1) if found else start
 
 
 def _other_names(scope: _Scope | ast.ClassDef) -> set[str]:
@@ -141,39 +129,31 @@ def _other_names(scope: _Scope | ast.ClassDef) -> set[str]:
 
 def _mask_tokens(source: str, name: str, mask: str) -> str:
     """By tokens as far as there are any, the rest by words."""
-    places: list[Place] = []
-    before, end = "", (1, 0)
+    lines = Lines(f"{source}\n")  # the last token stands on the line behind the last one
+
+    def offset(line: int, column: int) -> int:
+        return lines.bounds(line)[0] + column
+
+    places: list[int] = []
+    before, end = "", 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type == tokenize.NAME and token.string == name and before != ".":
-                places.append(token.start)
-            before, end = token.string, token.end
+                places.append(offset(*token.start))
+            before, end = token.string, offset(*token.end)
     except (tokenize.TokenError, SyntaxError):
         pass
-    at = min(len(source), sum(map(len, _lines(source)[: end[0] - 1])) + end[1])
-    done = source[:at]
-    return _replaced(done, _offsets(done, places, name), name, mask) + mask_words(source[at:], name, mask)
+    done = source[:end]
+    return _replaced(done, _standing(done, places, name), name, mask) + mask_words(source[end:], name, mask)
 
 
-def _offsets(source: str, places: list[Place], name: str) -> list[int]:
-    """In order; a place where the name does not stand is left out."""
-    starts = [0, *accumulate(map(len, _lines(source)))]
+def _standing(source: str, places: Iterable[int], name: str) -> list[int]:
+    """The places in order, without those where the name does not stand after all."""
     word = re.compile(rf"\b{re.escape(name)}\b")
-    offsets = sorted({starts[line - 1] + column for line, column in places})
-    return [at for at in offsets if word.match(source, at)]
+    return [at for at in sorted(set(places)) if word.match(source, at)]
 
 
-def _replaced(source: str, offsets: list[int], name: str, mask: str) -> str:
-    for at in reversed(offsets):
+def _replaced(source: str, places: list[int], name: str, mask: str) -> str:
+    for at in reversed(places):
         source = source[:at] + mask + source[at + len(name) :]
     return source
-
-
-def _lines(source: str) -> list[str]:
-    """As Python counts them, each with its end."""
-    return re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", source)
-
-
-def _place(lines: list[str], node: ast.expr | ast.arg | ast.stmt) -> Place:
-    """Where a node begins; its own column counts UTF-8 bytes."""
-    return node.lineno, len(lines[node.lineno - 1].encode()[: node.col_offset].decode())

@@ -24,7 +24,7 @@ from libcst.metadata import (
     ScopeProvider,
 )
 
-from core.rewrites.names import syntax_tree
+from core import syntax
 from core.types import Span
 
 TREES_KEPT = 16
@@ -250,7 +250,7 @@ class Program:
         """Every name that any call gives an argument by, doctests included, and every string that may be one."""
         found = set[str]()
         for text in self.files.values():
-            for node in ast.walk(syntax_tree(text) or ast.Module([], [])):
+            for node in ast.walk(syntax.parsed(text) or ast.Module([], [])):
                 if isinstance(node, ast.keyword) and node.arg:
                     found.add(node.arg)
                 elif isinstance(node, ast.Constant) and isinstance(node.value, str):
