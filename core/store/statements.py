@@ -1,5 +1,8 @@
 """What `Reader` asks the database."""
 
+_LAST_VERDICT = "verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)"
+"""Of all judgements of a sample `s` the last one holds."""
+
 RUNS = """
     SELECT r.*, p.name AS project_name, p.root AS project_root, p.revision, p.dirty
     FROM runs r JOIN projects p ON p.id = r.project_id
@@ -10,12 +13,12 @@ ITEMS = """
     FROM item_states c JOIN items i ON i.id = c.item_id JOIN runs r ON r.id = i.run_id
 """
 
-SAMPLES = """
+SAMPLES = f"""
     SELECT s.*, v.id AS v_id, v.outcome AS v_outcome, v.seconds AS v_seconds, v.detail AS v_detail,
         v.output AS v_output, v.oracle AS v_oracle, v.tests_run AS v_tests_run, v.tests_failed AS v_tests_failed,
         v.flags AS v_flags
     FROM samples s
-    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    LEFT JOIN {_LAST_VERDICT}
     WHERE s.item_id = ?
 """
 
@@ -37,18 +40,18 @@ LABELS_OF_RUN = f"""
     WHERE i.run_id = ? ORDER BY l.id
 """
 
-RECONSTRUCTIONS = """
+RECONSTRUCTIONS = f"""
     SELECT s.id AS sample_id, s.item_id, coalesce(v.outcome, '') AS outcome
     FROM items i
     JOIN samples s ON s.item_id = i.id AND s.form = 'code' AND s.role <> 'baseline' AND s.error = ''
-    LEFT JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    LEFT JOIN {_LAST_VERDICT}
     WHERE i.run_id = ? ORDER BY i.id, s.id
 """
 
-FLAGS = """
+FLAGS = f"""
     SELECT s.item_id, v.flags FROM items i
     JOIN samples s ON s.item_id = i.id
-    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    JOIN {_LAST_VERDICT}
     WHERE i.run_id = ? AND v.flags <> '[]'
 """
 
@@ -102,25 +105,25 @@ METRIC_VALUES = """
 """
 """Each item's mean of a stored metric over its code, and how much that is above the baseline's (RTC paper, Sec. 3)."""
 
-SCORED_CODE = """
+SCORED_CODE = f"""
     SELECT s.id AS sample_id, s.item_id, c.value, v.outcome = 'pass' AS passed
     FROM items i
     JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code' AND s.role <> 'baseline'
     JOIN scores c ON c.sample_id = s.id AND c.metric = ?2 AND c.reference_id IS NULL
-    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    JOIN {_LAST_VERDICT}
     WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra AND v.outcome <> 'infrastructure'
     ORDER BY i.id, s.id
 """
 """A metric beside the verdict, one row a judged piece of code (metric audit: does the one tell the other?)."""
 
 
-CANDIDATES = """
+CANDIDATES = f"""
     SELECT s.id AS sample_id, s.item_id, i.key, s.role, s.text, i.text AS reference, i.origin,
         v.outcome = 'pass' AS passed
     FROM items i
     JOIN samples s ON s.item_id = i.id AND s.counted AND s.form = 'code'
         AND s.role NOT IN ('transform', 'complete') AND s.author NOT IN ('reference', 'rewrite')
-    JOIN verdicts v ON v.id = (SELECT max(l.id) FROM verdicts l WHERE l.sample_id = s.id)
+    JOIN {_LAST_VERDICT}
     WHERE i.run_id = ? AND i.admitted AND NOT i.extra AND i.form = 'code' AND i.text <> ''
         AND v.outcome <> 'infrastructure'
     ORDER BY i.id, s.id

@@ -121,9 +121,8 @@ class BenchmarkTrip(InFile):
         # the solutions. A problem without words hangs them on the item.
         parents: list[int | None] = [*sorted(words)]
         for parent in parents if item.directive else [None]:
-            taken = tree.taken(Role.SOLVE, parent)
-            wanted = (index for index in range(benchmark.solve_samples) if index not in taken)
-            steps += [Step(Role.SOLVE, index, ask, parent) for index in wanted]
+            missing = tree.missing(Role.SOLVE, benchmark.solve_samples, parent)
+            steps += [Step(Role.SOLVE, index, ask, parent) for index in missing]
         return steps
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:

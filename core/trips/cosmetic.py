@@ -140,11 +140,9 @@ class CosmeticTrip(OnFunctions):
         to know into which version the code belongs.
         """
         asked = self._asked
-        taken = tree.taken(Role.COMPLETE, parent)
-        for place in range(len(version.places)) if asked.identifiers else ():
-            if place not in taken:
-                ask = Ask(partial(version.ask_name, place), 0.0, self._name_room, "backward")
-                yield Step(Role.COMPLETE, place, ask, parent)
+        for place in tree.missing(Role.COMPLETE, len(version.places), parent) if asked.identifiers else ():
+            ask = Ask(partial(version.ask_name, place), 0.0, self._name_room, "backward")
+            yield Step(Role.COMPLETE, place, ask, parent)
         if not asked.describe or version.change == DOCUMENT:
             return
         if number not in tree.taken(Role.FORWARD, parent):

@@ -133,11 +133,11 @@ class DirectiveTrip:
         # Those that failed count as tried: one program that the engine cannot write must not hold up the summaries of
         # all others.
         tried = {row.index for row in tree.samples if row.role == Role.SOLVE}
-        whole = tree.taken(Role.SOLVE)
         room = self._settings.backward_max_tokens
         prompt = partial(self._program_prompt, item)
         asks = {heat: Ask(prompt, heat, room, "backward") for heat in self._settings.directive.temperatures}
-        steps = [Step(Role.SOLVE, index, asks[heat]) for index, heat in enumerate(self._drawn) if index not in whole]
+        missing = tree.missing(Role.SOLVE, len(self._drawn))
+        steps = [Step(Role.SOLVE, index, asks[self._drawn[index]]) for index in missing]
         if len(tried) < len(self._drawn):
             return steps
         for program in programs(tree.samples):
@@ -157,10 +157,8 @@ class DirectiveTrip:
         greedy, drawn_ = (
             Ask(prompt, heat, settings.forward_max_tokens, "forward") for heat in (0.0, settings.forward_temperature)
         )
-        taken = tree.taken(Role.FORWARD, program.id)
-        for index in range(settings.forward_samples):
-            if index not in taken:
-                yield Step(Role.FORWARD, index, drawn_ if index else greedy, program.id)
+        for index in tree.missing(Role.FORWARD, settings.forward_samples, program.id):
+            yield Step(Role.FORWARD, index, drawn_ if index else greedy, program.id)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         """Means over the programs of an item, equal ones counted once."""

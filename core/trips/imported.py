@@ -84,12 +84,9 @@ class ImportedTrip:
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """What is not stored yet."""
-        taken = tree.taken(Role.SOLVE)
-        return [
-            Step(Role.SOLVE, index, self._given(self._problems[item.key], program))
-            for index, program in enumerate(self._samples.programs.get(item.key, ()))
-            if index not in taken
-        ]
+        problem, programs = self._problems[item.key], self._samples.programs.get(item.key, ())
+        missing = tree.missing(Role.SOLVE, len(programs))
+        return [Step(Role.SOLVE, index, self._given(problem, programs[index])) for index in missing]
 
     def _given(self, problem: Problem, program: WrittenProgram) -> Given:
         """Stored is the function by itself, as it is compared; beside it all that stands in the file."""

@@ -104,6 +104,11 @@ class Tree:
         """Indices at which a parent has a whole child of that role."""
         return {s.index for s in self.samples if s.role == role and s.parent_id == parent and not s.error}
 
+    def missing(self, role: Role, wanted: int, parent: int | None = None) -> list[int]:
+        """Of `wanted` indices, those at which a parent has no whole child of that role yet."""
+        taken = self.taken(role, parent)
+        return [index for index in range(wanted) if index not in taken]
+
     def places(self, parent: int | None) -> tuple[int, ...]:
         """Indices on the way from the item down to a sample, that sample's own included; empty for the item."""
         path: list[int] = []

@@ -57,17 +57,11 @@ class RoundTrip(ABC):
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
         """Descriptions, words by people, then code from each and from the uninformative utterance."""
-        forward = Ask(
-            partial(self.forward_prompt, item),
-            self.settings.forward_temperature,
-            self.settings.forward_max_tokens,
-            "forward",
-        )
+        settings, prompt = self.settings, partial(self.forward_prompt, item)
+        forward = Ask(prompt, settings.forward_temperature, settings.forward_max_tokens, "forward")
+        steps = [Step(Role.FORWARD, index, forward) for index in tree.missing(Role.FORWARD, settings.forward_samples)]
         stored = tree.taken(Role.FORWARD)
-        steps = [
-            Step(Role.FORWARD, index, forward) for index in range(self.settings.forward_samples) if index not in stored
-        ]
-        for index, reference in enumerate(self.references(item), start=self.settings.forward_samples):
+        for index, reference in enumerate(self.references(item), start=settings.forward_samples):
             if index not in stored:
                 steps.append(_written(index, reference.text, reference.author))
         for described in tree.whole(Role.FORWARD):
@@ -82,16 +76,10 @@ class RoundTrip(ABC):
         return _written(max([own, *(index + 1 for index in tree.taken(Role.FORWARD))]), text, author)
 
     def _code(self, role: Role, item: Item, tree: Tree, words: str, parent: int | None) -> Iterator[Step]:
-        stored = tree.taken(role, parent)
-        ask = Ask(
-            partial(self.backward_prompt, item, words),
-            self.settings.backward_temperature,
-            self.settings.backward_max_tokens,
-            "backward",
-        )
-        for index in range(self.settings.backward_samples):
-            if index not in stored:
-                yield Step(role, index, ask, parent)
+        settings, prompt = self.settings, partial(self.backward_prompt, item, words)
+        ask = Ask(prompt, settings.backward_temperature, settings.backward_max_tokens, "backward")
+        for index in tree.missing(role, settings.backward_samples, parent):
+            yield Step(role, index, ask, parent)
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         """See `round_trip_measures`."""
