@@ -75,7 +75,7 @@ def bins(figure: Histogram) -> list[Bin]:
         placed: list[list[Observation]] = [[] for _ in edges]
         for value, each in zip(values, figure.values, strict=True):
             if each.group == group:
-                placed[_place(value, edges)].append(each)
+                placed[_bin_of(value, edges)].append(each)
         total = sum(map(len, placed))
         for (low, high), part in zip(edges, placed, strict=True):
             if part:
@@ -84,7 +84,7 @@ def bins(figure: Histogram) -> list[Bin]:
     return found
 
 
-def _place(value: float, edges: Sequence[tuple[float, float]]) -> int:
+def _bin_of(value: float, edges: Sequence[tuple[float, float]]) -> int:
     """The bin of a value; the last bin holds its upper end, and values outside of the axis go to its ends."""
     if edges[0][0] == edges[0][1]:
         return next(at for at, (low, _) in enumerate(edges) if low == value)

@@ -14,13 +14,13 @@ WIDTH = 88
 
 def undocumented(program: Program, path: str, start: int) -> Refused | None:
     """Why no docstring can be added to a function; None when one can."""
-    found = _place(program, path, start)
+    found = _docstring_place(program, path, start)
     return found if isinstance(found, Refused) else None
 
 
 def document(program: Program, path: str, start: int, words: str) -> Rewritten | Refused:
     """The words become the docstring of a function that has none."""
-    place = _place(program, path, start)
+    place = _docstring_place(program, path, start)
     if isinstance(place, Refused):
         return place
     # A backslash or three quotes would end the text or mean something in it, and a doctest in it would be run.
@@ -38,7 +38,7 @@ def document(program: Program, path: str, start: int, words: str) -> Rewritten |
     return Rewritten({path: (Edit(Span(at, at), f'{text}"""{newline}{indentation}'),)})
 
 
-def _place(program: Program, path: str, start: int) -> tuple[int, str, str] | Refused:
+def _docstring_place(program: Program, path: str, start: int) -> tuple[int, str, str] | Refused:
     """Where a docstring goes, its indentation, and how the file ends its lines."""
     parsed = program.parsed(path)
     function = parsed.function(start) if parsed else None

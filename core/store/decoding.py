@@ -110,7 +110,7 @@ def _verdict_row(row: Row) -> VerdictRow | None:
 def in_trace_order(samples: Sequence[SampleRow]) -> list[SampleRow]:
     """Each sample followed by what was made from it; the model's before a person's, baselines last."""
     children: dict[int | None, list[SampleRow]] = {}
-    for sample in sorted(samples, key=_place):
+    for sample in sorted(samples, key=_trace_order):
         children.setdefault(sample.parent_id, []).append(sample)
 
     def walk(parent_id: int | None) -> Iterator[SampleRow]:
@@ -121,7 +121,7 @@ def in_trace_order(samples: Sequence[SampleRow]) -> list[SampleRow]:
     return list(walk(None))
 
 
-def _place(sample: SampleRow) -> tuple[int, bool, int, int]:
+def _trace_order(sample: SampleRow) -> tuple[int, bool, int, int]:
     return _FIRST.get(sample.role, 2), sample.author != "model", sample.index, sample.id
 
 

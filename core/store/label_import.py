@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import UserError
 from core.store.label_studio import read_label_studio
-from core.store.labels import Given, read_labels_csv, read_labels_jsonl
+from core.store.labels import FileLabel, read_labels_csv, read_labels_jsonl
 from core.types import LabelKind
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def import_labels(store: Store, runs: Sequence[int], text: str) -> int:
         those = f"run {runs[0]}" if len(runs) == 1 else "these runs"
         raise UserError(f"Sample {strange[0]} of the file is not a reconstruction of {those}.", _REMEDY)
     known = dict(_known(store, runs))
-    new = {_place(each): each for each in given if known.get(_place(each)) != _said(each)}
+    new = {_owner(each): each for each in given if known.get(_owner(each)) != _content(each)}
     for each in new.values():
         store.add_label(each.sample_id, each.mode, each.annotator, each.note, kind=each.kind)
     return len(new)
 
 
-def read_labels(text: str) -> Iterator[Given]:
+def read_labels(text: str) -> Iterator[FileLabel]:
     """The labels in a JSONL, CSV or Label Studio file, told apart by how it begins. Raises UserError."""
     # A spreadsheet puts a byte order mark before what it saves.
     begin = text.lstrip("\ufeff").lstrip()
@@ -42,25 +42,25 @@ def read_labels(text: str) -> Iterator[Given]:
     return read_labels_jsonl(begin) if begin.startswith('{"label_id"') else read_label_studio(begin)
 
 
-Place = tuple[int, str, LabelKind]
-Said = tuple[str, ...]
+Owner = tuple[int, str, LabelKind]
+Content = tuple[str, ...]
 
 
-def _place(label: Given) -> Place:
+def _owner(label: FileLabel) -> Owner:
     """Whose word a label is; a sample has one decision, whoever took it."""
     return label.sample_id, "" if label.kind is LabelKind.ADJUDICATION else label.annotator, label.kind
 
 
-def _said(label: Given) -> Said:
+def _content(label: FileLabel) -> Content:
     by = (label.annotator,) if label.kind is LabelKind.ADJUDICATION else ()
     return label.mode, label.note, *by
 
 
-def _known(store: Store, runs: Sequence[int]) -> Iterator[tuple[Place, Said]]:
+def _known(store: Store, runs: Sequence[int]) -> Iterator[tuple[Owner, Content]]:
     for run_id in runs:
         for row in (*store.reader.current_labels(run_id), *store.reader.adjudications(run_id)):
-            label = Given(row.sample_id, row.mode, row.annotator, row.note, LabelKind(row.kind))
-            yield _place(label), _said(label)
+            label = FileLabel(row.sample_id, row.mode, row.annotator, row.note, LabelKind(row.kind))
+            yield _owner(label), _content(label)
 
 
 def _samples(store: Store, runs: Sequence[int]) -> Iterator[int]:

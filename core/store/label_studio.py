@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from core.errors import UserError
 from core.generation import Role
-from core.store.labels import Given, label_rows, subjects
+from core.store.labels import FileLabel, label_rows, subjects
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
 
@@ -60,7 +60,7 @@ def write_label_studio(reader: Reader, runs: Sequence[int], stream: TextIO, *, u
     return len(tasks)
 
 
-def read_label_studio(text: str) -> Iterator[Given]:
+def read_label_studio(text: str) -> Iterator[FileLabel]:
     """The labels in an exported file. Raises UserError."""
     try:
         for task in json.loads(text):
@@ -98,12 +98,12 @@ def _result(name: str, kind: str, value: Mapping[str, Any]) -> dict[str, Any]:
     return {"from_name": name, "to_name": "text", "type": kind, "value": dict(value)}
 
 
-def _given(sample_id: int, annotation: Mapping[str, Any]) -> Given:
+def _given(sample_id: int, annotation: Mapping[str, Any]) -> FileLabel:
     values = {each["from_name"]: each["value"] for each in annotation["result"]}
     said = values.get("note", {}).get("text", "")
     note = said if isinstance(said, str) else "\n".join(said)
     kind = LabelKind.ADJUDICATION if annotation.get("ground_truth") else LabelKind.LABEL
-    return Given(sample_id, str(values["mode"]["choices"][0]), _annotator(annotation), note, kind)
+    return FileLabel(sample_id, str(values["mode"]["choices"][0]), _annotator(annotation), note, kind)
 
 
 def _annotator(annotation: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ _REMEDY = "Choose a file of labels that was written here; JSONL, CSV and Label S
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FileLabel:
     """A label found in a file."""
 
     sample_id: int
@@ -109,7 +109,7 @@ def mode_names(reader: Reader) -> dict[str, str]:
     return {mode.id: mode.name for taxonomy in reader.taxonomies() for mode in taxonomy.modes}
 
 
-def read_labels_jsonl(text: str) -> Iterator[Given]:
+def read_labels_jsonl(text: str) -> Iterator[FileLabel]:
     """The labels in a file of `write_labels_jsonl`. Raises UserError."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -119,7 +119,7 @@ def read_labels_jsonl(text: str) -> Iterator[Given]:
                 raise UserError(f"Line {number} of the file is no label: {error!r}.", _REMEDY) from error
 
 
-def read_labels_csv(text: str) -> Iterator[Given]:
+def read_labels_csv(text: str) -> Iterator[FileLabel]:
     """The labels in a file of `write_labels_csv`. Raises UserError."""
     for number, row in enumerate(csv.DictReader(io.StringIO(text, newline="")), start=1):
         try:
@@ -128,10 +128,10 @@ def read_labels_csv(text: str) -> Iterator[Given]:
             raise UserError(f"Record {number} of the table is no label: {error!r}.", _REMEDY) from error
 
 
-def _given(row: Mapping[str, Any]) -> Given:
+def _given(row: Mapping[str, Any]) -> FileLabel:
     """Raises KeyError, TypeError, ValueError."""
     mode, annotator = row["mode"], row["annotator"]
     if not isinstance(mode, str) or not mode or not isinstance(annotator, str):
         raise ValueError("no mode or no annotator")
     kind = LabelKind(row.get("kind") or LabelKind.LABEL)
-    return Given(int(row["sample_id"]), mode, annotator, str(row.get("note") or ""), kind)
+    return FileLabel(int(row["sample_id"]), mode, annotator, str(row.get("note") or ""), kind)

@@ -55,7 +55,7 @@ def _change_parameters(
     return {"facet": facet, "noise": noise} | {name: json.dumps(each) for name, each in lists.items()}
 
 
-def _place(text: str) -> tuple[int, int]:
+def _run_and_item(text: str) -> tuple[int, int]:
     run, _, item = text.partition(":")
     return int(run), int(item)
 
@@ -296,7 +296,7 @@ class Reader:
                 row["change"],
                 row["noise"],
                 row["count"],
-                tuple(_place(each) for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]),
+                tuple(_run_and_item(each) for each in row["items"].split(",", MOST_LINKED)[:MOST_LINKED]),
             )
             for row in self._named(statements.changes_sql(form, *axes), asked)
         ]

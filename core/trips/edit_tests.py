@@ -53,7 +53,7 @@ class CommitTests:
         """
         with self._turn:
             try:
-                file, tests, judged = self._place(item, self._notify, self._report)
+                file, tests, judged = self._covered(item, self._notify, self._report)
             except Cancelled:
                 raise
             except InspectorError as error:
@@ -76,7 +76,7 @@ class CommitTests:
         with self._turn:
             try:
                 self._heed_close()
-                file, _, judged = self._place(item, _unheard, self._heed_close)
+                file, _, judged = self._covered(item, _unheard, self._heed_close)
             except InspectorError as error:
                 return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=error.problem, oracle="tests")
             if file is None:
@@ -97,7 +97,7 @@ class CommitTests:
         if self._closed.is_set():
             raise Cancelled
 
-    def _place(self, item: Item, notify: Notify, report: Report) -> tuple[SourceFile | None, Sequence[str], Judged]:
+    def _covered(self, item: Item, notify: Notify, report: Report) -> tuple[SourceFile | None, Sequence[str], Judged]:
         """The file with the edit in it, the tests that cover it, and the commit's project. Raises UserError."""
         judged = self._open(item.origin["commit"], notify, report)
         file = next((file for file in judged.codebase.files if file.path == item.path and not file.is_test), None)
