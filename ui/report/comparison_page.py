@@ -13,9 +13,7 @@ from core.comparison import words
 from core.comparison.values import Comparison, Pair
 from core.kinds import task
 from core.store.reader import Reader
-from resources import text as resource
-from ui.presenters import presenter
-from ui.report.page import environment, small_enough, write_page
+from ui.report.page import small_enough, template, write_page
 from ui.report.svg import drawn
 from ui.report.traces import Trip, edit_rows, trips
 
@@ -29,11 +27,6 @@ class ShownPair:
     second: list[Trip]
     edit: list[dict[str, Any]]
 
-    @property
-    def place(self) -> str:
-        """Where its code stands; an item without a file of the user's has its key."""
-        return presenter(self.pair.first).heading(self.pair.first)
-
 
 def write_comparison(reader: Reader, comparisons: Sequence[Comparison], out: Path) -> None:
     """Write the page. Raises StoreError, and UserError when `out` cannot be written."""
@@ -41,23 +34,19 @@ def write_comparison(reader: Reader, comparisons: Sequence[Comparison], out: Pat
 
 
 def _render(reader: Reader, comparisons: Sequence[Comparison], shown: int) -> str:
-    return (
-        environment()
-        .from_string(resource("report", "comparison.html.jinja"))
-        .render(
-            comparisons=[
-                {
-                    "all": each,
-                    "scatter": drawn(scatter(each)),
-                    "pairs": [_shown(reader, pair) for pair in each.disagreements[:shown]],
-                    "disagreements": len(each.disagreements),
-                }
-                for each in comparisons
-            ],
-            words=words,
-            noun=task(comparisons[0].first.task).noun,
-            project=comparisons[0].first.project_name,
-        )
+    return template("comparison.html.jinja").render(
+        comparisons=[
+            {
+                "all": each,
+                "scatter": drawn(scatter(each)),
+                "pairs": [_shown(reader, pair) for pair in each.disagreements[:shown]],
+                "disagreements": len(each.disagreements),
+            }
+            for each in comparisons
+        ],
+        words=words,
+        noun=task(comparisons[0].first.task).noun,
+        project=comparisons[0].first.project_name,
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, Template
 from markupsafe import Markup
 
 from core.analyses.registry import analyse
@@ -40,11 +40,6 @@ class Shown:
     trips: list[Trip]
     edit: list[dict[str, Any]]
     open: bool = False
-
-    @property
-    def place(self) -> str:
-        """Where its code stands; an item without a file has its key."""
-        return presenter(self.item).heading(self.item)
 
 
 @dataclass(frozen=True)
@@ -80,8 +75,8 @@ def render(reader: Reader, run_id: int) -> str:
 
 def write_figures(reader: Reader, run_ids: Sequence[int], figures: Sequence[Figure], out: Path) -> None:
     """Write a page of figures alone. Raises UserError when `out` cannot be written."""
-    template = environment().from_string(resource("report", "analysis.html.jinja"))
-    write_page(template.render(runs=[reader.run(run_id) for run_id in run_ids], shown=figures), out)
+    runs = [reader.run(run_id) for run_id in run_ids]
+    write_page(template("analysis.html.jinja").render(runs=runs, shown=figures), out)
 
 
 def small_enough(make: Callable[[int], str]) -> str:
@@ -95,17 +90,17 @@ def small_enough(make: Callable[[int], str]) -> str:
         shown //= 2
 
 
-def environment() -> Environment:
-    """Where the templates of all pages are filled in."""
+def template(name: str) -> Template:
+    """A page to be filled in."""
     # Code, answers and messages of models come into the page: nothing of theirs may be taken for HTML.
     made = Environment(autoescape=True, trim_blocks=True)
-    made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value)
+    made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value, heading=_heading)
     made.globals["style"] = Markup(resource("report", "style.css"))
     made.globals["drawn"] = drawn
     traces: Any = made.from_string(resource("report", "traces.html.jinja")).module
     figures: Any = made.from_string(resource("report", "figures.html.jinja")).module
     made.globals.update(traces=traces.traces, rows=traces.rows, figures=figures.figures)
-    return made
+    return made.from_string(resource("report", name))
 
 
 def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) -> str:
@@ -118,23 +113,19 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
     filed = any(item.has_file for item in counted)
     headline = kind.measure(kind.headline)
     values = [item.headline or 0.0 for item in counted]
-    return (
-        environment()
-        .from_string(resource("report", "report.html.jinja"))
-        .render(
-            run=run,
-            noun=kind.noun,
-            kind=kind,
-            scores=[(measure, score) for measure, score in scores if score.n or measure.name == kind.headline],
-            few=few(run.headline.n, kind.noun),
-            growing=run.status in GROWING,
-            files=len(set(paths)),
-            headline=headline,
-            other=Score(*interval(values, headline.lowest, headline.highest, clusters=paths)) if filed else None,
-            shown=figures,
-            groups=_groups(reader, done, shown),
-            provenance=provenance(run),
-        )
+    return template("report.html.jinja").render(
+        run=run,
+        noun=kind.noun,
+        kind=kind,
+        scores=[(measure, score) for measure, score in scores if score.n or measure.name == kind.headline],
+        few=few(run.headline.n, kind.noun),
+        growing=run.status in GROWING,
+        files=len(set(paths)),
+        headline=headline,
+        other=Score(*interval(values, headline.lowest, headline.highest, clusters=paths)) if filed else None,
+        shown=figures,
+        groups=_groups(reader, done, shown),
+        provenance=provenance(run),
     )
 
 
@@ -184,6 +175,11 @@ def signed(value: float | None) -> str:
 
 def _value(value: float | None, measure: Measure) -> str:
     return signed(value) if measure.lowest < 0 else fraction(value)
+
+
+def _heading(item: ItemRow) -> str:
+    """Where its code stands; an item without a file has its key."""
+    return presenter(item).heading(item)
 
 
 def _interval(score: Score) -> str:
