@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-from core.analyses.scores import better_of, form_of
+from core.analyses.scores import better_of, estimate, form_of
 from core.comparison.compare import differing_settings
 from core.comparison.values import MOST_UNLIKE, TRUNCATION, UNLIKE
 from core.errors import UserError
@@ -203,14 +203,14 @@ def ranked_places(
     for name in order:
         above = sum((other, name) in better for other in order)
         below = sum((name, other) in better for other in order)
-        mean, low, high = interval(values[name], measure.lowest, measure.highest, level=1 - (1 - LEVEL) / len(order))
+        bounds = interval(values[name], measure.lowest, measure.highest, level=1 - (1 - LEVEL) / len(order))
         alike = [
             at
             for at, other in enumerate(order)
             if other != name and (other, name) not in better and (name, other) not in better
         ]
-        estimate = Estimate(mean, low, high, len(common))
-        places.append(Place(name, estimate, 1 + above, len(order) - below, tuple(alike), rows[name][1]))
+        mean = Estimate(*bounds, len(common))
+        places.append(Place(name, mean, 1 + above, len(order) - below, tuple(alike), rows[name][1]))
     return places
 
 
@@ -237,8 +237,8 @@ class _Cross:
         for (forward, backward), run in self._runs.items():
             score = run.scores.get(measure.name)
             if score is not None and score.value is not None:
-                value = Estimate(score.value, score.low, score.high, score.n)
-                cells.append(Cell(self._models[forward], self._models[backward], value, links=(Link(run.id),)))
+                links = (Link(run.id),)
+                cells.append(Cell(self._models[forward], self._models[backward], estimate(score), links=links))
         return Grid(
             name="cross",
             title=f"{measure.title} of every describer with every writer",

@@ -13,7 +13,6 @@ from __future__ import annotations
 import io
 import keyword
 import math
-import re
 import tokenize
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.metrics.dataflow import DataFlow, TooLargeError, neutral
+from core.metrics.similarity import TOKEN
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -39,7 +39,6 @@ _EPSILON = 0.1
 MOST_NODES = 20_000
 MOST_LEVELS = 200
 """Nodes and nesting that are looked at."""
-_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 # --------------------------------------------------------------------------- CrystalBLEU
@@ -49,7 +48,7 @@ def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
     """The n-grams (n = 1 to 4 counted together) that stand in a corpus most often: all code shares them."""
     counts: Counter[Gram] = Counter()
     for text in references:
-        tokens = _TOKEN.findall(text)
+        tokens = TOKEN.findall(text)
         for order in ORDERS:
             counts.update(_ngrams(tokens, order))
     ranked = sorted(counts, key=lambda gram: (-counts[gram], gram))
@@ -59,9 +58,9 @@ def shared_ngrams(references: Iterable[str]) -> frozenset[Gram]:
 def crystalbleu(candidate: str, reference: str, shared: Collection[Gram]) -> float:
     """BLEU-4 over the n-grams that are not in `shared`, without smoothing: 0 where one order has no match.
 
-    Tokens are words and single other signs, as in our BLEU. The brevity penalty counts all tokens.
+    Tokens are those of our BLEU. The brevity penalty counts all tokens.
     """
-    words, wanted = _TOKEN.findall(candidate), _TOKEN.findall(reference)
+    words, wanted = TOKEN.findall(candidate), TOKEN.findall(reference)
     matched = []
     for order in ORDERS:
         made = Counter(gram for gram in _ngrams(words, order) if gram not in shared)

@@ -16,7 +16,8 @@ from sacrebleu.metrics.chrf import CHRF
 from core.metrics.syntax import same_syntax_tree
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+TOKEN = re.compile(r"\w+|[^\w\s]")
+"""Of code in any language: a word (letters, digits, underscore) or a single other sign."""
 
 
 def code_scores(candidate: str, reference: str) -> dict[str, float]:
@@ -42,10 +43,9 @@ def edit_similarity(candidate: str, reference: str) -> float:
 def bleu(candidate: str, reference: str) -> float:
     """Sentence BLEU-4 by sacreBLEU, exponential smoothing, effective order for short texts.
 
-    Tokens suit code of any language: a word (letters, digits, underscore) or a single other sign. sacreBLEU's own
-    default would keep `a.b(c)` whole. White space does not count.
+    Tokens are `TOKEN`s: sacreBLEU's own default would keep `a.b(c)` whole. White space does not count.
     """
-    words, wanted = (" ".join(_TOKEN.findall(text)) for text in (candidate, reference))
+    words, wanted = (" ".join(TOKEN.findall(text)) for text in (candidate, reference))
     # sacreBLEU gives 0 for two empty texts, which are alike.
     if not words or not wanted:
         return float(words == wanted)
