@@ -179,14 +179,11 @@ class CodeView(QWidget):
 
     def go(self, step: int, failing: bool = False) -> bool:
         """Choose the next (1) or previous (-1) region, or failure, over file ends; whether there is one."""
-        found = self._next_here(step, failing) or self._next_elsewhere(step, failing)
+        block = neighbour(self._shown().blocks, self.editor.selected_line(), step, failing)
+        found = block.item if block is not None else self._next_elsewhere(step, failing)
         if found is not None:
             (self.failure_chosen if failing else self.item_chosen).emit(found.id)
         return found is not None
-
-    def _next_here(self, step: int, failing: bool) -> ItemRow | None:
-        block = neighbour(self._shown().blocks, self.editor.selected_line(), step, failing)
-        return block.item if block else None
 
     def _next_elsewhere(self, step: int, failing: bool) -> ItemRow | None:
         here = _order(self.path)

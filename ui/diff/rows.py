@@ -86,17 +86,12 @@ def compare(original: str, candidate: str, *, python: bool = True) -> TextDiff:
     for block in alignment.blocks:
         start = len(rows)
         if block.equal:
-            rows += _equal(block, left.texts, right.texts)
+            pairs = zip(block.left, block.right, strict=True)
+            rows += [Row(Kind.EQUAL, Cell(i, left.texts[i]), Cell(j, right.texts[j])) for i, j in pairs]
             continue
         rows += _changed(block, left.texts, right.texts, trees)
         hunks.append(Hunk(start, len(rows), all(row.same_tree or row.kind is Kind.EQUAL for row in rows[start:])))
     return TextDiff(tuple(rows), tuple(hunks), trees is not None and trees.whole, tuple(notes))
-
-
-def _equal(block: Block, left: Sequence[str], right: Sequence[str]) -> Iterator[Row]:
-    """The rows of a block that stands on both sides."""
-    for i, j in zip(block.left, block.right, strict=True):
-        yield Row(Kind.EQUAL, Cell(i, left[i]), Cell(j, right[j]))
 
 
 def _changed(block: Block, left: Sequence[str], right: Sequence[str], trees: Trees | None) -> Iterator[Row]:

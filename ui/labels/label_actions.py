@@ -39,16 +39,15 @@ class LabelActions:
         **steps: Callable[[], object],
     ) -> None:
         """`choose(slot)` takes a mode, `accept(place)` an annotator's label; one of `steps` for each of STEPS."""
-        self.modes = [self._slot(panel, slot, choose) for slot in range(1, MOST_MODES + 1)]
+        self.modes = [
+            bind(panel, str(slot) if slot in KEYS else "", partial(choose, slot), "", f"mode-{slot}")
+            for slot in range(1, MOST_MODES + 1)
+        ]
         self.accepts = [
             bind(panel, key, partial(accept, place), f"Decide as annotator {place + 1} says", f"accept-{place + 1}")
             for place, key in enumerate(ACCEPT)
         ]
         self.steps = {name: bind(panel, keys, steps[name], words, f"label-{name}") for name, keys, words in STEPS}
-
-    def _slot(self, panel: QWidget, slot: int, choose: Callable[[int], None]) -> QAction:
-        key = str(slot) if slot in KEYS else ""
-        return bind(panel, key, partial(choose, slot), "", f"mode-{slot}")
 
     def all(self) -> list[QAction]:
         """Every one of them, modes first."""

@@ -15,6 +15,7 @@ from core.kinds import counted
 from core.store.label_import import import_labels
 from core.store.label_studio import labelling_interface, write_label_studio
 from core.store.labels import write_labels_csv, write_labels_jsonl
+from core.taxonomy import Taxonomy
 from ui.background.scribe import Scribe
 from ui.file_names import ask_where
 from ui.labels.labelling import Labelling
@@ -64,12 +65,7 @@ class LabelFiles(QObject):
 
     def export(self, runs: Sequence[int], path: Path, ending: str) -> None:
         """Write the labels of these runs; a notice says how many there were."""
-        if ending == INTERFACE:
-            work: Callable[[Reader], NoticeText] = partial(
-                _write_interface, labelling_interface(self._labelling.taxonomy), path
-            )
-        else:
-            work = partial(_write, runs, path, ending)
+        work = partial(_write, runs, path, ending, self._labelling.taxonomy)
         self._inspection.ask("export labels", work, self._notices.say)
 
     def ask_import(self) -> None:
@@ -96,23 +92,19 @@ def _runs_named(runs: Sequence[int]) -> str:
     return f"run-{runs[0]}" if len(runs) == 1 else f"runs-{runs[0]}-to-{runs[-1]}"
 
 
-def _write(runs: Sequence[int], path: Path, ending: str, reader: Reader) -> NoticeText:
-    writer, noun = WRITERS[ending]
+def _write(runs: Sequence[int], path: Path, ending: str, taxonomy: Taxonomy, reader: Reader) -> NoticeText:
     try:
         # Line ends are the writer's: CSV ends its lines in a way of its own.
         with path.open("w", encoding="utf-8", newline="") as stream:
+            if ending == INTERFACE:
+                stream.write(labelling_interface(taxonomy))
+                return NoticeText(f"Written to {path}: paste it into the labelling setup of a Label Studio project.")
+            writer, noun = WRITERS[ending]
             count = writer(reader, runs, stream)
     except OSError as error:
-        raise UserError(f"The labels could not be written: {error}.", "Choose another folder.") from error
+        what = "interface" if ending == INTERFACE else "labels"
+        raise UserError(f"The {what} could not be written: {error}.", "Choose another folder.") from error
     return NoticeText(f"{counted(count, noun)} written to {path}.")
-
-
-def _write_interface(text: str, path: Path, reader: Reader) -> NoticeText:
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UserError(f"The interface could not be written: {error}.", "Choose another folder.") from error
-    return NoticeText(f"Written to {path}: paste it into the labelling setup of a Label Studio project.")
 
 
 def _read(runs: Sequence[int], path: Path, store: Store) -> int:

@@ -174,8 +174,7 @@ class LabelsPanel(QWidget):
         fresh = sample is None or self._sample is None or sample.id != self._sample.id
         self._sample, self._labels = sample, labels
         self._task = item.task if item is not None else self._task
-        self._empty.setVisible(sample is None)
-        self._body.setVisible(sample is not None)
+        self._empty.stand_in(self._body, empty=sample is None)
         if sample is None:
             return
         own = self._own()

@@ -37,8 +37,7 @@ class PromptPanel(QWidget):
     def set_sample(self, sample: SampleRow | None, prompt: str, name: str = "") -> None:
         """Show a sample with its exact prompt; `name` is what its method calls it."""
         self._sample, self._prompt = sample, prompt
-        for part, shown in ((self._empty, sample is None), (self._body, sample), (self._head, sample)):
-            part.setVisible(bool(shown))
+        self._empty.stand_in(self._head, self._body, empty=sample is None)
         if sample is None:
             return
         self.name.setText(name)

@@ -98,9 +98,7 @@ class RoundTripPanel(QWidget):
         # While a run goes on the same item comes again and again: its cards keep their place and the focus.
         fresh = item is None or self._item is None or item.id != self._item.id
         self._item = item
-        self._empty.setVisible(item is None)
-        self._header.setVisible(item is not None)
-        self._scroll.setVisible(item is not None)
+        self._empty.stand_in(self._header, self._scroll, empty=item is None)
         self.describe.setEnabled(item is not None and _describable(item))
         no_words = "" if self._kind.describable else f"Nobody can describe {self._kind.nouns} of this run by hand"
         self.describe.setToolTip(no_words or DESCRIBE)

@@ -153,8 +153,7 @@ class RunPanel(QWidget):
 
     def set_run(self, run: RunRow | None) -> None:
         """Show a run as it stands; its figures come when they are made."""
-        self._empty.setVisible(run is None)
-        self._body.setVisible(run is not None)
+        self._empty.stand_in(self._body, empty=run is None)
         if run is not None:
             self.provenance.show_groups(provenance(run))
 

@@ -111,15 +111,13 @@ class TestsPanel(QWidget):
             self.table.setColumnHidden(place, before is None)
         self.table.setColumnHidden(MESSAGE, before is not None)
         self.parting.setVisible(before is not None)
-        for part, shown in ((self._empty, verdict is None), (self._body, verdict), (self._head, verdict)):
-            part.setVisible(bool(shown))
+        self._empty.stand_in(self._head, self._body, empty=verdict is None)
         if verdict is None:
             return
         self._show_verdict(verdict)
         self.output.show_text(verdict.output, absent="Nothing was printed.")
         self._nothing.say(*(_CUT_SHORT if verdict.oracle.startswith("tests") else _NO_TESTS))
-        self._nothing.setVisible(not tests)
-        self.table.setVisible(bool(tests))
+        self._nothing.stand_in(self.table, empty=not tests)
         self._fill()
         # Of the same verdict the test that somebody reads stays chosen.
         if not same:

@@ -78,8 +78,7 @@ class WidePanel(QWidget):
     def set_trace(self, item: ItemRow | None, samples: Sequence[SampleRow]) -> None:
         """Show what was made of an item as it stands now."""
         self._item, self._samples = item, samples
-        self._empty.setVisible(not samples)
-        self._scroll.setVisible(bool(samples))
+        self._empty.stand_in(self._scroll, empty=not samples)
         if self.isVisible():
             self._fill()
 

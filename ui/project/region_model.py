@@ -143,35 +143,30 @@ class RegionModel(ListedRows):
         self._by_place: list[ItemRow] = []
         self._sorted: list[ItemRow] = []
         self.shown: Sequence[ItemRow] = []
-        self._ids: list[int] = []
         self._place: dict[int, int] | None = None
         self._texts: _Texts = _Texts(())
         self._filter = RegionFilter()
         self._flags: Mapping[int, Sequence[str]] = {}
         self._column, self._descending = FILE, False
-        self._noun = FIRST_KIND.noun
+        self._kind = FIRST_KIND
         self._icons = {state: mark_icon(state) for state in RegionState}
 
     def set_kind(self, kind: Kind) -> None:
         """Call the measures as the method calls them."""
-        named = {SCORE: kind.measure(kind.headline), DIFFERENCE: kind.difference}
-        heads, tips = [column.head for column in COLUMNS], [column.tip for column in COLUMNS]
-        for column, measure in named.items():
-            heads[column] = measure.title[:1].upper() + measure.title[1:] if measure is not None else ""
-            tips[column] = measure.tip if measure is not None else ""
-        heads[PASSES] = kind.measure(kind.tally[0]).title.capitalize() if kind.tally else ""
-        self._noun = kind.noun
-        self.heads, self.tips = tuple(heads), tuple(tips)
-        self._name_places()
+        self._kind = kind
+        self._name_columns()
 
-    def _name_places(self) -> None:
-        """Items stand in files and lines of the user's, or are known by themselves."""
-        filed = not self.all_items or any(item.has_file for item in self.all_items)
-        file, line = COLUMNS[FILE], COLUMNS[LINE]
-        place = (file.head, line.head) if filed else (self._noun.capitalize(), "")
-        tips = (file.tip, line.tip) if filed else place
-        self.heads = (*self.heads[:FILE], *place, *self.heads[LINE + 1 :])
-        self.tips = (*self.tips[:FILE], *tips, *self.tips[LINE + 1 :])
+    def _name_columns(self) -> None:
+        """Measures have the method's names; items stand in files and lines, or are known by themselves."""
+        kind, names = self._kind, [(column.head, column.tip) for column in COLUMNS]
+        for column, measure in ((SCORE, kind.measure(kind.headline)), (DIFFERENCE, kind.difference)):
+            if measure is not None:
+                names[column] = measure.title[:1].upper() + measure.title[1:], measure.tip
+        if kind.tally:
+            names[PASSES] = kind.measure(kind.tally[0]).title.capitalize(), COLUMNS[PASSES].tip
+        if self.all_items and not any(item.has_file for item in self.all_items):
+            names[FILE], names[LINE] = (kind.noun.capitalize(), kind.noun.capitalize()), ("", "")
+        self.heads, self.tips = zip(*names, strict=True)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.heads) - 1)
 
     def set_items(self, items: Sequence[ItemRow]) -> None:
@@ -181,7 +176,7 @@ class RegionModel(ListedRows):
             self._texts = _Texts(items)
         self.all_items = list(items)
         self._by_place = sorted(items, key=_PLACE)
-        self._name_places()
+        self._name_columns()
         self._sort()
 
     def set_flags(self, flags: Mapping[int, Sequence[str]]) -> None:
@@ -202,7 +197,7 @@ class RegionModel(ListedRows):
     def row_of(self, item_id: int) -> int | None:
         """Where a region is listed; None when it is not."""
         if self._place is None:
-            self._place = {number: row for row, number in enumerate(self._ids)}
+            self._place = {item.id: row for row, item in enumerate(self.shown)}
         return self._place.get(item_id)
 
     def _sort(self) -> None:
@@ -214,14 +209,13 @@ class RegionModel(ListedRows):
 
     def _arrange(self) -> None:
         shown = self._filter.select(self._sorted, self._texts, self._flags)
-        ids = [item.id for item in shown]
         # The same rows in the same order: painted anew, while selection and scroll position stay.
-        if ids == self._ids:
+        if [item.id for item in shown] == [item.id for item in self.shown]:
             self.shown = shown
             self.say_changed()
             return
         self.beginResetModel()
-        self.shown, self._ids, self._place = shown, ids, None
+        self.shown, self._place = shown, None
         self.endResetModel()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
