@@ -192,19 +192,15 @@ class RemoteModel:
             if self._plain_sampling or not any(name in failure.sentence for name in BEYOND_OPENAI):
                 raise
             self._plain_sampling = True
-            answer = complete(self._server.address, self._key, self._body(request), self._server.timeout)
+            return self._post(request)
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
         if len(answer.text) > most:
-            problem = (
-                f"The server's answer has {len(answer.text):,} characters, for {request.max_tokens} tokens at most."
-            )
-            raise HttpFailure(problem, passing=False, status=200)
-        self._answers_as = self._answers_as or answer.model
-        if answer.model and answer.model != self._answers_as:
-            problem = (
-                f"The server answered with the model {answer.model}, where {self._answers_as} had answered before."
-            )
-            raise HttpFailure(problem, passing=False, status=200)
+            said = f"{len(answer.text):,} characters, for {request.max_tokens} tokens at most"
+            raise HttpFailure(f"The server's answer has {said}.", passing=False, status=200)
+        first = self._answers_as = self._answers_as or answer.model
+        if answer.model and answer.model != first:
+            said = f"with the model {answer.model}, where {first} had answered before"
+            raise HttpFailure(f"The server answered {said}.", passing=False, status=200)
         return answer
 
     def _sent(self, prompt: Prompt) -> str:

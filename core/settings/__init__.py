@@ -289,9 +289,8 @@ class RunSettings:
             for each in ("endpoint", "backward_endpoint"):
                 if getattr(settings, each) is not None:
                     settings = with_values(settings, {f"{each}.{name}": value})
-        check(
-            dataclasses.replace(settings, regions=settings.regions or 1)
-        )  # a run of what was tried by hand draws none
+        # A run of what was tried by hand draws no items, which is no number for any other.
+        check(dataclasses.replace(settings, regions=settings.regions or 1))
         return settings
 
     def to_json(self) -> dict[str, Any]:

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
+
+from pathspec import GitIgnoreSpec
 
 from core.source.git import History
-from core.source.ignore import IgnoreRules
 from core.types import SkippedFile
 
 _VENDORED = {
@@ -30,6 +32,47 @@ _BUILT = {"build", "dist", "_build"}
 NOT_UTF8 = "its name is not valid UTF-8"
 _EGG = re.compile(r".+\.(egg-info|dist-info|egg)")
 _ENVIRONMENT_SIGNS = ("pyvenv.cfg", "conda-meta", "bin/activate_this.py", "Scripts/activate_this.py")
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """What .gitignore files leave out of one folder, those of the folders around it included.
+
+    `layers` are pairs of a base path and its patterns, the nearest folder last. Paths are POSIX, relative to `top`, the
+    folder the first rules belong to.
+    """
+
+    top: Path
+    layers: tuple[tuple[str, GitIgnoreSpec], ...] = ()
+
+    @classmethod
+    def for_root(cls, top: Path, root: Path, exclude_file: Path | None) -> Self:
+        """Rules of every folder from `top` down to above `root`; `enter` adds those of `root` itself."""
+        rules = cls(top)
+        if exclude_file is not None:
+            rules = rules._with("", exclude_file)
+        for folder in reversed(root.parents):
+            if folder.is_relative_to(top):
+                rules = rules.enter(folder)
+        return rules
+
+    def enter(self, folder: Path) -> Self:
+        """The rules inside `folder`: these, and those of its own .gitignore."""
+        inside = folder.relative_to(self.top).as_posix()
+        return self._with("" if inside == "." else f"{inside}/", folder / ".gitignore")
+
+    def ignores(self, path: str, folder: bool) -> bool:
+        """Whether the nearest file with an opinion on `path` (relative to `top`) leaves it out."""
+        name = f"{path}/" if folder else path
+        for base, spec in reversed(self.layers):
+            verdict = spec.check_file(name.removeprefix(base)).include
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _with(self, base: str, file: Path) -> Self:
+        spec = _patterns_of(file)
+        return self if spec is None else type(self)(self.top, (*self.layers, (base, spec)))
 
 
 @dataclass(slots=True)
@@ -174,3 +217,26 @@ def _folders_of(paths: frozenset[str]) -> Iterator[str]:
         while "/" in path:
             path = path.rpartition("/")[0]
             yield path
+
+
+# --------------------------------------------------------------------------- .gitignore
+
+
+def _patterns_of(file: Path) -> GitIgnoreSpec | None:
+    """The patterns of a file; None where there are none."""
+    try:
+        text = file.read_text(encoding="utf-8-sig", errors="surrogateescape")
+    except OSError:
+        return None
+    patterns = [line for line in text.splitlines() if _understood(line)]
+    return GitIgnoreSpec.from_lines(patterns) if patterns else None
+
+
+def _understood(line: str) -> bool:
+    """Whether a line is a pattern; git passes over the lines it cannot read, and so do we."""
+    if not line.strip() or line.startswith("#"):
+        return False
+    try:
+        return bool(GitIgnoreSpec.from_lines([line]))
+    except ValueError:
+        return False
