@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from core.errors import Cancelled, ModelError, WorkerDied
@@ -18,7 +18,7 @@ from core.models.gguf import GgufHeader, check_generative, read_header
 from core.models.memory import window_of
 from core.models.process import SILENCE, WorkerLink, WorkerProcess
 from core.models.styles import ChosenStyle, choose_style, wire_style
-from core.models.wire import Wire, pack_prompt, pack_request
+from core.models.wire import Wire
 from core.settings import ModelSettings
 from core.types import Report
 from core.waiting import Beat, unheard
@@ -118,7 +118,7 @@ class LocalModel:
 
     def _count(self, worker: WorkerProcess, prompt: Prompt) -> int:
         ticket = next(self._numbers)
-        worker.send("count", ticket=ticket, prompt=pack_prompt(prompt))
+        worker.send("count", ticket=ticket, prompt=asdict(prompt))
         while (message := self._link.next(worker, worker.counts))["ticket"] != ticket:
             pass
         if "problem" in message:
@@ -139,7 +139,7 @@ class LocalModel:
         run = next(self._numbers)
         done = False
         try:
-            worker.send("generate", run=run, requests=[pack_request(r) for r in requests])
+            worker.send("generate", run=run, requests=list(map(asdict, requests)))
             while (message := self._link.next(worker, worker.inbox, self._heed_cancel))["event"] != "idle":
                 match message["event"]:
                     case "started":

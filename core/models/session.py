@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from core.errors import ModelError
+from core.generation import Prompt, Request
 from core.models.engine import Engine
 from core.models.jobs import Aborted, Counters, Job, Listener, twinned
 from core.models.memory import available_memory
@@ -17,7 +18,7 @@ from core.models.native import NativeModel, loading
 from core.models.probe import find_shape
 from core.models.template import COMPLETION_STOP, Renderer, begins_thoughts, is_plain
 from core.models.textstream import THOUGHTS, Ending
-from core.models.wire import Wire, unpack_ending, unpack_messages
+from core.models.wire import Wire
 
 WINDOW_STEP = 1024
 """Windows are opened in multiples of this many tokens, as large as the requests at hand need."""
@@ -70,8 +71,8 @@ class Session:
             "batched": self.shape is not None,
         }
 
-    def count(self, prompt: Mapping[str, Any]) -> int:
-        """Tokens of a packed prompt. Raises ModelError when the template fails."""
+    def count(self, prompt: Prompt) -> int:
+        """Tokens of a prompt. Raises ModelError when the template fails."""
         return len(self.native.tokenize(self._render(prompt)))
 
     def cancel(self, run: int) -> None:
@@ -82,7 +83,7 @@ class Session:
             if run == self._run:
                 self.native.set_abort(True)
 
-    def generate(self, run: int, requests: Sequence[Wire], send: Send) -> None:
+    def generate(self, run: int, requests: Sequence[Request], send: Send) -> None:
         """Answer all requests of generation number `run`, then say `idle`."""
         with self._lock:
             self._run = run
@@ -102,9 +103,9 @@ class Session:
     def _is_cancelled(self) -> bool:
         return self._cancelled_run >= self._run
 
-    def _generate(self, requests: Sequence[Wire], send: Send) -> None:
-        rendered = {request["id"]: self._render(request) for request in requests}
-        jobs, twins = twinned([self._job(request, rendered[request["id"]]) for request in requests])
+    def _generate(self, requests: Sequence[Request], send: Send) -> None:
+        rendered = {request.id: self._render(request.prompt) for request in requests}
+        jobs, twins = twinned([self._job(request, rendered[request.id]) for request in requests])
         listener = Listener(
             started=lambda id_: _for_each(send, "started", twins[id_]),
             text=lambda id_, text: _for_each(send, "text", twins[id_], text=text),
@@ -115,22 +116,22 @@ class Session:
                 seconds = end.seconds if id_ == end.id else 0.0
                 send("finished", rendered=rendered[id_], **asdict(replace(end, id=id_, seconds=seconds)))
 
-    def _render(self, prompt: Mapping[str, Any]) -> str:
-        return self.renderer.render(unpack_messages(prompt), prompt["prefill"])
+    def _render(self, prompt: Prompt) -> str:
+        return self.renderer.render(prompt.messages, prompt.prefill, prompt.infill)
 
-    def _job(self, request: Wire, text: str) -> Job:
-        ending = unpack_ending(request)
-        if self.renderer.style == "completion" and not is_plain(unpack_messages(request)):
-            ending = replace(ending, stops=(*ending.stops, COMPLETION_STOP))
+    def _job(self, request: Request, text: str) -> Job:
+        prompt = request.prompt
+        turns = self.renderer.style == "completion" and not is_plain(prompt.messages)
+        stops = (*prompt.stop, COMPLETION_STOP) if turns else prompt.stop
         thinks = begins_thoughts(text)
         return Job(
-            id=request["id"],
+            id=request.id,
             tokens=tuple(self.native.tokenize(text)),
-            temperature=float(request["temperature"]),
-            seed=int(request["seed"]),
-            max_tokens=int(request["max_tokens"]),
+            temperature=request.temperature,
+            seed=request.seed,
+            max_tokens=request.max_tokens,
             # The answer's opening fence was not given: it would have stood among the thoughts.
-            ending=Ending() if thinks else ending,
+            ending=Ending() if thinks else Ending(stops, prompt.block, prompt.most_characters),
             thinks=thinks,
             thought_tokens=THOUGHT_TOKENS if thinks or THOUGHTS[0] in self._template else 0,
         )

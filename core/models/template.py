@@ -12,10 +12,9 @@ from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.errors import ModelError
-from core.generation import PLAIN, Message
+from core.generation import PLAIN, Infill, Message
 from core.models.special_tokens import without_marks
 from core.models.textstream import THOUGHTS
-from core.models.wire import BEFORE
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""
@@ -54,11 +53,11 @@ class Renderer:
             except TemplateError as error:
                 raise _failure(error) from None
 
-    def render(self, messages: Sequence[Message], prefill: str) -> str:
+    def render(self, messages: Sequence[Message], prefill: str, infill: Infill | None = None) -> str:
         """The text up to where the model goes on. Raises ModelError when the template fails."""
+        if infill is not None:
+            return self._gap(infill)
         messages = [Message(m.role, without_marks(m.content, self._control)) for m in messages]
-        if messages and messages[0].role == BEFORE:
-            return self._gap(messages)
         if is_plain(messages):
             return messages[0].content + prefill
         if self.style == "completion":
@@ -71,12 +70,13 @@ class Renderer:
         except Exception as error:  # a template is foreign code: it may raise anything
             raise _failure(error) from None
 
-    def _gap(self, sides: Sequence[Message]) -> str:
+    def _gap(self, infill: Infill) -> str:
         """What stands before and after the gap, between the vocabulary's marks."""
-        if len(self._marks) != len(sides) + 1:
+        if not self._marks:
             raise ModelError("This model cannot fill in the middle.", "Choose another prompt style.")
+        before, after = (without_marks(side, self._control) for side in (infill.before, infill.after))
         prefix, suffix, middle = self._marks
-        return prefix + sides[0].content + suffix + sides[1].content + middle
+        return prefix + before + suffix + after + middle
 
     def _chat_merged(self, messages: Sequence[Message]) -> str:
         """Once more without a system turn, which some templates refuse."""

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from core.errors import ModelError
 from core.models.session import Session
 from core.models.vectors import VectorSession
-from core.models.wire import HEARTBEAT, Wire, decode, encode
+from core.models.wire import HEARTBEAT, Wire, decode, encode, unpack_prompt, unpack_request
 
 
 class Worker:
@@ -39,7 +39,7 @@ class Worker:
             if message["op"] == "load":
                 self._load(message)
             elif message["op"] == "generate" and self._session is not None:
-                self._session.generate(message["run"], message["requests"], self.send)
+                self._session.generate(message["run"], list(map(unpack_request, message["requests"])), self.send)
             elif message["op"] == "embed" and self._vectors is not None:
                 self._embed(self._vectors, message)
 
@@ -95,7 +95,7 @@ class Worker:
         try:
             if self._session is None:
                 raise ModelError("No model is loaded.", "Load one first.")
-            self.send("counted", ticket=message["ticket"], tokens=self._session.count(message["prompt"]))
+            self.send("counted", ticket=message["ticket"], tokens=self._session.count(unpack_prompt(message["prompt"])))
         except ModelError as error:
             self.send("counted", ticket=message["ticket"], problem=error.problem, remedy=error.remedy)
 

@@ -8,7 +8,7 @@ import pytest
 from models_gguf_writer import write_gguf
 
 from core.errors import ModelError
-from core.generation import INFILL, Message, Prompt
+from core.generation import INFILL, Infill, Message, Prompt
 from core.models.edit_answers import extract_edit
 from core.models.extraction import extract_code
 from core.models.gguf import read_header
@@ -118,7 +118,7 @@ def test_every_turn_is_kept_from_forging_tokens() -> None:
     )
     assert without_marks("<<s>>", ("<s>", "<<s>>")) == f"<{JOINER}<s>>".replace("<s>", f"<{JOINER}s>", 1)
     with pytest.raises(ModelError, match="cannot fill in the middle"):
-        renderer.render([Message("before the gap", "a"), Message("after the gap", "b")], "")
+        renderer.render((), "", Infill("a", "b"))
 
 
 def test_a_copied_joiner_is_not_held_against_the_model() -> None:

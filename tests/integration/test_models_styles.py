@@ -113,7 +113,6 @@ from core.models.gguf import read_header
 from core.models.session import Session
 from core.models.styles import choose_style
 from core.models.vectors import VectorSession
-from core.models.wire import pack_request
 from core.settings import ModelSettings
 
 SIGNATURES = (lib.llama_log_callback, lib.ggml_abort_callback)
@@ -133,7 +132,7 @@ disturb()
 gap = Prompt((), infill=Infill("def f(x):\\n    ", "\\n    return y\\n"))
 said = Prompt((Message("user", "word " * 10),))
 asked = [Request(str(n), gap if style == "fim" and n else said, 0.8, n, 4) for n in range(3)]
-session.generate(1, [pack_request(request) for request in asked], disturb)
+session.generate(1, asked, disturb)
 session._open_engine(2048)  # opening a context logs
 try:
     VectorSession(options | {"path": "/nowhere.gguf"})
@@ -141,7 +140,7 @@ except Exception as error:
     assert "nowhere.gguf" in str(error)
 disturb()
 session._open_engine(3072)
-session.generate(2, [pack_request(request) for request in asked], disturb)
+session.generate(2, asked, disturb)
 os._exit(0)
 """
 
