@@ -71,8 +71,6 @@ def _interpreter(
 
 def _another(sandbox: Sandbox, settings: OracleSettings) -> Sandbox:
     """A sandbox for one more process: without any, each has a scratch folder of its own."""
-    return choose_sandbox("none", settings.image, _ignore) if sandbox.name == "none" else sandbox
-
-
-def _ignore(text: str) -> None:
-    """Said once already."""
+    if sandbox.name != "none":
+        return sandbox
+    return choose_sandbox("none", settings.image, lambda text: None)  # what there is to fear was said at the first

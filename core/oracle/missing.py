@@ -40,11 +40,11 @@ def check_environment(root: Path, settings: OracleSettings) -> Standing:
     if settings.image is not None:
         return Standing("The interpreter is the image's own: what it lacks is seen when the run begins.")
     install = read_install(root, settings)
+    chosen = settings.python or (None if install is None else sys.executable)
+    interpreter = find_interpreter(root, chosen, lambda text: None)  # what is said below names it
     if install is None:
-        interpreter = find_interpreter(root, settings.python, _unsaid)
         return _installed(read_requirements(root, settings.requirements), interpreter)
-    base = find_interpreter(root, settings.python or sys.executable, _unsaid)
-    return _to_install(install, base)
+    return _to_install(install, interpreter)
 
 
 def _installed(wanted: Requirements, interpreter: Interpreter) -> Standing:
@@ -150,7 +150,3 @@ def _some(lacks: Sequence[str], wanted: Requirements) -> str:
 def _named(lines: Sequence[str]) -> str:
     more = f" and {len(lines) - NAMED} more" if len(lines) > NAMED else ""
     return ", ".join(lines[:NAMED]) + more
-
-
-def _unsaid(text: str) -> None:
-    """The line names the interpreter."""

@@ -134,7 +134,7 @@ class ProjectOracle:
     def _judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
-        baseline = self.learn(_silent)
+        baseline = self.learn(lambda stage, done, total: None)
         verdict = self._run_both(candidate, tests, baseline, every_test)
         # What does not pass has had an effect.
         if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):
@@ -212,10 +212,6 @@ class ProjectOracle:
         self._closed.set()
         for worker in self._workers:
             worker.stop()
-
-
-def _silent(stage: str, done: int, total: int) -> None:
-    """Nobody listens."""
 
 
 def _key(trial: Trial) -> tuple[object, ...]:

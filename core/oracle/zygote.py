@@ -85,10 +85,6 @@ class Zygote:
         """End the process and everything in its sandbox; idempotent."""
         self._process.close()
 
-    def stderr(self) -> str:
-        """The last of what it wrote to standard error."""
-        return self._process.stderr_tail()
-
     def _send(self, message: Mapping[str, Any]) -> None:
         data = memoryview(json.dumps(message).encode() + b"\n")
         deadline = time.monotonic() + START_PATIENCE

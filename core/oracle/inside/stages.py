@@ -9,18 +9,7 @@ from typing import Any
 import pytest
 
 from .candidate import files_of
-from .reporter import Reporter
-
-
-class Between(pytest.Item):
-    """Stands for the tests to come, so that what was set up for the whole session outlives a stage."""
-
-    def runtest(self) -> None:
-        """Never run."""
-
-    def reportinfo(self) -> tuple[Any, int | None, str]:
-        """Nowhere in the project."""
-        return "between", None, "between"
+from .reporter import Canary, Reporter
 
 
 class Stages:
@@ -98,7 +87,8 @@ class Stages:
         """In place of pytest's own loop, where there are several stages."""
         if not self._in_stages:
             return None
-        between = Between.from_parent(session, name="between")
+        # Stands for the tests to come, so that what was set up for the whole session outlives a stage.
+        between = Canary.from_parent(session, name="between")
         _run(session, between if self._later else None)
         while self._later and not self._reporter.failed:
             self._tests = self._later.pop(0)
