@@ -82,7 +82,6 @@ def make_plan(root: Path, interpreter: Interpreter, options: PytestOptions, sett
         "root": str(root),
         "paths": list(_paths(root, interpreter)),
         "pytest_args": list(_arguments(root, options)),
-        "targets": [],
         "memory_mib": limits.memory_mib,
         "address_space_mib": limits.address_space_mib,
         "scratch_mib": settings.scratch_mib,

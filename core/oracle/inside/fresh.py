@@ -78,7 +78,7 @@ class Bare:
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
         """Collect `files` (None: what the options say) and run; the exit status."""
-        arguments = [*self._config["pytest_args"], *(self._config["targets"] if files is None else files)]
+        arguments = [*self._config["pytest_args"], *(files or ())]
         return int(pytest.main(arguments, plugins=[LoadTests(), self._witness, *plugins]))
 
 
@@ -88,8 +88,7 @@ class Configured(Bare):
     def _prepare(self) -> None:
         if tuple(int(part) for part in pytest.__version__.split(".")[:2]) >= (8, 2):  # as `pytest.main` does since then
             os.environ["PYTEST_VERSION"] = pytest.__version__
-        arguments = [*self._config["pytest_args"], *self._config["targets"]]
-        self._pytest: Any = _prepareconfig(arguments, [LoadTests(), self._witness])
+        self._pytest: Any = _prepareconfig([*self._config["pytest_args"]], [LoadTests(), self._witness])
         read_framework()
 
     def _main(self, files: list[str] | None, plugins: list[Any]) -> int:
