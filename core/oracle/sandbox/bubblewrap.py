@@ -151,7 +151,7 @@ class BubblewrapSandbox:
         with os.fdopen(reading, "rb") as told:
             with os.fdopen(writing, "wb"):
                 command = [*hold.command, self._program, "--info-fd", str(writing), *words]
-                process = LocalProcess(command, {}, (writing, *descriptors), end=hold.end, after=hold.free)
+                process = LocalProcess(command, (writing, *descriptors), end=hold.end, after=hold.free)
             try:
                 hold.take(int(json.load(told)["child-pid"]))
             except (ValueError, KeyError) as error:  # bwrap gave up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
@@ -28,14 +28,13 @@ class LocalProcess(WatchedProcess):
     def __init__(
         self,
         command: Sequence[str],
-        environment: Mapping[str, str],
-        descriptors: Iterable[int] = (),
+        descriptors: Iterable[int],
         *,
         cwd: str = "/",
         end: Callable[[], None],
         after: Callable[[], None],
     ) -> None:
-        """Start `command` with `environment` as its whole environment and `descriptors` inherited.
+        """Start `command` with an empty environment and `descriptors` inherited.
 
         `end`: asks the process to end everything inside; by force when it has not ended `GRACE` seconds later.
         `after`: called once, by another thread, as soon as it ended. Raises SandboxError when the command cannot be
@@ -52,7 +51,7 @@ class LocalProcess(WatchedProcess):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            env=dict(environment),
+            env={},
             pass_fds=tuple(descriptors),
             cwd=cwd,
         )

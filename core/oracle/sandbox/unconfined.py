@@ -64,7 +64,6 @@ class Unconfined:
         try:
             return LocalProcess(
                 [sys.executable, "-I", "-S", guardian.__file__, json.dumps(plan)],
-                {},
                 (life,),
                 cwd=launch.cwd,
                 end=end.close,
