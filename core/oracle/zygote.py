@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from core.oracle.sandbox.protocol import Process, Sandbox
+from core.oracle.sandbox.process import Process
+from core.oracle.sandbox.protocol import Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.waiting import Beat, unheard, wait_for
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from core.oracle.sandbox.protocol import Claim, Launch, Limits, Process, Sandbox
+from core.oracle.sandbox.process import Process
+from core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox
 
 PYTHON = str(Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}"))
 ENGINE_SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "docker-engine.sh"

@@ -24,7 +24,8 @@ from core.oracle.sandbox.control_group import ControlGroup, GroupMaker, group_ma
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, account_files, host_system, visible
 from core.oracle.sandbox.inside_user import inside_user, readable
 from core.oracle.sandbox.local_process import LocalProcess
-from core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits, Process
+from core.oracle.sandbox.process import Process
+from core.oracle.sandbox.protocol import ISOLATION, Claim, Launch, Limits
 from core.oracle.sandbox.user_namespace import MappedNamespace
 
 

@@ -15,7 +15,7 @@ from docker.errors import APIError
 from docker.utils.socket import STDOUT, frames_iter_no_tty
 
 from core.oracle.sandbox.docker_engine import FAILURES, Engine
-from core.oracle.sandbox.watched import WatchedProcess
+from core.oracle.sandbox.process import Process
 
 GRACE = 5.0
 """Seconds a killed container may take to go."""
@@ -53,8 +53,8 @@ class StdinSocket(io.RawIOBase):
         super().close()
 
 
-class ContainerProcess(WatchedProcess):
-    """Implements `Process` over a created container, which it starts, kills and sees removed."""
+class ContainerProcess(Process):
+    """A `Process` over a created container, which it starts, kills and sees removed."""
 
     def __init__(self, engine: Engine, client: APIClient, container: str) -> None:
         """Attach first, so that no output is missed, then start. Owns `client`. Raises one of `FAILURES`."""

@@ -18,7 +18,8 @@ from core.oracle.sandbox.docker_image import Image, given_image, skeleton_image
 from core.oracle.sandbox.docker_process import ContainerProcess
 from core.oracle.sandbox.host_system import SCRATCH, HostSystem, host_system, visible
 from core.oracle.sandbox.inside_user import NOBODY, User, inside_user, readable
-from core.oracle.sandbox.protocol import ALL, Claim, Launch, Process
+from core.oracle.sandbox.process import Process
+from core.oracle.sandbox.protocol import ALL, Claim, Launch
 from core.waiting import Beat, unheard
 
 

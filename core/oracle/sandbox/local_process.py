@@ -12,14 +12,14 @@ from threading import Thread
 from typing import BinaryIO, cast
 
 from core.errors import SandboxError
-from core.oracle.sandbox.watched import WatchedProcess
+from core.oracle.sandbox.process import Process
 
 # How long a process may take to go once told to, before it is killed by force.
 GRACE = 2.0
 
 
-class LocalProcess(WatchedProcess):
-    """Implements `Process` over `subprocess`.
+class LocalProcess(Process):
+    """A `Process` over `subprocess`.
 
     The thread that starts the process stays until it ended: a parent-death signal, as bubblewrap sets one, follows
     the thread that forked, and a worker thread that returns would take the sandbox with it.

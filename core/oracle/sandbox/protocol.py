@@ -1,4 +1,4 @@
-"""What every sandbox offers: one long-lived process inside, reached over its pipes; and what it promises of that."""
+"""What every sandbox offers: long-lived processes inside, reached over their pipes; and what it promises of those."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
+
+from core.oracle.sandbox.process import Process
 
 THREAD_MIB = 72
 """Address space a thread reserves under glibc: an arena of 64 MiB, and its stack."""
@@ -80,31 +82,6 @@ ALL = frozenset(Claim)
 
 ISOLATION = ALL - {Claim.BOUNDED_MEMORY, Claim.BOUNDED_MEMORY_EACH, Claim.BOUNDED_PROCESSES}
 """What namespaces give by themselves, before any bound on memory or processes."""
-
-
-class Process(Protocol):
-    """A long-lived process inside a sandbox, PID 1 of its own pid namespace where the sandbox has one."""
-
-    stdin: BinaryIO
-    """Unbuffered; has `fileno()`."""
-
-    stdout: BinaryIO
-    """Unbuffered; `fileno()` works with select and poll."""
-
-    def poll(self) -> int | None:
-        """The exit status, 128 + n for signal n as a shell says it; None while it runs."""
-
-    def kill(self) -> None:
-        """End everything inside at once; safe to call again."""
-
-    def wait(self, timeout: float) -> int | None:
-        """The exit status, or None when `timeout` seconds passed first."""
-
-    def stderr_tail(self) -> str:
-        """The last few KiB that were written to standard error."""
-
-    def close(self) -> None:
-        """Kill, reap and free everything; idempotent."""
 
 
 class Sandbox(Protocol):

@@ -15,7 +15,8 @@ from core.errors import SandboxError
 from core.oracle.sandbox import guardian
 from core.oracle.sandbox.guardian import Plan
 from core.oracle.sandbox.local_process import LocalProcess
-from core.oracle.sandbox.protocol import Claim, Launch, Process
+from core.oracle.sandbox.process import Process
+from core.oracle.sandbox.protocol import Claim, Launch
 
 _PREFIX = "rtc-inspector-none-"
 

@@ -1,4 +1,4 @@
-"""What is alike in the processes of every sandbox: how they are seen to end, and what they said last."""
+"""A process in a sandbox: what is alike in all of them, how they are seen to end and what they said last."""
 
 from __future__ import annotations
 
@@ -34,11 +34,17 @@ class Tail:
         return data[-KEPT:].decode(errors="replace")
 
 
-class WatchedProcess(ABC):
-    """A `Process` that a thread of its own watches: it sets `_status`, then `_ended`, and adds to `_tail` meanwhile."""
+class Process(ABC):
+    """A long-lived process inside a sandbox, PID 1 of its own pid namespace where the sandbox has one.
+
+    A thread of its own watches it: that sets `_status`, then `_ended`, and adds to `_tail` meanwhile.
+    """
 
     stdin: BinaryIO
+    """Unbuffered; has `fileno()`."""
+
     stdout: BinaryIO
+    """Unbuffered; `fileno()` works with select and poll."""
 
     def __init__(self, status: int) -> None:
         """`status`: what is said of its end as long as nobody knows better."""
@@ -47,7 +53,7 @@ class WatchedProcess(ABC):
         self._closing, self._closed = Lock(), False
 
     def poll(self) -> int | None:
-        """The exit status, 128 + n for signal n; None while it runs."""
+        """The exit status, 128 + n for signal n as a shell says it; None while it runs."""
         return self._status if self._ended.is_set() else None
 
     def wait(self, timeout: float) -> int | None:
@@ -55,12 +61,12 @@ class WatchedProcess(ABC):
         return self._status if self._ended.wait(timeout) else None
 
     def stderr_tail(self) -> str:
-        """The last few KiB of standard error."""
+        """The last few KiB that were written to standard error."""
         return self._tail.text()
 
     @abstractmethod
     def kill(self) -> None:
-        """End everything inside; returns once it is gone."""
+        """End everything inside at once; returns once it is gone, and is safe to call again."""
 
     @abstractmethod
     def _release(self) -> None:
