@@ -225,13 +225,11 @@ class SuiteRun:
     def _weigh(self, forked: _Forked, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
         """Whether forks can be relied on; tests that fail in them are tried by fresh imports. `start`: a process."""
         run, apart = forked.run, forked.apart
-        if run is None:
-            self._notice(f"Candidates are judged by fresh imports only: {forked.trouble}.")
-            return self._without_code_swap(start, tests, progress)
-        passed = frozenset(run.passed)
+        passed = frozenset(run.passed if run is not None else ())
         suspects = [node for node in tests if node in apart.failing or node not in passed]
-        if len(suspects) > len(tests) * MOST_FRESH_ONLY:
-            self._notice(f"Candidates are judged by fresh imports only: {len(suspects)} tests need them.")
+        if run is None or len(suspects) > len(tests) * MOST_FRESH_ONLY:
+            why = forked.trouble or f"{len(suspects)} tests need them"
+            self._notice(f"Candidates are judged by fresh imports only: {why}.")
             return self._without_code_swap(start, tests, progress)
         self._name_unreached(apart, len(tests))
         really: Mapping[str, str] = {}
@@ -251,7 +249,8 @@ class SuiteRun:
 
     def _too_slow(self, first: IdentityRun, again: Sequence[str]) -> dict[str, str]:
         """Tests that passed once and were not run again, with the reason."""
-        slow = [node for node in first.passed if node not in frozenset(again)]
+        kept = frozenset(again)
+        slow = [node for node in first.passed if node not in kept]
         if slow:
             self._notice(
                 f"{len(slow)} slow tests are left out: running the others again and again takes all of "
