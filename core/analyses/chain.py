@@ -54,7 +54,7 @@ class Chains:
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """Of one run, or of several models beside each other."""
+    """The figures of one run, or of several models beside each other."""
     chains = [_chains(reader, run_id) for run_id in run_ids]
     yield summary(chains)
     yield by_step(chains)

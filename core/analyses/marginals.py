@@ -73,7 +73,7 @@ class Changes:
     items: list[tuple[float, Link]] = field(default_factory=list)
 
     def add(self, row: ChangeRow) -> None:
-        """One group more."""
+        """Count one more group of items that changed alike."""
         self.values[row.change] += row.count
         if row.noise is not None:
             self.beyond_noise[round(row.change - row.noise, 9)] += row.count
@@ -90,12 +90,12 @@ class Changes:
 
     @property
     def p(self) -> float | None:
-        """Of no change at all, by the paired bootstrap."""
+        """The p of no change at all, by the paired bootstrap."""
         return bootstrap_p(tuple(sorted(self.values.items())))
 
     @property
     def p_noise(self) -> float | None:
-        """Of no more change than where nothing was changed."""
+        """The p of no more change than where nothing was changed."""
         return bootstrap_p(tuple(sorted(self.beyond_noise.items())))
 
 

@@ -45,7 +45,7 @@ FIRST_METRIC = "edit_sim"
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """Of one run, or of several of one kind side by side.
+    """The figures of one run, or of several of one kind side by side.
 
     `chosen["measure"]` is the one whose spread is drawn, `chosen["metric"]` the one held against the verdict.
     """
@@ -76,7 +76,7 @@ def estimate(score: Score) -> Estimate:
 
 
 def form_of(measure: Measure) -> Form:
-    """What can lie on both sides of 0 is written with its sign."""
+    """How a measure is written: with its sign where it can lie on both sides of 0."""
     return "signed" if measure.lowest < 0 else "number"
 
 

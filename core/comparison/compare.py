@@ -24,7 +24,7 @@ _ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", 
 
 
 def differing_settings(first: RunRow, second: RunRow) -> tuple[tuple[str, str, str], ...]:
-    """Name, value in the first run, value in the second."""
+    """What two runs were made with where they differ: name, value in the first run, value in the second."""
     conditions = [dict(_conditions(run)) for run in (first, second)]
     names = list(dict.fromkeys([*conditions[0], *conditions[1]]))
     rows = ((name, conditions[0].get(name, "-"), conditions[1].get(name, "-")) for name in names)
@@ -45,7 +45,7 @@ def _conditions(run: RunRow) -> Iterator[tuple[str, str]]:
 
 
 def _flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Nested settings by their names joined."""
+    """Every setting of nested ones, under the joined names of where it stands."""
     for name, value in values.items():
         if not before and name in _ELSEWHERE:
             continue
@@ -56,7 +56,7 @@ def _flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]
 
 
 def _object(text: str) -> dict[str, Any]:
-    """A damaged record tells nothing."""
+    """The JSON object of a record; empty where the record is damaged."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -158,7 +158,7 @@ def _compare(
 
 
 def _solved(kind: Kind, item: ItemRow) -> bool:
-    """For McNemar's test only."""
+    """Whether an item counts as solved in McNemar's test."""
     return kind.measure(kind.headline).solves(item.headline or 0.0)
 
 
@@ -180,7 +180,7 @@ def _difference(first: Sequence[ItemRow], second: Sequence[ItemRow], name: str, 
 
 
 def _files(pairs: Sequence[Pair]) -> Iterator[FilePair]:
-    """By file."""
+    """The mean headlines of both runs, by file."""
     by_path: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_path.setdefault(pair.first.file, []).append(pair)

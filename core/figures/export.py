@@ -69,7 +69,7 @@ def _three(estimate: Estimate) -> list[Plain]:
 
 
 def _ids(links: Sequence[Link]) -> list[Plain]:
-    """Of the one thing behind a mark; several cannot stand in one row."""
+    """The ids of what is behind a mark, where that is one thing: several cannot stand in one row."""
     only = links[0] if len(links) == 1 else Link()
     return [only.run, only.item, only.sample]
 

@@ -177,7 +177,7 @@ def _marks(figure: Figure) -> Iterator[Mark]:
 
 
 def _bar_marks(figure: Bars) -> Iterator[Mark]:
-    """A part of a stacked bar is where its middle is."""
+    """A mark at the end of each bar; of a part of a stacked bar, at its middle."""
     below: dict[str, float] = {}
     for bar in figure.bars:
         value = bar.value.value
@@ -279,14 +279,14 @@ def _guided(guides: Sequence[Guide], axis: str) -> list[float]:
 
 
 def _span(axis: Axis, values: Sequence[float], least: float) -> tuple[float, float]:
-    """At least `least` long."""
+    """The range of an axis: what it says, else what the values need, at least `least` long."""
     low = axis.low if axis.low is not None else min(values, default=0.0)
     high = axis.high if axis.high is not None else max(values, default=low)
     return low, max(high, low + least) if axis.high is None else high
 
 
 def _padded(axis: Axis, values: Sequence[float]) -> tuple[float, float]:
-    """With room for the marks at the ends."""
+    """The range of an axis with room for the marks at its ends."""
     low, high = _span(axis, values, 1e-9)
     room = 0.08 * (high - low) if high - low > 1e-6 else 0.5
     return low - room, high + room

@@ -161,7 +161,7 @@ def _ngrams(tokens: Sequence[str], order: int) -> Iterator[Gram]:
 
 @lru_cache(1)
 def _parser() -> Parser:
-    """Loaded with the first score."""
+    """The parser of Python, loaded with the first score."""
     import tree_sitter_python
     from tree_sitter import Language, Parser
 

@@ -117,7 +117,7 @@ class Shares:
         return cls(mean, seen + (1 - seen) * doubt / (doubt + carry**2))
 
     def variance(self, mean: Any) -> Any:
-        """Of one item, if `mean` were the mean."""
+        """The variance of one item, if `mean` were the mean."""
         return self.effect * mean * (1 - mean)
 
     def bounds(self, square: float) -> tuple[float, float]:
@@ -168,7 +168,7 @@ class Differences:
 
     @property
     def mean(self) -> Any:
-        """Of the differences."""
+        """The mean of the differences."""
         return self.gain - self.loss
 
     def variance(self, mean: Any) -> Any:
@@ -247,7 +247,7 @@ class _Data:
         return (place - self._spread.mean) ** 2 * self._size / variance if variance > 0 else math.inf
 
     def bounds(self, critical: float) -> tuple[float, float]:
-        """Of the mean, or of the mean of the differences."""
+        """The bounds of the mean, or of the mean of the differences."""
         places = (self._lowest, 1.0) if math.isinf(critical) else self._spread.bounds(critical / self._size)
         low, high = (self._zero + self._range * place for place in places)
         return min(low, self.mean), max(high, self.mean)

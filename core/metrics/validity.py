@@ -208,7 +208,7 @@ def _share_below(values: Floats, others: Floats) -> Floats:
 
 
 def _error(influence: Floats) -> float:
-    """Standard error from what problems add."""
+    """The standard error, from what each problem adds to it."""
     groups = len(influence)
     return math.sqrt(groups / (groups - 1) * float(influence @ influence)) if groups > 1 else math.inf
 

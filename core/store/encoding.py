@@ -140,7 +140,7 @@ def test_rows(verdict_id: int, verdict: Verdict) -> Iterator[Row]:
 
 
 def unknown_run(run_id: int, known: Sequence[int], path: Path) -> StoreError:
-    """Name the runs there are."""
+    """The error that there is no such run; it names those there are."""
     if not known:
         return StoreError(f"There is no run {run_id} in {path}: it holds none.", "Start a run first.")
     ids = ", ".join(map(str, known[-20:]))

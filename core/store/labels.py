@@ -129,7 +129,7 @@ def read_labels_csv(text: str) -> Iterator[FileLabel]:
 
 
 def _given(row: Mapping[str, Any]) -> FileLabel:
-    """Raises KeyError, TypeError, ValueError."""
+    """The label of a row. Raises KeyError, TypeError, ValueError."""
     mode, annotator = row["mode"], row["annotator"]
     if not isinstance(mode, str) or not mode or not isinstance(annotator, str):
         raise ValueError("no mode or no annotator")

@@ -301,7 +301,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """All or nothing, errors explained."""
+        """What is written inside is stored whole or not at all; errors are explained."""
         with self._turn, explained(self._path):
             require_in_place(self._db.conn)
             # Takes the write lock at the beginning, for which SQLite waits. A transaction that reads first and writes
@@ -325,7 +325,7 @@ class Store:
             self._db.table("runs").update(run_id, {key: encoding.clean(value) for key, value in values.items()})
 
     def _count_change(self, where: str, value: int) -> None:
-        """So that a reader knows which run's scores to ask for again."""
+        """Count a change of a run, so that a reader knows whose scores to ask for again."""
         self._db.execute(f"UPDATE runs SET changes = changes + 1 WHERE {where}", (value,))
 
     def _is_counted(self, parent_id: int | None) -> bool:

@@ -105,7 +105,7 @@ class BenchmarkTrip(InFile):
         return descriptions + descriptions * codes + codes + settings.benchmark.solve_samples
 
     def steps(self, item: Item, tree: Tree) -> Sequence[Step]:
-        """The round trip's, and solutions below the person's words in the place of reconstructions."""
+        """Those of a round trip, but below the person's words solutions instead of reconstructions."""
         words = {row.id for row in tree.whole(Role.FORWARD) if row.author == "docstring"}
         steps = [step for step in super().steps(item, tree) if step.parent is None or step.parent not in words]
         benchmark = self.settings.benchmark
@@ -142,7 +142,7 @@ class BenchmarkTrip(InFile):
         return backward_prompt(problem.asked, problem.asked_body, SOLVE, fits, style, layout)
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """As in every round trip; a solution stands where the body stands below the docstring."""
+        """As in every round trip; a solution takes the place of the body below the docstring."""
         if step.role is not Role.SOLVE:
             return super().read(item, step, raw, prompt)
         problem = self._plain[item.key]
@@ -204,7 +204,7 @@ def _bucket(number: int, bounds: Sequence[tuple[int, str]], last: str) -> str:
 
 
 def signature_line(problem: Problem) -> str:
-    """What stands between the beginning of the function and its body, the body's indentation included."""
+    """The head of the function down to its body, the body's indentation included; empty where it is not found."""
     head = problem.program[: problem.body.start]
     starts = [found.start() for found in re.finditer(rf"^(async )?def {problem.entry}\b", head, re.MULTILINE)]
     return head[starts[-1] :] if starts else ""
@@ -230,7 +230,7 @@ def masked_problem(problem: Problem) -> Problem:
 
 
 def masked_source(source: str, span: Span, name: str, mask: str = MASK) -> tuple[str, Span]:
-    """The source with the name masked, and where the span stands then."""
+    """The source with the function's name masked, and where the span is in it."""
     places = name_places(source, name)
     if places is None:  # no Python: each part by its tokens
         parts = source[: span.start], source[span.start : span.end], source[span.end :]

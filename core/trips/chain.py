@@ -130,7 +130,7 @@ class ChainTrip:
         return Ask(partial(self._describe_prompt, item, code), 0.0, self._settings.forward_max_tokens, model)
 
     def _crossing(self, item: Item, tree: Tree, chain: Sequence[SampleRow]) -> Iterator[Step]:
-        """The words at the break read by the second model; its words for the program before, read by the first."""
+        """The second model writes from the words at the break; the first one from its words for the program before."""
         broken = first_break(chain)
         if broken is None:
             return
@@ -286,12 +286,12 @@ def _lost(tree: Tree, chain: Sequence[SampleRow]) -> Mapping[str, float]:
 
 
 def _signed(verdict: Verdict) -> Verdict:
-    """With a signature for each test, also of those that record none: what it said when it failed."""
+    """The verdict with a signature for every test: of one that records none, what it said when it failed."""
     return replace(verdict, tests=tuple(t if t.signature else replace(t, signature=_said(t)) for t in verdict.tests))
 
 
 def _said(test: TestResult) -> str:
-    """The error with its whole message, without the frames below it, which name lines of the candidate."""
+    """A test's error with its whole message, without the frames below it, which name lines of the candidate."""
     if test.outcome == "passed":
         return "pass"
     if test.outcome == "timeout":

@@ -53,7 +53,7 @@ class Chained(ABC):
 
     @abstractmethod
     def item(self, problem: Problem) -> Item:
-        """With its tests, admitted or with the reason why not."""
+        """The problem as an item with its tests: admitted, or dropped with the reason."""
 
     @abstractmethod
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
@@ -66,7 +66,7 @@ class Chained(ABC):
 
 
 class Problems(Chained):
-    """Of a benchmark; the generated project has their names masked."""
+    """Problems of a benchmark, whose function names are masked in the generated project."""
 
     none = "No problem of this benchmark can be used", "Name another file."
 
@@ -122,7 +122,7 @@ class Functions(Chained):
         )
 
     def candidate(self, item: Item, text: str, *, named: bool) -> Candidate:
-        """In its own file, where it has its own name and its own depth."""
+        """The body in the project's own file, under the function's own name and at its own indentation."""
         each, file = self._places[item.key], self.judged.files[item.path]
         # The file's own tests call the function by its own name, and it may call itself.
         own = text if named else self._named(item.key, each, text)
@@ -131,12 +131,12 @@ class Functions(Chained):
         return Candidate(file, each.body, placed.replace("\n", "\r\n") if "\r\n" in file.text else placed)
 
     def masked_body(self, key: str, text: str) -> str:
-        """A method's calls of itself are masked too."""
+        """As for problems; a method's calls of itself are masked too."""
         each = self._places[key]
         return super().masked_body(key, _own_calls_renamed(text, each.owner, each.entry, MASK))
 
     def _named(self, key: str, each: Documented, text: str) -> str:
-        """A body written as `func`, as the function's own."""
+        """A body that was written for `func`, with the function's own name in it."""
         return _own_calls_renamed(_renamed_body(self.masked[key], text, MASK, each.entry), each.owner, MASK, each.entry)
 
 
@@ -211,7 +211,7 @@ def open_functions(
 
 
 def _examples(settings: RunSettings, programs: int) -> int:
-    """How many programs at the beginning are the worked example, and left out. Raises ProjectError."""
+    """How many programs at the beginning serve as the worked example, and are left out. Raises ProjectError."""
     if settings.chain.paper_shot and programs < 2:
         raise ProjectError(
             "There is one program only, and as the worked example it would be left out.", "Leave --paper-shot out."

@@ -54,7 +54,7 @@ class CosmeticTrip(OnFunctions):
         self._widths = Widths()
 
     def next(self, waiting: Sequence[Item]) -> int:
-        """As they were drawn, or where the widest interval can be narrowed."""
+        """The first that was drawn, or the one by which the widest interval can be narrowed."""
         return self._widths.widest(waiting) if self._asked.widest_first else 0
 
     # ---- versions
@@ -75,7 +75,7 @@ class CosmeticTrip(OnFunctions):
         return self._kinds[place], draw
 
     def _version(self, item: Item, number: int, words: str = "") -> Version | Refused:
-        """The original (0) or a variant; `words`: what a model wrote, for a docstring. The same again and again."""
+        """The original (0) or a variant, the same each time; `words`: what a model wrote, for a docstring."""
         change, draw = self._change(number) if number else ("", 0)
         # The names are hidden at the original's places in every version but `identity`, which is to show what other
         # names and other seeds alone do to a score.
@@ -282,7 +282,7 @@ class CosmeticTrip(OnFunctions):
 
 
 def _mean(name: str, values: Sequence[float]) -> dict[str, float]:
-    """Under its name; nothing where there is none."""
+    """The mean of the values under that name; empty where there are none."""
     return {name: sum(values) / len(values)} if values else {}
 
 

@@ -108,7 +108,7 @@ class CommitTests:
         return file, covered[0].tests if covered else (), judged
 
     def _open(self, commit: str, notify: Notify, report: Report) -> Judged:
-        """What was learned of a commit's suite is cached, so that coming back to it is quick."""
+        """The commit's project and tests; what was learned of them is cached, so that coming back to it is quick."""
         if self._current is None or self._current.commit != commit:
             self._leave()
             folder = Path(self._folder.name) / commit
@@ -127,7 +127,7 @@ class CommitTests:
 
 
 def _unheard(*_: object) -> None:
-    """Judges work beside the run's own thread, which alone may tell of what goes on."""
+    """Nothing is told: judges work beside the run's own thread, which alone may tell of what goes on."""
 
 
 def _dropped(item: Item, reason: str) -> Item:

@@ -169,7 +169,7 @@ def open_editing(stack: ExitStack, project: Path, settings: RunSettings, notify:
 
 
 def _nothing(passed_over: Mapping[str, int]) -> ProjectError:
-    """Say what most edits were lost to."""
+    """The error that no edit could be sampled; it says what most edits were lost to."""
     if passed_over.get(MISSING, 0) > sum(passed_over.values()) / 4:
         problem = "No edit could be sampled: the clone lacks the files of its commits."
         return ProjectError(
@@ -182,7 +182,7 @@ def _nothing(passed_over: Mapping[str, int]) -> ProjectError:
 
 
 def _interpreter(project: Path, settings: OracleSettings) -> OracleSettings:
-    """The project's own virtual environment for its exported commits, which carry none."""
+    """The settings with the project's own virtual environment, for its exported commits, which carry none."""
     own = next((project / name for name in (".venv", "venv") if (project / name / "bin" / "python").exists()), None)
     return settings if settings.python or own is None else replace(settings, python=str(own))
 

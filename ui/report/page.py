@@ -57,7 +57,7 @@ def write_report(reader: Reader, run_id: int, out: Path) -> None:
 
 
 def write_page(page: str, out: Path) -> None:
-    """Raises UserError when `out` cannot be written."""
+    """Write a page to a file. Raises UserError when `out` cannot be written."""
     refuse_database(out)
     try:
         # A model may answer with half of a surrogate pair, which UTF-8 cannot write.
@@ -91,7 +91,7 @@ def small_enough(make: Callable[[int], str]) -> str:
 
 
 def template(name: str) -> Template:
-    """A page to be filled in."""
+    """The template of a page, of that name in `resources/report`."""
     # Code, answers and messages of models come into the page: nothing of theirs may be taken for HTML.
     made = Environment(autoescape=True, trim_blocks=True)
     made.filters.update(fraction=fraction, signed=signed, interval=_interval, value=_value, heading=_heading)
@@ -130,7 +130,7 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
 
 
 def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:
-    """The worst, then the best."""
+    """The lists of the page: the items with the worst headline, then those with the best."""
     ranked = sorted(done, key=_rank)
     lists = {
         "Worst": [item for item in ranked if (item.headline or 0.0) < 1],

@@ -34,7 +34,7 @@ _WAIT = "`rtc-inspector analyse RUN... --kind audit` scores them; in the window,
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
-    """Of all judged code of the runs together.
+    """The figures of all judged code of the runs together.
 
     `chosen["metric"]` is drawn by itself, `chosen["test"]` holds systems apart, `chosen["samples"]` says which code.
     """

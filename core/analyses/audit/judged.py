@@ -28,7 +28,7 @@ BINS = 20
 
 @dataclass(frozen=True)
 class System:
-    """Whose code it is: a run."""
+    """A run whose code is audited."""
 
     run: RunRow
     name: str
@@ -75,7 +75,7 @@ class Judged:
         return found
 
     def means(self, name: str) -> list[Means]:
-        """Of each system, its mean on each problem."""
+        """For each system, the metric's mean on each problem."""
         found: list[dict[object, list[float]]] = [{} for _ in self.systems]
         values = self.columns[name]
         for at, value in enumerate(values.tolist()):

@@ -22,7 +22,7 @@ class Made:
 
     @property
     def link(self) -> Link:
-        """Where it is read."""
+        """Leads to the first of the equal programs."""
         return Link(self.item.run_id, self.item.id, self.program.rows[0].id)
 
 
@@ -38,7 +38,7 @@ class Written:
 
     @property
     def embedder(self) -> str:
-        """Whose cosines these are."""
+        """The name of the model whose cosines these are."""
         return self.settings.embedder_name or "the embedding model"
 
     @property
