@@ -8,7 +8,7 @@ import pytest
 from models_gguf_writer import write_gguf
 
 from core.errors import ModelError
-from core.models import memory, opening
+from core.models import loading, memory
 from core.models.client import LocalModel
 from core.models.devices import Gpu, build_backends, found_gpus, unused_gpu
 from core.models.discovery import bundled_model
@@ -49,7 +49,7 @@ def test_a_run_that_cannot_fit_is_refused_in_one_sentence(tmp_path: Path, monkey
     assert caught.value.problem.startswith("huge and SmolLM2-135M-Instruct.Q4_1 need about ")
     assert "\n" not in caught.value.problem and "smaller" in caught.value.remedy
     said: list[str] = []
-    monkeypatch.setattr(opening, "memory_now", lambda: Memory(0, 1 << 60))
+    monkeypatch.setattr(loading, "memory_now", lambda: Memory(0, 1 << 60))
     check_machine(settings, said.append)
     small = "SmolLM2-135M-Instruct.Q4_1 was made for windows of 8,192 tokens, not of 1,048,576."
     assert said[0] == small and "Swapping" in said[1] and len(said) == 2
@@ -144,8 +144,8 @@ def test_backends_are_read_off_the_libraries(tmp_path: Path) -> None:
 
 
 def test_an_idle_gpu_is_said_at_the_start_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "found_gpus", lambda: [H100])
-    monkeypatch.setattr(opening, "build_backends", frozenset)
+    monkeypatch.setattr(loading, "found_gpus", lambda: [H100])
+    monkeypatch.setattr(loading, "build_backends", frozenset)
     said: list[str] = []
     check_machine(RunSettings(), said.append)
     check_machine(RunSettings(endpoint=SERVER), said.append)
