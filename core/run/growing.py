@@ -157,7 +157,7 @@ class Growing:
 
     def _settle(self, work: Work, tree: Tree) -> None:
         """Keep the item's measures, and whether it is done: nothing may follow, and all its code was judged."""
-        judged = all(row.verdict is None or Outcome(row.verdict.outcome).judged for row in tree.samples)
+        judged = all(row.verdict is None or row.passes is not None for row in tree.samples)
         done = judged and not work.judging and not self._trip.steps(work.item, tree)
         self._run.store.set_measures(work.item_id, self._trip.measures(work.item, tree), done)
 
@@ -167,7 +167,7 @@ class Growing:
         for row in tree.samples:
             if row.error:
                 continue
-            if row.form == Form.CODE and (row.verdict is None or not Outcome(row.verdict.outcome).judged):
+            if row.form == Form.CODE and row.passes is None:
                 self._judge(work, row)
             elif not row.scores and not row.pairs:
                 self._compare(work, row, tree)

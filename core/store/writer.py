@@ -217,7 +217,7 @@ class Store:
                 self._db.execute(_FAILED_AT_PLACE, (item_id, row["role"], parent_id or 0, sample.index))
             prompt = {"hash": row["prompt_hash"], "text": encoding.clean(sample.prompt_text)}
             self._db.table("prompts").insert(prompt, ignore=True)
-            self._count_change("id = (SELECT run_id FROM items WHERE id = ?)", item_id)
+            self._count_change(_RUN_OF_ITEM, item_id)
             return self._insert("samples", row)
 
     def add_verdict(self, sample_id: int, verdict: Verdict) -> int:
@@ -272,7 +272,7 @@ class Store:
                 [(item_id, name, float(value)) for name, value in measures.items()],
             )
             self._db.execute("UPDATE items SET done = ? WHERE id = ?", (int(done), item_id))
-            self._count_change("id = (SELECT run_id FROM items WHERE id = ?)", item_id)
+            self._count_change(_RUN_OF_ITEM, item_id)
 
     def add_label(
         self,
@@ -365,4 +365,5 @@ _FAILED_AT_PLACE = """
     AND author = 'model' AND error <> ''
 """
 
+_RUN_OF_ITEM = "id = (SELECT run_id FROM items WHERE id = ?)"
 _RUN_OF_SAMPLE = "id = (SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?)"
