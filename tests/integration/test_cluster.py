@@ -284,7 +284,8 @@ def test_a_client_reaches_a_host_that_lacks_the_model(
     database = tmp_path / "runs.sqlite"
     words = command(base, database, f"ray://127.0.0.1:{nodes.port}")
     with nodes.one(num_cpus=0, memory=4 << 30), nodes.without_folder(base / "models"):
-        other = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(16)}
+        # Ray tries three times, and waits in between, 30 seconds in all where the first wait is as long as usual.
+        other = {**os.environ, "RAY_AUTH_TOKEN": secrets.token_hex(16), "RAY_CLIENT_INITIAL_CONNECTION_TIMEOUT_S": "1"}
         refused = subprocess.run(words, capture_output=True, text=True, timeout=300, env=other)
         assert refused.returncode == 2 and "cannot be used" in refused.stderr
         done = subprocess.run(words, capture_output=True, text=True, timeout=300)
