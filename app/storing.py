@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from app import options as shared
 from app.events import score_json
@@ -60,24 +60,34 @@ def _run_values(row: RunRow) -> dict[str, Any]:
 
 
 def _print_runs(rows: list[RunRow]) -> None:
-    table = Table("run", "project", "task", "model", "status", "done", "figures", "started")
+    """What stands below another in a cell goes together: side by side it would not fit into 80 columns."""
+    table = Table("run", Column("of", overflow="fold"), Column("status", no_wrap=True), Column("figures", no_wrap=True))
     for row in rows:
-        done = f"{row.items_complete}/{row.items_expected}"
-        cells = (str(row.id), row.project_name, row.task, row.model_name, row.status, done, _figures(row))
-        table.add_row(*cells, row.started_at[:16].replace("T", " "))
+        about = f"{row.project_name}\n{row.task}\n{row.model_name}"
+        day, time = row.started_at[:16].split("T")
+        status = f"{row.status}\n{row.items_complete}/{row.items_expected}\n{day}\n{time}"
+        table.add_row(str(row.id), about, status, _figures(row))
     terminal().print(table)
 
 
 def _figures(row: RunRow) -> str:
-    """A line each: the headline, what can lie on both sides of 0, the baseline of lift, and what was cut, if any."""
+    """A line each: the headline, what can lie on both sides of 0, the baseline of lift, and what was cut, if any.
+
+    That items are few is said once of lines below one another: with 80 columns there is no room to repeat it.
+    """
     kind = task(row.task)
     shown = sorted(
         (m for m in kind.averaged if m.name == kind.headline or m.lowest < 0), key=lambda m: m.name != kind.headline
     )
-    lines = [f"{measure.title} {_text(row.scores.get(measure.name, NOTHING))}" for measure in shown]
+    named = [(measure.title, row.scores.get(measure.name, NOTHING)) for measure in shown]
     if kind.difference is not None and kind.difference.less is not None and row.secondary.value is not None:
         less = kind.measure(kind.difference.less[1])
-        lines.append(f"over {less.title} {_text(row.scores.get(less.name, NOTHING))}")
+        named.append((f"over {less.title}", row.scores.get(less.name, NOTHING)))
+    before = [False, *(score.few for _, score in named)]
+    lines = [
+        f"{title} {_text(score)}{', few' if score.few and not told else ''}"
+        for (title, score), told in zip(named, before, strict=False)
+    ]
     cut = [(kind.measure(name).title, row.scores[name].value) for name in ("cut", "limited") if name in row.scores]
     return "\n".join([*lines, *(f"{title} {share:.0%}" for title, share in cut if share)])
 
@@ -87,8 +97,7 @@ def _text(score: Score) -> str:
         return "-"
     if score.low is None or score.high is None:
         return f"{score.value:.2f}"
-    few = ", few" if score.few else ""
-    return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f}), n {score.n}{few}"
+    return f"{score.value:.2f} ({score.low:.2f} to {score.high:.2f}), n {score.n}"
 
 
 def report_command(options: argparse.Namespace) -> int:

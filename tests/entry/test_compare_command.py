@@ -114,10 +114,11 @@ def test_no_database_is_written_over(
 def test_the_list_of_runs_says_lift_over_its_baseline_with_the_number_of_regions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("COLUMNS", "80")  # no line of the figures is broken in a usual terminal
     with open_store(tmp_path / "runs.sqlite") as store:
         fill_store(store, tmp_path / "shop", 12, 1)
     assert main(["runs", "--db", str(tmp_path / "runs.sqlite")]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"lift -?\d\.\d\d \(-?\d\.\d\d to -?\d\.\d\d\), n \d+, few", printed)
-    assert re.search(r"over baseline \d\.\d\d \(\d\.\d\d to \d\.\d\d\), n \d+, few", printed)
+    assert re.search(r"RTC \d\.\d\d \(\d\.\d\d to \d\.\d\d\), n \d+, few", printed)
+    assert re.search(r"lift -?\d\.\d\d \(-?\d\.\d\d to -?\d\.\d\d\), n \d+", printed)
+    assert re.search(r"over baseline \d\.\d\d \(\d\.\d\d to \d\.\d\d\), n \d+", printed)
