@@ -11,6 +11,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterable, Iterator
+from itertools import compress
 from typing import Any
 
 NOTES = ("_pytest_diamond_inheritance_warning_shown",)
@@ -22,7 +23,8 @@ STANDARD = os.path.dirname(os.__file__) + os.sep
 INSTALLED = ("site-packages", "dist-packages")
 PYTESTS = frozenset(["pdb.set_trace", "sys.unraisablehook", "threading.excepthook", "warnings._showwarnmsg_impl"])
 """What pytest replaces by itself while it runs."""
-CODE_OF = operator.attrgetter("__code__")
+CODE_OF, VALUE_OF = operator.attrgetter("__code__"), operator.attrgetter("value")
+DIFFERS, IS_NOT = operator.ne, operator.is_not
 HEAP = 1 << 9
 """Among the flags of a class: it was made by a `class` statement, or as one."""
 PROXIED, NUMBERED = 16, 24
@@ -128,7 +130,8 @@ def snapshot() -> Callable[[bool], list[str]]:
     modules = [(name, module) for name, module in [*sys.modules.items()] if _is_watched(name, module)]
     owners = [_Owner(module) for _, module in modules]
     owners += [_Owner(kind) for kind in _classes([module for _, module in modules])]
-    shown = [(name, module) for name, module in modules if not name.startswith(OWN)]
+    names = [name for name, _ in modules if not name.startswith(OWN)]
+    shown = [module for name, module in modules if not name.startswith(OWN)]
     finders, threads = list(sys.meta_path), _threads()
     numbers = [owner.number() for owner in owners] if _numbered() else []
     before = [number.value for number in numbers]
@@ -136,11 +139,11 @@ def snapshot() -> Callable[[bool], list[str]]:
     def changes(recoded: bool) -> list[str]:
         suspects = owners
         if numbers and not recoded:
-            suspects = [owner for owner, number, old in zip(owners, numbers, before) if number.value != old]
+            suspects = [*compress(owners, map(DIFFERS, map(VALUE_OF, numbers), before))]
         found = {name for owner in suspects for name in owner.changes()}
         if recoded:
             found.update(name for owner in owners for name in owner.recoded())
-        found.update("sys.modules." + name for name, module in shown if sys.modules.get(name) is not module)
+        found.update("sys.modules." + name for name in compress(names, map(IS_NOT, map(sys.modules.get, names), shown)))
         new = [finder for finder in sys.meta_path if not any(finder is old for old in finders)]
         found.update("meta_path." + type(finder).__name__ for finder in new)
         if sys.gettrace() is not None or sys.getprofile() is not None:

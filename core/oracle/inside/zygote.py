@@ -174,7 +174,7 @@ class Zygote:
                 self._run({**self._learned, **request})
 
     def _run(self, request: dict[str, Any]) -> None:
-        request["bits"] = [1, *(os.urandom(1)[0] & 1 for _ in range(3))]
+        request["bits"] = [1, *(byte & 1 for byte in os.urandom(3))]
         frames: list[list[Any]] = []
         refusal = self._collected.refusal(request) if self._collected is not None else ""
         if refusal:
