@@ -234,15 +234,6 @@ class Problem:
         return self.program[: self.body.start] + text + self.program[self.body.end :]
 
 
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """A file of problems. `name` is that of its form, e.g. `HumanEval`; `fingerprint` the SHA-256 of its bytes."""
-
-    name: str
-    fingerprint: str
-    problems: tuple[Problem, ...]
-
-
 # --------------------------------------------------------------------------- tests and verdicts
 
 

@@ -47,19 +47,25 @@ def next_of(queue: Queue[T], beat: Beat) -> T:
     return wait_for(taken, beat)
 
 
-def patiently(work: Callable[[], T], beat: Beat) -> T:
-    """What `work` returns or raises; it runs in another thread while `beat` is called, at least once.
-
-    What `beat` raises is raised at once, and `work` is left behind: a daemon, so that it keeps no program from ending.
-    """
-    answer: Future[T] = Future()
+def in_thread(work: Callable[[], T]) -> Future[T]:
+    """What `work` comes to in another thread: a daemon, so that it keeps no program from ending."""
+    future: Future[T] = Future()
 
     def run() -> None:
         try:
-            answer.set_result(work())
+            future.set_result(work())
         except BaseException as error:
-            answer.set_exception(error)
+            future.set_exception(error)
 
-    threading.Thread(target=run, name="patiently", daemon=True).start()
+    threading.Thread(target=run, name="in_thread", daemon=True).start()
+    return future
+
+
+def patiently(work: Callable[[], T], beat: Beat) -> T:
+    """What `work` returns or raises; it runs in another thread while `beat` is called, at least once.
+
+    What `beat` raises is raised at once, and `work` is left behind.
+    """
+    answer = in_thread(work)
     beat()
     return result_of(answer, beat)

@@ -9,13 +9,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from contextlib import suppress
 from functools import partial
 from typing import IO, TypeVar
 
 from core.types import Report
-from core.waiting import Beat, result_of, wait_for
+from core.waiting import Beat, in_thread, result_of, wait_for
 
 Step = TypeVar("Step")
 T = TypeVar("T")
@@ -71,9 +71,9 @@ def each_step(steps: Callable[[], Iterator[Step]], beat: Beat) -> Iterator[Step]
 
     Raises what taking them raises, and what `beat` raises.
     """
-    taken = result_of(_in_thread(steps), beat)
+    taken = result_of(in_thread(steps), beat)
     try:
-        while (step := result_of(_in_thread(partial(next, taken, None)), beat)) is not None:
+        while (step := result_of(in_thread(partial(next, taken, None)), beat)) is not None:
             yield step
     finally:
         # A generator closes with the last who holds it; a traceback that is kept holds this frame.
@@ -103,7 +103,7 @@ def side_by_side(first: Callable[[Report], T], second: Callable[[Report], U], pr
     Each must call the progress it is given several times a second, so that it can be ended.
     """
     heard = _Heard()
-    other = _in_thread(partial(second, heard))
+    other = in_thread(partial(second, heard))
 
     def heeding(stage: str, done: int, total: int) -> None:
         progress(stage, done, total)
@@ -115,17 +115,3 @@ def side_by_side(first: Callable[[Report], T], second: Callable[[Report], U], pr
     finally:
         heard.abandoned.set()
         wait((other,))
-
-
-def _in_thread(work: Callable[[], T]) -> Future[T]:
-    """What `work` comes to. Nobody waits for the thread, not even the end of the program."""
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="stoppable", daemon=True).start()
-    return future

@@ -20,7 +20,7 @@ from pathlib import Path
 from core.errors import ProjectError, UserError
 from core.source.json_lines import BadLine, Row, python_tree, read_each, read_rows, text_of, texts_of
 from core.syntax import AnyFunction, Lines, indent_of
-from core.types import Benchmark, Problem, Span
+from core.types import Problem, Span
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 _FORMS = (
@@ -31,6 +31,15 @@ _NO_PLUS = (
     "Use MBPP, or its sanitized form"
 )
 _NO_UNITTEST = "BigCodeBench is not read: its tests are classes of unittest that need the libraries of its tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A file of problems. `name` is that of its form, e.g. `HumanEval`; `fingerprint` the SHA-256 of its bytes."""
+
+    name: str
+    fingerprint: str
+    problems: tuple[Problem, ...]
 
 
 def is_benchmark(path: Path) -> bool:

@@ -24,14 +24,14 @@ from core.models.prompts import backward_prompt, wording
 from core.oracle.bench.project import VERSION, node_ids, program_file, program_path, write_project
 from core.rewrites.names import MASK, mask_name, mask_words, name_places
 from core.settings import BenchmarkSettings, RunSettings
-from core.source.benchmark import installed_humaneval, read_benchmark, with_docstring
+from core.source.benchmark import Benchmark, installed_humaneval, read_benchmark, with_docstring
 from core.store.rows import SampleRow
 from core.trips.judged import Judged, open_written, writing
 from core.trips.opening import Opened
 from core.trips.pool import Draw
 from core.trips.protocol import Ask, Step, Tree, passing
 from core.trips.roundtrip import InFile, Reference, round_trip_measures
-from core.types import SIGNATURE, Benchmark, Item, Notify, Problem, Report, Span, Verdict
+from core.types import SIGNATURE, Item, Notify, Problem, Report, Span, Verdict
 
 PASS_AT = (1, 5, 10)
 SOLVE = "Implement the function as its docstring says."

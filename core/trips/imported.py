@@ -18,13 +18,14 @@ from core.metrics.similarity import code_scores
 from core.metrics.syntax import function_of, plain_code
 from core.oracle.bench.project import VERSION, node_ids, program_file
 from core.settings import RunSettings
+from core.source.benchmark import Benchmark
 from core.source.samples_file import Samples, WrittenProgram, read_samples
 from core.store.rows import SampleRow
 from core.trips.benchmark import pass_at, problem_item, signature_line, unusable, written_benchmark
 from core.trips.judged import Judged, open_judged
 from core.trips.opening import UNTESTED, Opened
 from core.trips.protocol import Given, PairScore, Step, Tree, passing
-from core.types import Benchmark, Item, Notify, Outcome, Problem, Report, Verdict
+from core.types import Item, Notify, Outcome, Problem, Report, Verdict
 
 NOT_ATTEMPTED = "not attempted"
 TRUSTED = "samples file"
