@@ -126,11 +126,18 @@ def _fetch(
     import httpx2  # only here: most runs ask no server
 
     method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
-    data = bytearray()
+    data, proxy = bytearray(), _proxy(url)
+    encrypted = any(str(each).startswith("https:") for each in (url, proxy))
     try:
         with (
             # The environment is not trusted: by the client's own rules ALL_PROXY may name a kind that it cannot use.
-            httpx2.Client(verify=_authorities(), timeout=timeout + GRACE, proxy=_proxy(url), trust_env=False) as client,
+            httpx2.Client(
+                # Not read where nobody is asked to vouch: the file that the environment names may be missing.
+                verify=_authorities() if encrypted else False,
+                timeout=timeout + GRACE,
+                proxy=proxy,
+                trust_env=False,
+            ) as client,
             client.stream(method, url, content=sent, headers=headers, extensions={"trace": deadline.watch}) as response,
         ):
             if not response.is_success:
@@ -139,7 +146,7 @@ def _fetch(
                 data += piece
                 if len(data) > MOST_BYTES:
                     raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
-    except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError) as error:  # the last two: of a proxy
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ImportError, ValueError) as error:  # the last two: of a proxy
         reason = _line(str(error)).rstrip(".") or type(error).__name__
         raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
     return bytes(data)

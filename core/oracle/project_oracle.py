@@ -16,7 +16,7 @@ from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
 from core.oracle.memo import Memo
-from core.oracle.order import Place, fastest_first, promising_first
+from core.oracle.order import fastest_first, promising_first
 from core.oracle.sandbox.protocol import Claim, Sandbox
 from core.oracle.sessionplan import SessionPlan
 from core.oracle.suite import SuiteRun, ready_plan
@@ -60,7 +60,6 @@ class ProjectOracle:
         self._workers: list[Worker] = []
         self._free: queue.Queue[Worker] = queue.Queue()
         self._closed = threading.Event()
-        self._orders: dict[tuple[tuple[Place, ...], tuple[str, ...]], tuple[str, ...]] = {}
         self._memo = Memo()
         self._elsewhere: set[str] = set()
         self._imported: set[str] = set()
@@ -145,9 +144,7 @@ class ProjectOracle:
     def _run_both(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline, every_test: bool) -> Verdict:
         """The covering tests, then the rest of the suite."""
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
-        region = (tuple(places), tuple(tests))  # many candidates are of the same
-        covering = self._orders.get(region) or promising_first(places, tests, baseline)
-        self._orders[region] = covering
+        covering = promising_first(places, tests, baseline)
         if not self._settings.confirm_whole_suite:
             return self._once(Trial(candidate, covering, every_test))
         whole = tuple(test.node_id for test in baseline.suite.tests)

@@ -134,6 +134,21 @@ def test_what_records_the_answers_is_not_replaced_while_the_program_is_imported(
     assert verdict.outcome is Outcome.TAMPERED and "rtc_recording.checked" in verdict.detail
 
 
+@pytest.mark.parametrize(
+    "reading",
+    [
+        "import linecache, os; linecache.getlines(os.path.abspath('tests/test_p_0001.py'))",
+        "import inspect, sys; inspect.getsource(sys.modules['test' + '_p_0001'])",
+        "import linecache; assert not any(path.endswith('test' + '_p_0001.py') for path in linecache.cache)",
+    ],
+)
+def test_a_program_does_not_find_the_text_of_its_tests(total: tuple[Judged, Problem], reading: str) -> None:
+    """Neither by reading it, which is heard, nor where somebody has read it before."""
+    verdict = judge_total(total, total[1].body, f"{reading}; return sum(prices)")
+    expected = Outcome.PASS if "assert" in reading else Outcome.TAMPERED
+    assert verdict.outcome is expected, verdict.detail
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_does_not_pass_as_a_program(total: tuple[Judged, Problem], name: str) -> None:
     verdict = judge_total(total, total[1].body, ATTACKS[name])

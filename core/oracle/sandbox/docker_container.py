@@ -153,7 +153,7 @@ def remove_leftovers(client: APIClient) -> None:
 def _abandoned(mark: str) -> bool:
     """Whether the maker lived here and does no more."""
     *where, pid, started = mark.split("/") if mark.count("/") == 3 else ("", "")
-    return where == _here() and _start_time(pid) != started
+    return where == _here() and pid.isdigit() and _start_time(pid) != started
 
 
 def _here() -> list[str]:

@@ -86,7 +86,7 @@ class ContainerProcess(Process):
     def _copy(self) -> None:
         """From the socket to the pipe of `stdout` and to the tail of standard error, until either end closes."""
         frames = cast(Iterator[tuple[int, bytes]], frames_iter_no_tty(self._connection))
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # the latter where the connection was closed meanwhile
             for kind, piece in frames:
                 self._deliver(kind, piece)
         # The engine may keep its end open and read no more: writing must fail then, not wait.

@@ -11,7 +11,6 @@ import gc
 import importlib
 import io
 import json
-import linecache
 import os
 import random
 import signal
@@ -68,11 +67,8 @@ class Plain:
         for file in files_of(request["tests"]):
             if file not in self._codes:
                 path = os.path.join(self._root, file)
-                with open(path, encoding="utf-8") as source:
-                    text = source.read()
-                self._codes[file] = compile(text, path, "exec", dont_inherit=True)
-                # Tracebacks quote it: then nobody reads the file again, or looks whether it is still the same.
-                linecache.cache[path] = (len(text), None, text.splitlines(True), path)
+                with open(path, "rb") as source:  # nothing keeps the text, which a program could find
+                    self._codes[file] = compile(source.read(), path, "exec", dont_inherit=True)
 
     def run(self, send: Send, request: dict[str, Any]) -> None:
         """Run the request in this child."""
