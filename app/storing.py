@@ -64,7 +64,7 @@ def _print_runs(rows: list[RunRow]) -> None:
     table = Table("run", Column("of", overflow="fold"), Column("status", no_wrap=True), Column("figures", no_wrap=True))
     for row in rows:
         about = f"{row.project_name}\n{row.task}\n{row.model_name}"
-        day, time = row.started_at[:16].split("T")
+        day, _, time = row.started_at[:16].partition("T")
         status = f"{row.status}\n{row.items_complete}/{row.items_expected}\n{day}\n{time}"
         table.add_row(str(row.id), about, status, _figures(row))
     terminal().print(table)

@@ -28,7 +28,7 @@ WORKERS = 3
 
 
 def ignore(answer: object) -> None:
-    """Of work for whose answer nobody waits."""
+    """Do nothing with an answer that nobody waits for."""
 
 
 class Stoppable(Protocol):

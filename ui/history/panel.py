@@ -213,8 +213,10 @@ class HistoryPanel(QWidget):
     def _quietly(self) -> Iterator[None]:
         """A row that becomes current meanwhile was not chosen by the user."""
         self._quiet = True
-        yield
-        self._quiet = False
+        try:
+            yield
+        finally:
+            self._quiet = False
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """Qt: the commits are read when somebody looks."""

@@ -56,7 +56,7 @@ class LabelQueue:
 
     @property
     def done(self) -> int:
-        """How many of the queue are."""
+        """How many samples of the queue are done with."""
         return sum(sample in self.labelled for sample in self.samples)
 
     @property

@@ -106,7 +106,7 @@ class OwnRun(QObject):
 
 
 class ByHand(QObject):
-    """Has it carried out, and shows what comes of it where it was asked for."""
+    """Has what a person tries by hand carried out, and shows what comes of it where it was asked for."""
 
     def __init__(
         self, parts: WindowParts, control: RunControl, inspection: Inspection, project: OpenProject, browsing: Browsing

@@ -150,7 +150,8 @@ class Auditing(QObject):
         self.page.show_figures(*made)
 
     def _fail(self, error: Exception) -> None:
-        say_in_place(error, self.page.say, "These runs were not audited", self._parts.notices.report)
+        if self._parts.shows(self._page):
+            say_in_place(error, self.page.say, "These runs were not audited", self._parts.notices.report)
 
     def _choose(self, name: str, value: str) -> None:
         self._chosen[name] = value
@@ -159,8 +160,10 @@ class Auditing(QObject):
     def _follow(self, overview: Overview) -> None:
         """Leave with a run that is gone."""
         # Deleted, or of a database that is not open any more.
-        if self._parts.shows(self._page) and not {run.id for run in overview.runs}.issuperset(self.runs):
-            self.close()
+        if not {run.id for run in overview.runs}.issuperset(self.runs):
+            if self._parts.shows(self._page):
+                self.close()
+            self.runs = ()  # another database's run of that number is audited anew
 
     def _leave(self, link: Link) -> None:
         self.close()

@@ -68,7 +68,7 @@ PROJECT_ENDINGS = frozenset({".jsonl", ".json", ".gz", ".ipynb"})
 
 
 class Dropping(QObject):
-    """Watches over one window."""
+    """Opens what is dropped on the window, and shows a hint while it is dragged over it."""
 
     def __init__(self, window: QWidget, open_project: Open, open_database: Open, use_model: Open) -> None:
         """Accept drops from now on."""
