@@ -5,26 +5,17 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
-from enum import Enum
 from pathlib import Path
 
 from core.errors import StoreError, UserError
 from core.store.connection import SIDE_FILES, Connection, connect, settle
 from core.store.failures import NO_DATABASE, explained
-from core.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, version
+from core.store.schema import APPLICATION_ID, VERSION, create, version
 
 ANOTHER = "open another database (on the command line: --db)"
 _NETWORK = "9p afs beegfs ceph cifs gpfs lustre nfs nfs4 smb3 smbfs fuse.glusterfs fuse.rclone fuse.sshfs"
 _SMALLEST = 512
 """Bytes of the smallest page, and so of the smallest database. SQLite itself would take a file of one byte as empty."""
-
-
-class Kind(Enum):
-    """What stands at a path before we touch it."""
-
-    NEW = "new"
-    OLDER = "older"
-    CURRENT = "current"
 
 
 def canonical(path: Path) -> Path:
@@ -75,45 +66,45 @@ def _is_database(path: Path) -> bool:
     return True
 
 
-def inspect(path: Path) -> Kind:
-    """Say what the file is, without changing a byte of it or of its folder.
+def is_new(path: Path) -> bool:
+    """Return whether the schema is still to be made at `path`, without changing a byte of it or of its folder.
 
-    Raises StoreError for a folder, a file that is no database, a cut-off, damaged, foreign or newer one.
+    Raises StoreError for a folder, a file that is no database, a cut-off, damaged or foreign one, another version.
     """
     with explained(path):
         if path.is_dir():
             raise StoreError(f"{path} is a folder, not a database.", "Open a file (on the command line: --db).")
         if not path.exists() or path.stat().st_size == 0:
-            return Kind.NEW
+            return True
         if path.stat().st_size < _SMALLEST:
             raise StoreError(*(text.replace("{path}", str(path)) for text in NO_DATABASE))
         _refuse_second_name(path)
         if _has_log(path):
             # What the log holds is part of the database, and newer than the file: only SQLite can read both together.
             with closing(_readable(path)) as db:
-                return _kind(db, path)
+                return _is_empty(db, path)
         try:
             # At rest: look so that not even side files are made.
             with closing(connect(path, "ro", immutable=True)) as db:
-                found = _kind(db, path)
+                found = _is_empty(db, path)
                 _refuse_cut_off(db, path)
                 return found
         except sqlite3.DatabaseError:
             if not _has_log(path):
                 _explain_cut_off(path)
                 raise
-    return inspect(path)  # somebody began to write while we looked
+    return is_new(path)  # somebody began to write while we looked
 
 
 def open_writable(path: Path) -> Connection:
-    """Create or migrate the file as needed and connect to it. Raises StoreError."""
-    inspect(path)
+    """Connect to the file, creating it where there is none. Raises StoreError."""
+    is_new(path)
     with explained(path):
         _check_rights(path)
         db = connect(path, "rwc")
         try:
             _prepare(db)
-            migrate(db)
+            create(db)
             settle(db)
         except BaseException:
             db.close()
@@ -122,11 +113,11 @@ def open_writable(path: Path) -> Connection:
 
 
 def open_readable(path: Path) -> sqlite3.Connection:
-    """Connect without the right to write; an older file is migrated first. Raises StoreError."""
+    """Connect without the right to write; an empty file becomes a database first. Raises StoreError."""
     with explained(path):
         if not path.exists():
             raise StoreError(f"There is no database at {path}.", "Name another file, or start a run first.")
-    if inspect(path) is not Kind.CURRENT:
+    if is_new(path):
         open_writable(path).close()
     with explained(path):
         return _readable(path)
@@ -207,7 +198,8 @@ def _cut_off(path: Path) -> StoreError:
     )
 
 
-def _kind(db: sqlite3.Connection, path: Path) -> Kind:
+def _is_empty(db: sqlite3.Connection, path: Path) -> bool:
+    """Return whether the database holds nothing yet. Raises StoreError where it is not one of this version's."""
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     owner = db.execute("PRAGMA application_id").fetchone()[0]
     if owner != APPLICATION_ID and (tables or owner):
@@ -215,14 +207,13 @@ def _kind(db: sqlite3.Connection, path: Path) -> Kind:
             f"The database {path} belongs to another program.",
             "Open another file (on the command line: --db); this one was left as it is.",
         )
-    if version(db) > len(MIGRATIONS):
+    if tables and version(db) != VERSION:
         raise StoreError(
-            f"The database {path} was written by a newer version of RTC Inspector.",
-            "Install that version (`pip install -U rtc-inspector`); the file was left as it is.",
+            f"The database {path} was written by another version of RTC Inspector: "
+            f"its schema is version {version(db)}, this program reads version {VERSION}.",
+            f"Open it with the version that wrote it, or {ANOTHER}; the file was left as it is.",
         )
-    if not tables:
-        return Kind.NEW
-    return Kind.CURRENT if version(db) == len(MIGRATIONS) else Kind.OLDER
+    return not tables
 
 
 def _has_log(path: Path) -> bool:

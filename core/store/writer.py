@@ -44,7 +44,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path, interval: Interval | None = None) -> Self:
-        """Open, create or migrate the file; `interval` bounds the scores `reader` gives.
+        """Open or create the file; `interval` bounds the scores `reader` gives.
 
         Raises StoreError: locked, newer, foreign, damaged, cut off, no database, disk full, no such folder.
         """

@@ -16,8 +16,8 @@ import pytest
 from factories import fill_store
 
 from core.errors import StoreError
-from core.store.migrations import APPLICATION_ID, MIGRATIONS
 from core.store.reader import Reader
+from core.store.schema import APPLICATION_ID, VERSION
 from core.store.writer import Store
 
 ROOT = Path(__file__).parents[2]
@@ -57,10 +57,10 @@ def marked_by_another_program(path: Path) -> None:
     db.close()
 
 
-def newer(path: Path) -> None:
+def of_another_version(path: Path) -> None:
     filled(path)
     db = sqlite3.connect(path)
-    db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    db.execute(f"PRAGMA user_version = {VERSION + 1}")
     db.close()
 
 
@@ -87,7 +87,7 @@ BAD: list[tuple[Callable[[Path], None], str]] = [
     (foreign, "belongs to another program"),
     (foreign_in_wal_mode, "belongs to another program"),
     (marked_by_another_program, "belongs to another program"),
-    (newer, "newer version"),
+    (of_another_version, "another version of RTC Inspector: its schema is version 2"),
     (cut_off, "is cut off"),
     (cut_in_its_header, "is not a database"),
     (damaged_schema, "is damaged"),
@@ -272,6 +272,7 @@ import os, sys
 from pathlib import Path
 from core.errors import StoreError
 from core.store.reader import Reader
+from core.store.schema import APPLICATION_ID, VERSION
 from core.store.writer import Store
 path = Path(sys.argv[1])
 if os.geteuid() == 0:

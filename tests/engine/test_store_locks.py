@@ -18,7 +18,7 @@ from factories import fill_store
 from core.errors import StoreError, UserError
 from core.oracle.fingerprint import _content
 from core.store import connection, keeper
-from core.store.files import inspect, network_caution, refuse_database
+from core.store.files import is_new, network_caution, refuse_database
 from core.store.reader import Reader
 from core.store.writer import Store
 
@@ -41,7 +41,7 @@ def refuse(path: Path) -> None:
         refuse_database(path)
 
 
-@pytest.mark.parametrize("touch", [inspect, open_and_close, refuse, _content])
+@pytest.mark.parametrize("touch", [is_new, open_and_close, refuse, _content])
 def test_nothing_of_ours_drops_the_locks_on_a_live_database(tmp_path: Path, touch: Callable[[Path], object]) -> None:
     path = tmp_path / "runs.db"
     with Store.open(path) as store:

@@ -107,7 +107,9 @@ def test_not_a_database(inspector: Inspector, tmp_path: Path) -> None:
     assert database.read_text().startswith("this is no database")
 
 
-def test_newer_database_is_refused_untouched(inspector: Inspector, project: Path, tmp_path: Path) -> None:
+def test_a_database_of_another_version_is_refused_untouched(
+    inspector: Inspector, project: Path, tmp_path: Path
+) -> None:
     database = tmp_path / "runs.sqlite"
     inspector("run", project, "--db", database, "--task", "editing")
     with sqlite3.connect(database) as connection:
@@ -115,7 +117,7 @@ def test_newer_database_is_refused_untouched(inspector: Inspector, project: Path
         connection.execute(f"PRAGMA user_version = {version + 1000}")
     connection.close()
     before = database.read_bytes()
-    refused(inspector("runs", "--db", database), "newer")
+    refused(inspector("runs", "--db", database), "another version")
     assert database.read_bytes() == before
 
 
