@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from core.generation import INFILL, Model, ModelInfo, Sample
 from core.kinds import task
@@ -16,6 +17,9 @@ from core.store.writer import Store
 from core.trips.opening import Opened
 from core.trips.protocol import Step, Trip
 from core.types import Item
+
+LOCKED_NOTICE_SECONDS = 30.0
+"""Time between two notices of a database that another program keeps locked."""
 
 Emit = Callable[[Event], None]
 
@@ -91,6 +95,31 @@ class Run:
     remarks: list[str] = field(default_factory=list)
     known: Mapping[str, Item] = field(default_factory=dict)
     made: Made = lambda key, step: None
+
+    def __post_init__(self) -> None:
+        # A backup or another program's open transaction must not cost a run of a night.
+        self.store.on_locked = _Patience(self.store.path, self.emit, self.control)
+
+
+class _Patience:
+    """Waits for a database that another program keeps locked, saying so every half minute; a stop ends it."""
+
+    def __init__(self, database: Path, emit: Emit, control: Control) -> None:
+        self._database, self._emit, self._control = database, emit, control
+        self._told = 0.0
+
+    def __call__(self, waited: float) -> None:
+        if waited < self._told:  # another wait than the one that was told of
+            self._told = 0.0
+        self._control.checkpoint()
+        if waited - self._told >= LOCKED_NOTICE_SECONDS or not self._told:
+            self._told = waited
+            self._emit(
+                Notice(
+                    f"The database {self._database} has been locked by another program for {waited:.0f} s. The run "
+                    "waits and goes on when it is free; nothing is lost. Close the program that writes to it."
+                )
+            )
 
 
 class Pace:

@@ -7,7 +7,9 @@ never the file (WAL, `synchronous = NORMAL`).
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +22,7 @@ from core.settings import RunSettings
 from core.store import encoding
 from core.store.claims import Claim
 from core.store.connection import require_in_place
-from core.store.failures import explained
+from core.store.failures import BUSY_SECONDS, explained
 from core.store.files import canonical, open_writable
 from core.store.reader import Reader
 from core.store.rows import Interval
@@ -31,7 +33,14 @@ Row = dict[str, Any]
 
 
 class Store:
-    """A database open for writing. Calls from several threads take turns; each run has one worker at a time."""
+    """A database open for writing. Calls from several threads take turns; each run has one worker at a time.
+
+    Attributes:
+        on_locked: called a few times a second, with the seconds waited so far, while another program keeps the database
+            locked; what it raises ends the waiting. None: StoreError is raised after some seconds.
+    """
+
+    on_locked: Callable[[float], None] | None = None
 
     def __init__(self, db: Database, path: Path, interval: Interval | None = None) -> None:
         """Use `Store.open`."""
@@ -304,15 +313,31 @@ class Store:
         """What is written inside is stored whole or not at all; errors are explained."""
         with self._turn, explained(self._path):
             require_in_place(self._db.conn)
-            # Takes the write lock at the beginning, for which SQLite waits. A transaction that reads first and writes
-            # later fails at once where another process wrote in between.
-            self._db.execute("BEGIN IMMEDIATE")
+            self._begin()
             try:
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
                 self._db.rollback()
                 raise
+
+    def _begin(self) -> None:
+        """Take the write lock, however long another program holds it where somebody wants to wait."""
+        since = time.monotonic()
+        try:
+            while True:
+                try:
+                    # At the beginning, for which SQLite waits: a transaction that reads first and writes later fails
+                    # at once where another process wrote in between.
+                    self._db.execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.OperationalError as error:
+                    if self.on_locked is None or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                        raise
+                    self._db.execute(f"PRAGMA busy_timeout = {_LOCKED_STEP_MS}")
+                    self.on_locked(time.monotonic() - since)
+        finally:
+            self._db.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
     def _insert(self, table: str, row: Row) -> int:
         cleaned = {key: encoding.clean(value) for key, value in row.items()}
@@ -359,6 +384,9 @@ class Store:
             (project_id,),
         )
 
+
+_LOCKED_STEP_MS = 250
+"""How long SQLite waits at a time once a database is known to be locked: a stop is to be heard meanwhile."""
 
 _FAILED_AT_PLACE = """
     DELETE FROM samples WHERE item_id = ? AND role = ? AND coalesce(parent_id, 0) = ? AND sample_index = ?
