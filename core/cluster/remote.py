@@ -278,12 +278,14 @@ class ClusterOracle:
         progress("learning the tests", 1, 1)
         return self._suite
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         """See `core.types.Oracle`."""
         started = time.monotonic()
         actor = self._free.get()
         try:
-            verdict: Verdict = ray.get(actor.judge.remote(candidate, list(tests), every_test))
+            verdict: Verdict = ray.get(actor.judge.remote(candidate, list(tests), every_test, again))
             return verdict
         except RayError as error:
             seconds = time.monotonic() - started

@@ -126,35 +126,39 @@ class ProjectOracle:
             self._workers.append(worker)
             self._free.put(worker)
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         """See `core.types.Oracle`. The project's suite is learned first if it was not."""
-        verdict = self._judge(candidate, tests, every_test)
+        verdict = self._judge(candidate, tests, every_test, again)
         return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
 
-    def _judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool) -> Verdict:
+    def _judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool) -> Verdict:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
         baseline = self.learn(lambda stage, done, total: None)
-        verdict = self._run_both(candidate, tests, baseline, every_test)
+        verdict = self._run_both(candidate, tests, baseline, every_test, again)
         # What does not pass has had an effect.
         if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate.file.path), "", self.name)
         return verdict
 
-    def _run_both(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline, every_test: bool) -> Verdict:
+    def _run_both(
+        self, candidate: Candidate, tests: Sequence[str], baseline: Baseline, every_test: bool, again: bool
+    ) -> Verdict:
         """The covering tests, then the rest of the suite."""
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
         covering = promising_first(places, tests, baseline)
         if not self._settings.confirm_whole_suite:
-            return self._once(Trial(candidate, covering, every_test))
+            return self._once(Trial(candidate, covering, every_test, again=again))
         whole = tuple(test.node_id for test in baseline.suite.tests)
         known = frozenset(tests)
         rest = tuple(test for test in whole if test not in known)
         if not rest:
-            return self._once(Trial(candidate, covering, every_test))
-        confirming = Trial(candidate, whole, whole=True)
+            return self._once(Trial(candidate, covering, every_test, again=again))
+        confirming = Trial(candidate, whole, whole=True, again=again)
         at_once = rest if self._memo.get(_key(confirming)) is None else ()
-        verdict = self._once(Trial(candidate, covering, every_test, rest=at_once))
+        verdict = self._once(Trial(candidate, covering, every_test, rest=at_once, again=again))
         if not {result.node_id for result in verdict.tests}.isdisjoint(rest):
             self._memo.keep(_key(confirming), verdict)
             return _split(verdict, frozenset(covering))
@@ -188,7 +192,7 @@ class ProjectOracle:
             self._cache[0].keep_imported(self._key, self._imported)
 
     def _once(self, trial: Trial) -> Verdict:
-        """Identical trials run once; trouble of ours is not remembered."""
+        """Run a trial, or give the verdict of an identical one; trouble of ours is not remembered."""
         key = _key(trial)
         known = self._memo.get(key)
         if known is not None:
@@ -220,7 +224,7 @@ def _key(trial: Trial) -> tuple[object, ...]:
         return (None, trial.tests)
     texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in candidate.changes]
     digests = frozenset((path, hashlib.sha256(text).digest()) for path, text in texts)
-    return (digests, frozenset(trial.tests), trial.every_test, trial.whole)
+    return (digests, frozenset(trial.tests), trial.every_test, trial.whole, trial.again)
 
 
 def _broken(file: SourceFile) -> Candidate:

@@ -19,6 +19,7 @@ class Trial:
     Attributes:
         whole: collect every file, not those of the tests alone.
         rest: run in the same process after `tests` have passed, where that serves; else left out.
+        again: a second run of what was run before, whose results may differ.
     """
 
     candidate: Candidate | None
@@ -26,6 +27,7 @@ class Trial:
     every_test: bool = False
     whole: bool = False
     rest: tuple[str, ...] = ()
+    again: bool = False
 
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
         """As the zygote wants it: each stage is run when those before it have passed."""

@@ -199,7 +199,7 @@ class ChainTrip:
         # What never ran to its end says the same a second time, only later: a timeout would cost twice.
         if not first.outcome.judged or first.outcome in _OUTPUT_OF or not first.tests:
             return first
-        second = _signed(self._oracle.judge(candidate, item.tests, every_test=True))
+        second = _signed(self._oracle.judge(candidate, item.tests, every_test=True, again=True))
         if not second.outcome.judged:  # ours: judged again on resume, not taken for a program that is unstable
             return second
         again = {test.node_id: test.signature for test in second.tests}
@@ -207,7 +207,7 @@ class ChainTrip:
             test if again.get(test.node_id) == test.signature else replace(test, signature=output_match.UNSTABLE)
             for test in first.tests
         )
-        return replace(first, tests=tests, seconds=first.seconds + second.seconds)
+        return replace(first, tests=tests, flags=tuple(sorted({*first.flags, *second.flags})))
 
     def outputs(self, item: Item, row: SampleRow, tree: Tree) -> Mapping[str, str] | None:
         """What each test got from a program; None before it is judged."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -52,29 +53,39 @@ def test_a_test_that_only_one_program_has_matches_nothing() -> None:
     assert tom({"a": "pass", "b": "pass"}, {"a": "pass"}) == 0.5
 
 
-class Troubled:
-    """An oracle that judges once and then has trouble of its own."""
+FAILED = Verdict(Outcome.FAIL, 0.1, (TestResult("t", "failed", signature="value 1"),))
 
-    def __init__(self) -> None:
-        self.verdicts = [
-            Verdict(Outcome.FAIL, 0.1, (TestResult("t", "failed", signature="value 1"),)),
-            Verdict(Outcome.INFRASTRUCTURE, 0.1, detail="The sandbox did not answer."),
-        ]
 
-    def judge(self, candidate: object, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+class Scripted:
+    """An oracle that gives these verdicts one after the other."""
+
+    def __init__(self, *verdicts: Verdict) -> None:
+        self.verdicts = list(verdicts)
+
+    def judge(
+        self, candidate: object, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         return self.verdicts.pop(0)
+
+
+def judged_twice(*verdicts: Verdict) -> Verdict:
+    class Trip(ChainTrip):
+        def __init__(self) -> None:
+            self._oracle = Scripted(*verdicts)  # type: ignore[assignment]
+            self._chained = SimpleNamespace(candidate=lambda *_, **__: None)  # type: ignore[assignment]
+
+    item = Item("k", "problem", "a.py", Span(0, 1), 1, 1, "x", ("t",))
+    return Trip().judge(item, code_row("y"))
 
 
 def test_trouble_of_ours_is_no_unstable_program() -> None:
     """Else every test would be left out, and the chain had no TOM though nothing is wrong with its programs."""
+    trouble = Verdict(Outcome.INFRASTRUCTURE, 0.1, detail="The sandbox did not answer.")
+    assert judged_twice(FAILED, trouble).outcome is Outcome.INFRASTRUCTURE
 
-    class Trip(ChainTrip):
-        def __init__(self) -> None:
-            self._oracle = Troubled()  # type: ignore[assignment]
-            self._chained = SimpleNamespace(candidate=lambda *_, **__: None)  # type: ignore[assignment]
 
-    item = Item("k", "problem", "a.py", Span(0, 1), 1, 1, "x", ("t",))
-    assert Trip().judge(item, code_row("y")).outcome is Outcome.INFRASTRUCTURE
+def test_a_program_that_is_judged_twice_takes_the_seconds_of_one_run() -> None:
+    assert judged_twice(FAILED, replace(FAILED, seconds=0.2)).seconds == 0.1
 
 
 def test_classes() -> None:

@@ -171,7 +171,9 @@ class AssertingOracle:
     def suite(self, progress: Callable[[str, int, int], None]) -> Suite:
         raise NotImplementedError
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         self.judged.append((candidate.replacement, tests))
         script = "\n".join([candidate.new_text, *(self.checks[test] for test in tests)])
         done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, check=False)
@@ -188,7 +190,9 @@ class ScriptedOracle(AssertingOracle):
         super().__init__({})
         self.outcomes = list(outcomes)
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         self.judged.append((candidate.replacement, tests))
         return Verdict(self.outcomes.pop(0), 0.0, detail="the container is gone")
 

@@ -24,7 +24,9 @@ class Unasked:
     def suite(self, progress: Callable[[str, int, int], None]) -> Suite:
         raise AssertionError
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         raise AssertionError
 
     def close(self) -> None:
@@ -56,7 +58,9 @@ class Saying(Unasked):
     def __init__(self, deleted: Outcome, own: Outcome) -> None:
         self._deleted, self._own = deleted, own
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+    ) -> Verdict:
         outcome = self._own if candidate.new_text == candidate.file.text else self._deleted
         return Verdict(outcome, 0.0, (), f"test_a.py::test ended in {outcome}.")
 

@@ -28,6 +28,7 @@ from core.settings import ChainSettings, EndpointSettings, RunSettings
 from core.store.reader import Reader
 from core.trips.chain_tree import chain_of, lost_in
 from core.trips.protocol import Tree
+from core.types import Form
 
 
 @pytest.fixture
@@ -86,6 +87,29 @@ def test_one_output_that_changes_at_a_step_breaks_the_chain_there(problems: Path
     assert found["tom"] == pytest.approx((1 + 3 / 4 + 1) / 3), "TOM is the share of tests with the same output"
     assert (found["pass@1"], found["sc"], found["kept"], found["steps"]) == (1.0, 0.0, 1.0, 3.0)
     assert found["pfm"] == pytest.approx(2 / 3), "passing, passing, failing, failing"
+
+
+def by_chance(number: int, body: dict[str, Any]) -> Answer:
+    """Writes the first problem so that one of its four tests gets another value each time it is run."""
+    kind, code = said(body)
+    if "number" not in code or kind == "describe":
+        return forgetful(number, body)
+    told = len(re.findall(r"Told", code))
+    chance = "import random\n    random.seed()\n    return random.random() if number == 5 else number + 1"
+    header = code.partition("\n")[0]
+    return 200, completion(f"```python\n{header}\n    {chance}  # told {told}\n```", model="m"), {}
+
+
+def test_a_test_that_says_two_things_about_one_program_is_left_out(problems: Path) -> None:
+    with chat_server(by_chance) as server:
+        assert run(problems, server, steps=1).problems == ()
+    found = measures(problems)["Own/1"]
+    assert (found["tom"], found["sc"], found["ssc"], found["pass@1"]) == (1.0, 1.0, 0.0, 0.0)
+    with open_reader(problems.parent / "runs.sqlite") as reader:
+        item = next(item for item in reader.items(1) if item.key == "Own/1")
+        verdicts = [row.verdict for row in reader.samples(item.id) if row.form == Form.CODE]
+        signatures = [[test.signature for test in reader.tests(each.id)] for each in verdicts if each is not None]
+    assert [sorted(each) for each in signatures] == [["pass", "pass", "pass", "unstable"]] * 2
 
 
 def test_a_chain_that_was_stopped_goes_on_with_the_same_texts(problems: Path) -> None:
