@@ -56,7 +56,7 @@ def _run_values(row: RunRow) -> dict[str, Any]:
     del values["scores"]
     scores = {name: score_json(score) for name, score in row.scores.items()}
     round_trip = {name: scores[name] for name in ("rtc", "lift") if name in scores}
-    return values | {"measures": scores} | round_trip
+    return values | {"measures": scores, "remarks": row.remarks} | round_trip
 
 
 def _print_runs(rows: list[RunRow]) -> None:
@@ -77,7 +77,8 @@ def _figures(row: RunRow) -> str:
     """
     kind = task(row.task)
     shown = sorted(
-        (m for m in kind.averaged if m.name == kind.headline or m.lowest < 0), key=lambda m: m.name != kind.headline
+        (m for m in kind.averaged if m.name in (kind.headline, *kind.beside) or m.lowest < 0),
+        key=lambda m: m.name != kind.headline,
     )
     named = [(measure.title, row.scores.get(measure.name, NOTHING)) for measure in shown]
     if kind.difference is not None and kind.difference.less is not None and row.secondary.value is not None:
@@ -89,7 +90,7 @@ def _figures(row: RunRow) -> str:
         for (title, score), told in zip(named, before, strict=False)
     ]
     cut = [(kind.measure(name).title, row.scores[name].value) for name in ("cut", "limited") if name in row.scores]
-    return "\n".join([*lines, *(f"{title} {share:.0%}" for title, share in cut if share)])
+    return "\n".join([*lines, *(f"{title} {share:.0%}" for title, share in cut if share), *row.remarks])
 
 
 def _text(score: Score) -> str:

@@ -77,6 +77,13 @@ def forgetful(number: int, body: dict[str, Any]) -> Answer:
     return 200, completion(f"```python\n{code.partition(chr(10))[0]}\n    {body_text}{told}\n```", model="m"), {}
 
 
+def garbage(number: int, body: dict[str, Any]) -> Answer:
+    """Writes what no parser reads, the same each time."""
+    kind, code = said(body)
+    text = "Something." if kind == "describe" else f"```python\n{code.partition(chr(10))[0]}\n    return (\n```"
+    return 200, completion(text, model="m"), {}
+
+
 def second(describes: str, writes: str) -> Any:
     """A model that always says the same, and always writes the same."""
 

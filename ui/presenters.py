@@ -52,11 +52,20 @@ class Presenter:
         if kind.tally is not None:
             good, every = (int(item.measures.get(name, 0)) for name in kind.tally)
             tip = f"{good} of {every}: {kind.measure(kind.tally[0]).tip.lower()}"
+        remark = kind.remark(item.measures)
+        if remark:
+            tip = f"{remark.capitalize()}. {tip}"
         return f"{measure.title} {'–' if value is None else f'{value:.2f}'}", tip
 
     def difference(self, item: ItemRow) -> tuple[str, str]:
-        """What stands beside the headline; nothing while it is not defined."""
-        measure = task(item.task).difference
+        """Return what stands beside the headline, with what it says; nothing while it is not defined."""
+        kind = task(item.task)
+        measure = kind.difference
+        for name in kind.beside[:1]:
+            if name in item.measures:
+                remark = kind.remark(item.measures)
+                said = f"{kind.measure(name).title} {item.measures[name]:.2f}"
+                return f"{said}, {remark}" if remark else said, f"{kind.measure(name).tip}."
         value = item.measures.get(measure.name) if measure is not None else None
         if measure is None or value is None:
             return "", ""

@@ -23,6 +23,7 @@ from core.figures import (
     Sentence,
     Series,
     Table,
+    Tone,
     columns,
     one_of,
 )
@@ -31,7 +32,7 @@ from core.metrics.paired import holm, mcnemar
 from core.metrics.statistics import interval
 from core.store.reader import Reader
 from core.store.rows import ItemRow, RunRow, SampleRow
-from core.trips.chain_tree import chain_of, crossing, first_break, lost_in, tom_of
+from core.trips.chain_tree import chain_of, crossing, first_break, lost_in, none_parses, tom_of
 from core.trips.protocol import Tree
 from core.types import Form
 
@@ -84,7 +85,7 @@ def summary(chains: Sequence[Chains]) -> Sentence:
     """What the chains come to, in a sentence a run."""
     said = []
     for each in chains:
-        first, sc, ssc = (each.mean(name) for name in ("pass@1", "sc", "ssc"))
+        first, sc, ssc, read = (each.mean(name) for name in ("pass@1", "sc", "ssc", "sc_parsing"))
         name = each.run.model_name
         if first.value is None:
             said.append(f"Of {name} nothing is judged yet.")
@@ -92,9 +93,13 @@ def summary(chains: Sequence[Chains]) -> Sentence:
             said.append(f"{name} solves {_share(first)} of {first.n} problems; no chain has come to its end yet.")
         else:
             said.append(
-                f"{name} solves {_share(first)} of {first.n} problems, keeps the meaning of {_share(sc)} over "
-                f"{each.steps} steps, and does both in {_share(ssc)}."
+                f"{name} solves {_share(first)} of {first.n} problems, and in {_share(ssc)} keeps that over "
+                f"{each.steps} steps (SSC). Right or wrong, the programs of {_share(sc)} behave alike (SC), of those "
+                f"whose first program parses {_share(read) if read.value is not None else '-'}."
             )
+        silent = sum(item.measures.get("none_parses") == 1.0 for item in each.items)
+        if silent:
+            said.append(f"Of {silent} of {first.n} chains no program parses, so that being alike says nothing of them.")
     return Sentence(name="summary", title="Self-consistency", text=" ".join(said))
 
 
@@ -104,23 +109,23 @@ def _share(value: Estimate) -> str:
 
 
 def by_step(chains: Sequence[Chains]) -> Lines:
-    """SC and SSC after each step; SSC after none is pass@1."""
+    """Draw SSC and SC after each step; SSC after none is pass@1."""
     series = []
     for each in chains:
         of = "" if len(chains) == 1 else f" {each.run.model_name}, run {each.run.id}"
-        for name, title, first in (("sc", "SC", 1), ("ssc", "SSC", 0)):
+        for name, title, first in (("ssc", "SSC", 0), ("sc", "SC", 1)):
             points = []
             for step in range(first, each.steps + 1):
                 mean = each.mean(f"{name}_{step}" if step else "pass@1")
                 if mean.value is not None:
                     points.append(Point(Estimate(step), mean, links=(Link(each.run.id),)))
-            series.append(Series(f"{title}{of}", tuple(points), dashed=name == "ssc"))
+            series.append(Series(f"{title}{of}", tuple(points), dashed=name == "sc"))
     return Lines(
         name="by-step",
         title="Chains that kept their meaning",
         short="By step",
-        note="SC: every program so far behaves like the one before it. SSC: the first one passes its tests as well; "
-        "after step 0 that is pass@1. Bands are 95 % intervals over problems.",
+        note="SSC: the first program passes its tests, and every one so far behaves like the one before it; after "
+        "step 0 that is pass@1. SC: they behave alike, be they right or wrong. Bands are 95 % intervals over problems.",
         x=Axis("step", 0, max(each.steps for each in chains), form="count"),
         y=Axis("share of problems", 0, 1, "up"),
         series=tuple(series),
@@ -153,22 +158,31 @@ def classes(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Bars:
 
 
 def breaks(chains: Chains) -> Bars:
-    """At which step chains lost their meaning first."""
-    where = [(_first_break(item, chains.steps), item) for item in chains.items]
+    """Count the steps at which chains lost their meaning first, and how those that never did stand."""
+    silent = [item for item in chains.items if item.measures.get("none_parses") == 1.0]
+    where = [(_first_break(item, chains.steps), item) for item in chains.items if item not in silent]
     names = [f"step {step}" for step in range(1, chains.steps + 1)]
     bars = []
     for step, name in enumerate(names, start=1):
         items = [item for at, item in where if at == step]
         links = tuple(Link(item.run_id, item.id) for item in items)
         bars.append(Bar(name, Estimate(len(items)), tone="bad", links=links))
-    kept = [item for item in chains.items if item.measures.get("sc") == 1.0]
-    links = tuple(Link(item.run_id, item.id) for item in kept)
-    bars.append(Bar("never", Estimate(len(kept)), tone="good", links=links))
+    kept = [item for item in chains.items if item.measures.get("sc") == 1.0 and item not in silent]
+    others: tuple[tuple[str, Tone, list[ItemRow]], ...] = (
+        ("never", "good", [item for item in kept if item.measures["ssc"] == 1.0]),
+        ("never, but wrong", "warn", [item for item in kept if item.measures["ssc"] == 0.0]),
+        ("none parses", "bad", silent),
+    )
+    for name, tone, items in others:
+        links = tuple(Link(item.run_id, item.id) for item in items)
+        bars.append(Bar(name, Estimate(len(items)), tone=tone, links=links))
     return Bars(
         name="breaks",
         title="Where the meaning was lost first",
         short="Breaks",
-        categories=Categories("first break", (*names, "never")),
+        note="Never: the first program passes. Never, but wrong: all behave alike and the first one fails. "
+        "None parses: programs that cannot be read are alike too, which says nothing.",
+        categories=Categories("first break", (*names, *(name for name, *_ in others))),
         y=Axis("problems", 0, form="count"),
         bars=tuple(bars),
     )
@@ -179,20 +193,23 @@ def _first_break(item: ItemRow, steps: int) -> int | None:
 
 
 def grid(chains: Chains, codes: Mapping[int, Sequence[SampleRow]]) -> Grid:
-    """TOM of each step of each problem; a cell leads to the program after the step."""
+    """Show TOM of each step of each problem; a cell leads to the program after the step."""
     names = [f"step {step}" for step in range(1, chains.steps + 1)]
     cells = []
     for item in chains.items:
-        for row in codes[item.id]:
-            value = tom_of(row)
-            if value is not None:
-                links = (Link(item.run_id, item.id, row.id),)
-                cells.append(Cell(item.key, f"step {row.step}", Estimate(value), links=links))
+        wrong = item.measures.get("pass@1") == 0.0
+        for before, row in pairwise(codes[item.id]):
+            value, links = tom_of(row), (Link(item.run_id, item.id, row.id),)
+            if value is not None and none_parses((before, row)):
+                cells.append(Cell(item.key, f"step {row.step}", text="no parse", tone="bad", links=links))
+            elif value is not None:
+                cells.append(Cell(item.key, f"step {row.step}", Estimate(value), faded=wrong, links=links))
     return Grid(
         name="tom",
         title="Test output match by problem and step",
         short="TOM",
-        note="The share of tests under which a program behaves like the one before it.",
+        note="The share of tests under which a program behaves like the one before it. Pale: the first program of the "
+        "chain fails. No parse: neither program can be read.",
         rows=Categories("problem", tuple(item.key for item in chains.items)),
         columns=Categories("step", tuple(names)),
         scale=Axis("TOM", 0, 1, "up"),
@@ -231,18 +248,21 @@ def table(chains: Sequence[Chains]) -> Table:
     """The paper's Table 1, for one's own models."""
     rows = []
     for each in chains:
-        first, one, sc, ssc = (each.mean(name) for name in ("pass@1", "sc_1", "sc", "ssc"))
-        cells = (first, ssc, drop(first.value, ssc.value), one, sc, drop(one.value, sc.value))
+        first, one, sc, ssc, read = (each.mean(name) for name in ("pass@1", "sc_1", "sc", "ssc", "sc_parsing"))
+        silent = sum(item.measures.get("none_parses") == 1.0 for item in each.items)
+        cells = (first, ssc, drop(first.value, ssc.value), one, sc, drop(one.value, sc.value), read, silent)
         rows.append(Row((each.run.model_name, len(each.items), *cells), links=(Link(each.run.id),)))
     steps = max(each.steps for each in chains)
     return Table(
         name="table",
         title="Accuracy and self-consistency",
         short="Table",
-        note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0.",
+        note="Drop: 1 less the ratio of the two figures before it; left out where the first of them is 0. SC parsing: "
+        "of the chains whose first program parses. None parses: chains of programs that cannot be read.",
         columns=columns(
             f"Model | Problems: count | pass@1: number up | SSC after {steps}: number up | Drop: share down | "
-            f"SC after 1: number up | SC after {steps}: number up | Drop: share down"
+            f"SC after 1: number up | SC after {steps}: number up | Drop: share down | "
+            "SC parsing: number up | None parses: count down"
         ),
         rows=tuple(rows),
     )
@@ -254,20 +274,20 @@ def drop(first: float | None, last: float | None) -> float | None:
 
 
 def between(chains: Sequence[Chains]) -> Table:
-    """Which of two models keeps the meaning of more problems: McNemar's exact test on the chains both have."""
+    """Compare pairs of models by the problems they solve and keep: McNemar's exact test on the chains both have."""
     found = []
     for one, other in combinations(chains, 2):
-        first = {item.key: item.measures["sc"] for item in one.items if "sc" in item.measures}
-        second = {item.key: item.measures["sc"] for item in other.items if "sc" in item.measures}
+        first = {item.key: item.measures["ssc"] for item in one.items if "ssc" in item.measures}
+        second = {item.key: item.measures["ssc"] for item in other.items if "ssc" in item.measures}
         keys = [key for key in first if key in second]
         test = mcnemar([first[key] == 1.0 for key in keys], [second[key] == 1.0 for key in keys])
         found.append((one.run, other.run, len(keys), test))
     adjusted = holm([test.p for *_, test in found])
     return Table(
         name="between",
-        title="Who keeps the meaning of more problems",
+        title="Who solves and keeps more problems",
         short="Between models",
-        note="McNemar's exact test on self-consistency after the last step; p adjusted by Holm for all pairs shown.",
+        note="McNemar's exact test on SSC after the last step; p adjusted by Holm for all pairs shown.",
         columns=columns(
             "First | Second | Problems: count | Only the first: count | Only the second: count | p: number"
         ),

@@ -21,6 +21,7 @@ class Measure:
         higher_is_better: None where neither is better.
         count: a number of things, shown as it is, never averaged.
         solved: the least value that counts as solved where halfway between worst and best says nothing.
+        remark: what is to be said of an item for which this is 1; empty where nothing is.
         less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
     """
 
@@ -33,6 +34,7 @@ class Measure:
     count: bool = False
     less: tuple[str, str] | None = None
     solved: float | None = None
+    remark: str = ""
 
     def solves(self, value: float) -> bool:
         """Whether an item with this value counts as solved: more than halfway to the best, unless `solved` says."""
@@ -82,6 +84,7 @@ class Kind:
         baseline: the uninformative utterance as a person reads it.
         roles: the roles its trees have, with their names.
         measures: its figures; `headline` names the one that lists, status line and comparisons show.
+        beside: names of the measures that lists show beside the headline.
         tally: names of two counts, good and all, that sum up an item, e.g. passes of judged reconstructions.
         metrics: pair scores of reconstructions shown beside the headline, each with what it says.
         samples: by role, how many samples of it models make of one item at most.
@@ -113,6 +116,7 @@ class Kind:
     baseline: str = ""
     needs_python: bool = False
     analyses: tuple[str, ...] = ("scores",)
+    beside: tuple[str, ...] = ()
     tally: tuple[str, str] | None = None
     checks: str = ""
     selects_code: bool = False
@@ -149,6 +153,10 @@ class Kind:
         """What stands beside the headline: the first other measure that can lie on both sides of 0."""
         others = (measure for measure in self.averaged if measure.name != self.headline)
         return next((measure for measure in others if measure.lowest < 0), None)
+
+    def remark(self, measures: Mapping[str, float]) -> str:
+        """Return what is to be said of an item with these measures; empty where nothing is."""
+        return next((each.remark for each in self.measures if each.remark and measures.get(each.name) == 1.0), "")
 
     @property
     def secondary(self) -> str:

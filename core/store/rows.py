@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from core.kinds import task
+from core.kinds import counted, known, noun, task
 from core.settings import RunSettings
 from core.types import Form, Item, Outcome, Score
 
@@ -111,6 +111,16 @@ class RunRow:
     def secondary(self) -> Score:
         """The figure that stands beside it, where its kind has one."""
         return self.scores.get(task(self.task).secondary, NOTHING)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return what is to be known of its figures, each with the number of items it is true of."""
+        kind, said = known(self.task), []
+        for measure in kind.averaged if kind is not None else ():
+            score = self.scores.get(measure.name, NOTHING)
+            if measure.remark and score.value:
+                said.append(f"{measure.remark}: {round(score.value * score.n)} of {counted(score.n, noun(self.task))}")
+        return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from core.models.extraction import extract_description, extract_program
 from core.settings import RunSettings
 from core.store.rows import SampleRow, TestRow
 from core.trips.benchmark import check_benchmark
-from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, tom_of
+from core.trips.chain_tree import CROSSED, TOM, chain_of, crossed, first_break, lost_in, none_parses, parses, tom_of
 from core.trips.chained import Chained, open_functions, open_problems
 from core.trips.opening import Opened
 from core.trips.pool import Draw
@@ -243,9 +243,10 @@ class ChainTrip:
         return found
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
-        """pass@1, whether the meaning was kept after each step (sc_i, and ssc_i where pl_0 passes too), TOM, P/FM.
+        """Return pass@1, whether the meaning was kept after each step (sc_i; ssc_i where pl_0 passes too), TOM, P/FM.
 
-        IdentityChain, Sec. 4. The figures without a number are those of the last step.
+        IdentityChain, Sec. 4. The figures without a number are those of the last step. Programs that all fail to
+        parse behave alike: `none_parses` names such a chain, and `sc_parsing` is SC where the first program parses.
         """
         chain = chain_of(tree)
         codes = [row for row in chain if row.form == Form.CODE]
@@ -261,6 +262,8 @@ class ChainTrip:
                 found |= {f"sc_{step}": float(sc), f"ssc_{step}": float(sc and passing[0])}
         if kept and kept[-1] is not None:
             found |= {"sc": found[f"sc_{self._steps}"], "ssc": found[f"ssc_{self._steps}"]}
+            if parses(codes[0]):
+                found["sc_parsing"] = found["sc"]
         known = [value for value in toms if value is not None]
         pairs = itertools.pairwise(passing)
         same = [one == other for one, other in pairs if one is not None and other is not None]
@@ -268,7 +271,9 @@ class ChainTrip:
             found["tom"] = sum(known) / len(known)
         if same:
             found["pfm"] = sum(same) / len(same)
-        found |= {"kept": float(sum(sc is True for sc in kept)), "steps": float(sum(sc is not None for sc in kept))}
+        steps = sum(sc is True for sc in kept)
+        found |= {"kept": float(steps), "ssc_steps": float(steps * passing[0])}
+        found |= {"steps": float(sum(sc is not None for sc in kept)), "none_parses": float(none_parses(codes))}
         if fixed is not None:
             found["fixed_after"] = float(fixed)
         return {**found, **_lost(tree, chain)}

@@ -11,6 +11,7 @@ from core.generation import Role
 from core.metrics import output_match
 from core.store.rows import SampleRow
 from core.trips.protocol import Tree
+from core.types import Form, Outcome
 
 TOM = "tom"
 CROSSED = 1
@@ -27,6 +28,16 @@ def chain_of(tree: Tree) -> list[SampleRow]:
             return chain
         chain.append(following[0])
         parent = following[0].id
+
+
+def parses(code: SampleRow) -> bool:
+    """Return whether a program that was judged could be read at all."""
+    return code.verdict is None or code.verdict.outcome != Outcome.SYNTAX_ERROR
+
+
+def none_parses(codes: Sequence[SampleRow]) -> bool:
+    """Return whether none of the programs of a chain parses, so that nothing can be said of their meaning."""
+    return not any(parses(code) for code in codes)
 
 
 def first_break(chain: Sequence[SampleRow]) -> tuple[SampleRow, SampleRow, SampleRow] | None:
@@ -62,9 +73,12 @@ def lost_in(tree: Tree, chain: Sequence[SampleRow]) -> output_match.Lost | None:
 
 
 def remarks(samples: Sequence[SampleRow]) -> Mapping[int, str]:
-    """By the sample that lost the meaning of a chain that was crossed: the verdict, with its evidence."""
+    """Return by sample what is to be said of it: that no program parses, or that the meaning was lost in it."""
     tree = Tree(samples)
     chain = chain_of(tree)
+    codes = [row for row in chain if row.form == Form.CODE]
+    if codes and none_parses(codes):
+        return {codes[0].id: "None of the programs of this chain parses: that they are alike says nothing."}
     broken, lost = first_break(chain), lost_in(tree, chain)
     if broken is None or lost is None:
         return {}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chains import PROBLEMS, echo, forgetful, said, second, settings
+from chains import PROBLEMS, echo, forgetful, garbage, said, second, settings
 from chat_server import Answer, ChatServer, chat_server, completion
 
 from core.analyses.registry import analyse
@@ -394,7 +394,32 @@ def test_crossing_takes_a_second_model(problems: Path) -> None:
 def _check_lines(figure: object) -> None:
     assert isinstance(figure, Lines)
     values = {series.name: [point.y.value for point in series.points] for series in figure.series}
-    assert values == {"SC": [1.0, 0.5, 0.5], "SSC": [1.0, 1.0, 0.5, 0.5]}
+    assert values == {"SSC": [1.0, 1.0, 0.5, 0.5], "SC": [1.0, 0.5, 0.5]}
+
+
+def test_programs_that_do_not_parse_are_not_consistent(problems: Path) -> None:
+    """The paper's SC of them is 1: it stays, beside a headline of 0, and every face names such chains."""
+    with chat_server(garbage) as server:
+        finished = run(problems, server, steps=2)
+    values = {name: score.value for name, score in finished.measures.items()}
+    assert (values["ssc"], values["sc"], values["sc_parsing"], values["none_parses"]) == (0.0, 1.0, None, 1.0)
+    with open_reader(problems.parent / "runs.sqlite") as reader:
+        row, items = reader.run(1), reader.items(1)
+        by_name = {figure.name: figure for figure in analyse(reader, [1])}
+    assert row.headline.value == 0.0
+    assert row.remarks == ["no program of the chain parses: 2 of 2 problems"]
+    assert {(item.headline, item.tally) for item in items} == {(0.0, "0/2")}
+    grid, breaks, table, summary = (by_name[name] for name in ("tom", "breaks", "table", "summary"))
+    assert isinstance(grid, Grid) and {(cell.value.value, cell.text) for cell in grid.cells} == {(None, "no parse")}
+    assert not any(cell.tone == "good" for cell in grid.cells)
+    assert isinstance(breaks, Bars) and {bar.category for bar in breaks.bars if bar.value.value} == {"none parses"}
+    assert isinstance(table, Table) and table.rows[0].cells[-1] == 2
+    assert isinstance(summary, Sentence) and "Of 2 of 2 chains no program parses" in summary.text
+    told = subprocess.run(
+        [sys.executable, "-m", "app", "runs", "--db", str(problems.parent / "runs.sqlite")],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert "SSC 0.00" in told and "SC 1.00" in told and "no program of the chain parses: 2 of 2" in told
 
 
 def _leads_to_a_sample(reader: Reader, grid: Grid) -> None:

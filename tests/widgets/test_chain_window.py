@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chains import PROBLEMS, echo, forgetful, second, settings
+from chains import PROBLEMS, echo, forgetful, garbage, second, settings
 from chat_server import chat_server
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QTest
@@ -22,9 +22,13 @@ from core.run.pipeline import start
 from core.run.results import open_reader, open_store
 from core.settings import EndpointSettings
 from ui.main_window import MainWindow
+from ui.presenters import presenter, trace
 from ui.report.page import render
 from ui.shell.remembered import Remembered
+from ui.shell.runs_dialog import _cells
+from ui.shell.status_line import run_summary
 from ui.style.appearance import Appearance
+from ui.style.region_state import RegionState, region_state, state_words
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +129,21 @@ def test_it_stands_side_by_side_and_keys_walk_along_it(window: MainWindow, datab
     assert chain.index(following) == chain.index(tile) + 1
 
 
+def test_a_chain_none_of_whose_programs_parses_is_named_and_never_green(database: Path) -> None:
+    with chat_server(garbage) as server, open_store(database) as store:
+        run_id = start(settings(database.parent / "own.jsonl", server), database.parent, store, print, Control()).run_id
+    with open_reader(database) as reader:
+        run, item = reader.run(run_id), reader.items(run_id)[0]
+        nodes, page = trace(item, reader.samples(item.id)), render(reader, run_id)
+    assert item.measures["sc"] == 1.0 and region_state(item) is RegionState.FAIL
+    assert state_words(item) == "0 of 3 steps right: no program of the chain parses"
+    assert presenter(item).difference(item)[0] == "SC 1.00, no program of the chain parses"
+    assert nodes[1].remark == "None of the programs of this chain parses: that they are alike says nothing."
+    assert "No program of the chain parses: 2 of 2 problems." in page
+    for line in (run_summary(run), _cells(run)[-2]):
+        assert "SC 1.00" in line and "no program of the chain parses: 2 of 2 problems" in line
+
+
 def test_models_are_drawn_over_each_other_where_runs_are_compared(window: MainWindow) -> None:
     """Last: the page stays open."""
     window.comparing.compare((1, 2))
@@ -134,8 +153,8 @@ def test_models_are_drawn_over_each_other_where_runs_are_compared(window: MainWi
     wait_until(lambda: any(figure.name == "by-step" for figure in page.figures.figures))
     drawn = next(figure for figure in page.figures.figures if figure.name == "by-step")
     assert isinstance(drawn, Lines)
-    assert [series.name for series in drawn.series] == ["SC m, run 1", "SSC m, run 1", "SC m, run 2", "SSC m, run 2"]
-    assert "Who keeps the meaning of more problems" in {figure.title for figure in page.figures.figures}
+    assert [series.name for series in drawn.series] == ["SSC m, run 1", "SC m, run 1", "SSC m, run 2", "SC m, run 2"]
+    assert "Who solves and keeps more problems" in {figure.title for figure in page.figures.figures}
 
 
 def test_the_report_holds_each_program_against_the_one_before_as_the_window_does(database: Path) -> None:

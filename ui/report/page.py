@@ -119,6 +119,7 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
         kind=kind,
         scores=[(measure, score) for measure, score in scores if score.n or measure.name == kind.headline],
         few=few(run.headline.n, kind.noun),
+        remarks=[f"{remark[:1].upper()}{remark[1:]}." for remark in run.remarks],
         growing=run.status in GROWING,
         files=len(set(paths)),
         headline=headline,

@@ -50,8 +50,9 @@ def _beside(run: RunRow) -> str:
         base = run.scores.get(less[1], NOTHING).value if less is not None else None
         over = f" over {kind.measure(less[1]).title} {base:.2f}" if less is not None and base is not None else ""
         told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
+    told += [f"{kind.measure(name).title} {bounded(run.scores.get(name, NOTHING), sign='')}" for name in kind.beside]
     cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
-    return " · ".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share)])
+    return " · ".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share), *run.remarks])
 
 
 class RunModel(ListedRows):

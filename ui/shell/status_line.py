@@ -31,10 +31,12 @@ def run_summary(run: RunRow | None) -> str:
     ]
     kind = task(run.task)
     shown = [each for each in (kind.measure(kind.headline), kind.difference) if each is not None]
+    shown += [kind.measure(name) for name in kind.beside]
     parts += [f"{each.title} {score(run.scores.get(each.name, NOTHING), sign=each.lowest < 0)}" for each in shown]
     if kind.difference is not None and kind.difference.less is not None and parts[-1][-1] != "–":
         less = kind.measure(kind.difference.less[1])
         parts[-1] += f" over {less.title} {score(run.scores.get(less.name, NOTHING))}"
+    parts += run.remarks
     if run.headline.few:
         parts.append(f"few {noun(run.task)}s")
     if run.status in GROWING and run.headline.value is not None:

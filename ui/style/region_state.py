@@ -73,6 +73,8 @@ def state_words(item: ItemRow) -> str:
     title = kind.measure(kind.tally[0]).title if kind.tally else ""
     figure = "" if item.headline is None else f"{kind.measure(kind.headline).title} {number(item.headline)}"
     count = f"{good} of {judged} {title}" if judged else figure
+    remark = kind.remark(item.measures)
+    count = f"{count}: {remark}" if remark else count
     if item.state in ("running", UNFINISHED):
         return f"{item.state}, {count}" if judged else item.state
     return state.value if state in (RegionState.WAITING, RegionState.UNJUDGED) else count
