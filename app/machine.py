@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,12 +23,19 @@ from core.errors import InspectorError, UserError
 from core.generation import Model
 from core.models.calibrated import Calibration, keep_calibration
 from core.models.client import LocalModel
-from core.models.devices import build_backends, found_gpus, unused_gpu
+from core.models.devices import (
+    WITHOUT_EXTRA_BUFFERS,
+    found_gpus,
+    idle_gpu,
+    rebuild_without_amx,
+    remember_crash,
+)
 from core.models.discovery import GgufEntry, bundled_model, discover
 from core.models.download import download, parse_wanted
 from core.models.endpoint import models_at
 from core.models.gguf import read_header
 from core.models.memory import Memory, estimate, gib, memory_now, needed_together, tight
+from core.models.process import Crashed
 from core.models.styles import expected_style
 from core.oracle.sandbox.choose import available_sandboxes
 from core.run.control import Control
@@ -141,6 +149,8 @@ def _print_models(entries: list[GgufEntry], free: Memory) -> None:
         if entry.problem:
             console.print(f"{entry.name}: {entry.problem}")
     console.print(f"{gib(free.free)} of memory are free; `!` marks models that need more.")
+    if idle := idle_gpu():
+        console.print(f"{idle.problem} {idle.remedy}", soft_wrap=True)  # a command to copy is not broken
 
 
 def _cells(entry: GgufEntry, free: Memory) -> tuple[str, ...]:
@@ -277,21 +287,34 @@ def _llama() -> Finding:
     def attempt() -> str:
         if find_spec("llama_cpp") is None:
             raise ImportError("The package llama-cpp-python is not installed.")
-        model = LocalModel(bundled_model(), ModelSettings(context_size=512))
         try:
-            return f"{model.info.build}; {model.info.name} loads with {model.info.threads} threads"
-        finally:
-            model.close()
+            usual = _evaluated(extra_buffers=True)
+        except Crashed as crash:
+            detail = f"{_evaluated(extra_buffers=False)}, as models here do from now on; else: {crash.problem}"
+            remember_crash(True)
+            return detail
+        _evaluated(extra_buffers=False)
+        remember_crash(False)
+        return f"{usual}, with extra buffers and without them"
 
-    return _tried("llama.cpp", attempt, "Install it with `pip install llama-cpp-python`; it needs a C++ compiler.")
+    finding = _tried("llama.cpp", attempt, "Install it with `pip install llama-cpp-python`; it needs a C++ compiler.")
+    if finding.works and finding.detail.count(WITHOUT_EXTRA_BUFFERS):
+        return replace(finding, remedy=f"For all of its speed build it anew: `{rebuild_without_amx()}`.")
+    return finding
+
+
+def _evaluated(extra_buffers: bool) -> str:
+    """Load the bundled model in a worker of its own, which evaluates a few tokens. Raises ModelError."""
+    model = LocalModel(bundled_model(), ModelSettings(context_size=512), extra_buffers=extra_buffers)
+    with closing(model):
+        return f"{model.info.build}; {model.info.name} reads tokens with {model.info.threads} threads"
 
 
 def _gpu() -> Finding:
-    gpus, backends = found_gpus(), build_backends()
-    idle = unused_gpu(gpus, backends)
+    idle = idle_gpu()
     if idle is not None:
         return Finding("gpu", False, idle.problem, idle.remedy)
-    names = ", ".join(gpu.name for gpu in gpus)
+    names = ", ".join(gpu.name for gpu in found_gpus())
     return Finding("gpu", True, f"{names}, used by llama.cpp" if names else "none found; models run on the processor")
 
 

@@ -31,8 +31,17 @@ MOST_THREADS = 512
 class LocalModel:
     """Implements `core.generation.Model` over one worker process."""
 
-    def __init__(self, path: Path, settings: ModelSettings, silence: float = SILENCE, beat: Beat = unheard) -> None:
+    def __init__(
+        self,
+        path: Path,
+        settings: ModelSettings,
+        silence: float = SILENCE,
+        beat: Beat = unheard,
+        extra_buffers: bool | None = None,
+    ) -> None:
         """Check the header, start the worker and load; `beat` is called on the way, raising from it gives up.
+
+        `extra_buffers`: see `WorkerLink`.
 
         Raises ModelError: not a GGUF, truncated, an embedding model, an unknown architecture, too little memory.
         """
@@ -42,7 +51,7 @@ class LocalModel:
         self._sha256 = fingerprint(self._header.files, beat=beat)
         self._asked = choose_style(self._header, settings.prompt_style, self._sha256)
         self._options = _options(self._header, settings, self._asked)
-        self._link = WorkerLink(path, self._options, silence, beat)
+        self._link = WorkerLink(path, self._options, silence, beat, extra_buffers)
         self._cancel = threading.Event()
         self._numbers = itertools.count(1)
         self._counted: dict[int, Counter[str]] = {}

@@ -1,26 +1,120 @@
-"""Which GPUs this machine has, and which of them the installed llama.cpp can use; nothing is loaded to find out."""
+"""What of this machine the installed llama.cpp can use, its processor and its GPUs; nothing is loaded to find out."""
 
 from __future__ import annotations
 
+import hashlib
+import platform
 import re
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-NVIDIA, AMD = "NVIDIA", "AMD"
-FITTING = {NVIDIA: ("cuda", "vulkan"), AMD: ("hip", "vulkan")}
-"""Backends of llama.cpp that use a maker's devices."""
-SWITCHES = {NVIDIA: "-DGGML_CUDA=on", AMD: "-DGGML_HIP=on"}
+from platformdirs import user_cache_path
+
+from core.json_cache import JsonCache
+
+NVIDIA, AMD, APPLE = "NVIDIA", "AMD", "Apple"
+FITTING = {NVIDIA: ("cuda", "vulkan"), AMD: ("vulkan", "hip"), APPLE: ("metal",)}
+"""Backends of llama.cpp that use a maker's devices; the first is the one that `make demo GPU=...` builds for it."""
 AMD_VENDOR = "0x1002"
 LEAST_VRAM = 2 << 30
 """Bytes of its own below which a device is a part of the processor, not worth a build."""
+CHECKOUT = Path(__file__).parents[2]
+WITHOUT_EXTRA_BUFFERS = "without extra buffers"
+"""Ends `ModelInfo.build` where weights are not packed anew for the processor, since the build crashes on those."""
+WITHOUT_AMX = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16"
+"""Compilers' words for leaving out what crashes most often; docs/llama-cpp.md has the reports."""
+KEPT = 20
+"""Builds of llama.cpp of which it is remembered whether they crash."""
+
+
+# --------------------------------------------------------------------------- the processor
+
+
+@dataclass(frozen=True, slots=True)
+class Processor:
+    """A processor's name, and the features that the system lists for it."""
+
+    name: str
+    features: tuple[str, ...]
+
+    @property
+    def vector_features(self) -> str:
+        """Return those that llama.cpp has kernels of its own for, e.g. `avx2 avx512f amx_int8`."""
+        wide = [each for each in self.features if each.startswith(("avx", "amx", "asimd", "sve", "sme", "i8mm"))]
+        return " ".join(wide) or "unknown"
+
+
+def this_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> Processor:
+    """Read the first processor's name and features; where the system has no such file, its name alone."""
+    found: dict[str, str] = {}
+    with suppress(OSError):
+        for line in cpuinfo.read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            found.setdefault(name.strip(), value.strip())
+    features = found.get("flags") or found.get("Features", "")
+    return Processor(found.get("model name") or platform.processor() or platform.machine(), tuple(features.split()))
+
+
+def crashes_with_extra_buffers() -> bool:
+    """Return whether this build was seen to crash on this processor with weights packed anew."""
+    return _crashes().load(_build_and_processor()) is True
+
+
+def remember_crash(crashes: bool) -> None:
+    """Keep for later whether this build crashes on this processor with weights packed anew."""
+    _crashes().save(_build_and_processor(), crashes)
+
+
+def _crashes() -> JsonCache:
+    return JsonCache(user_cache_path("rtc-inspector") / "llama-cpp-crashes", KEPT)
+
+
+def _build_and_processor() -> str:
+    files = sorted(folder.glob("*")) if (folder := _libraries()) else []
+    known = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(repr((build_version(), known, this_processor())).encode()).hexdigest()
+
+
+def build_version() -> str:
+    """Name the installed llama-cpp-python."""
+    try:
+        return f"llama-cpp-python {version('llama-cpp-python')}"
+    except PackageNotFoundError:
+        return "llama-cpp-python"
+
+
+def slowed(build: str) -> str:
+    """Return what to say of a model that was loaded without extra buffers; empty where it was loaded as usual."""
+    if WITHOUT_EXTRA_BUFFERS not in build:
+        return ""
+    return (
+        "This build of llama.cpp crashed on this processor when it packed weights for it, and runs without that, more "
+        f"slowly. To mend it, build it anew: `{rebuild_without_amx()}`."
+    )
+
+
+def rebuild_without_amx() -> str:
+    """Return the command that builds llama.cpp anew for this processor, without AMX where that has it."""
+    amx = any(each.startswith("amx") for each in this_processor().features)
+    flags = f'CFLAGS="{WITHOUT_AMX}" CXXFLAGS="{WITHOUT_AMX}" ' if amx else ""
+    return f"{flags}{_rebuild()}"
+
+
+def _rebuild() -> str:
+    return f"{sys.executable} -m pip install --force-reinstall --no-deps --no-cache-dir llama-cpp-python"
+
+
+# --------------------------------------------------------------------------- GPUs
 
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """One device. `maker`: `NVIDIA` or `AMD`."""
+    """One device. `maker`: `NVIDIA`, `AMD` or `Apple`."""
 
     maker: str
     name: str
@@ -34,34 +128,49 @@ class Unused:
     remedy: str
 
 
-def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str]) -> Unused | None:
-    """What to say when no GPU of this machine is of use to this build; None when one is, or there is none."""
+def unused_gpu(gpus: Sequence[Gpu], backends: Collection[str], checkout: Path = CHECKOUT) -> Unused | None:
+    """Return what to say when no GPU of this machine is of use to this build; None when one is, or there is none.
+
+    `checkout`: where a Makefile can build it; an installed package has none, and pip builds it.
+    """
     if not gpus or any(backend in backends for gpu in gpus for backend in FITTING[gpu.maker]):
         return None
     names = ", ".join(dict.fromkeys(gpu.name for gpu in gpus))
-    switch = SWITCHES[gpus[0].maker]
+    backend = FITTING[gpus[0].maker][0]
+    command = f'CMAKE_ARGS="-DGGML_{backend.upper()}=on" {_rebuild()}'
+    if (checkout / "Makefile").is_file():
+        command = f"make -C {checkout} demo GPU={backend}"
     return Unused(
-        f"The {names} of this machine is not used: llama.cpp was built without support for it.",
-        f'Build it with `CMAKE_ARGS="{switch}" pip install --force-reinstall --no-cache-dir llama-cpp-python`.',
+        f"The {names} of this machine is not used: this llama.cpp was built without support for it.",
+        f"Build it anew with `{command}`.",
     )
 
 
+def idle_gpu() -> Unused | None:
+    """Return what to say of this machine's GPUs and the installed llama.cpp; None where nothing lies idle."""
+    return unused_gpu(found_gpus(), build_backends())
+
+
 def found_gpus(root: Path = Path("/")) -> list[Gpu]:
-    """GPUs as the Linux kernel lists them: NVIDIA's with a driver, AMD's with memory of their own."""
-    return [*_nvidia(root), *_amd(root)]
+    """List GPUs as the system shows them: NVIDIA's with a driver, AMD's with memory of their own, Apple's."""
+    return [*_nvidia(root), *_amd(root), *_apple(root)]
 
 
 def build_backends(folder: Path | None = None) -> frozenset[str]:
-    """Names of the GPU backends in llama.cpp's folder of libraries, e.g. `cuda`; by default the installed one's."""
+    """Name the GPU backends in llama.cpp's folder of libraries, e.g. `cuda`; by default the installed one's."""
+    folder = folder or _libraries()
     if folder is None:
-        spec = find_spec("llama_cpp")
-        places = list(spec.submodule_search_locations or ()) if spec else []
-        if not places:
-            return frozenset()
-        folder = Path(places[0]) / "lib"
+        return frozenset()
     names = (re.match(r"(?:lib)?ggml-([a-z]+)", file.name) for file in folder.glob("*ggml-*"))
     known = {backend for backends in FITTING.values() for backend in backends}
     return frozenset(match[1] for match in names if match and match[1] in known)
+
+
+def _libraries() -> Path | None:
+    """Return the folder of the installed llama.cpp's libraries, without importing it."""
+    spec = find_spec("llama_cpp")
+    places = list(spec.submodule_search_locations or ()) if spec else []
+    return Path(places[0]) / "lib" if places else None
 
 
 def _nvidia(root: Path) -> Iterator[Gpu]:
@@ -69,6 +178,9 @@ def _nvidia(root: Path) -> Iterator[Gpu]:
         with suppress(OSError):
             model = re.search(r"^Model:\s*(.+?)\s*$", file.read_text(errors="replace"), re.MULTILINE)
             yield Gpu(NVIDIA, model[1] if model else "NVIDIA GPU")
+    # Under WSL2 the driver is Windows' own, which lends this program.
+    if (root / "usr/lib/wsl/lib/nvidia-smi").exists():
+        yield Gpu(NVIDIA, "NVIDIA GPU")
 
 
 def _amd(root: Path) -> Iterator[Gpu]:
@@ -77,6 +189,11 @@ def _amd(root: Path) -> Iterator[Gpu]:
             own = int((card / "mem_info_vram_total").read_text())
             if (card / "vendor").read_text().strip() == AMD_VENDOR and own >= LEAST_VRAM:
                 yield Gpu(AMD, _text(card / "product_name") or "AMD GPU")
+
+
+def _apple(root: Path) -> Iterator[Gpu]:
+    if (root / "System/Library/Frameworks/Metal.framework").exists():
+        yield Gpu(APPLE, "Apple GPU")
 
 
 def _text(file: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from core.errors import ModelError
 from core.generation import Model
 from core.models.client import LocalModel
-from core.models.devices import build_backends, found_gpus, unused_gpu
+from core.models.devices import build_backends, found_gpus, slowed, unused_gpu
 from core.models.discovery import bundled_model
 from core.models.embedder import GgufEmbedder
 from core.models.endpoint import open_endpoint
@@ -31,7 +31,10 @@ def open_model(model: NamedModel, generation: ModelSettings, beat: Beat) -> Mode
 def open_embedder(path: str | None, generation: ModelSettings, notify: Notify, beat: Beat) -> GgufEmbedder:
     """The embedding model at `path`, else MiniLM from its package; raising from `beat` gives up. Raises ModelError."""
     file = Path(path) if path else packaged_minilm(notify)
-    return GgufEmbedder(file, replace(generation, context_size=None), beat=beat)
+    embedder = GgufEmbedder(file, replace(generation, context_size=None), beat=beat)
+    if said := slowed(embedder.info.build):
+        notify(said)
+    return embedder
 
 
 def local_files(settings: RunSettings) -> list[Path]:

@@ -18,6 +18,7 @@ import llama_cpp.llama_cpp as lib
 from llama_cpp import __version__ as binding_version
 
 from core.errors import ModelError
+from core.models.devices import WITHOUT_EXTRA_BUFFERS
 from core.models.jobs import Aborted, Row
 
 BATCH = 512
@@ -74,14 +75,24 @@ def loading(path: Path) -> Iterator[None]:
 class NativeModel:
     """One loaded model and its current context."""
 
-    def __init__(self, path: Path, gpu_layers: int, threads: int, top_k: int = 0, top_p: float = 1.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        gpu_layers: int,
+        threads: int,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        extra_buffers: bool = True,
+    ) -> None:
         """Load the weights. Raises RuntimeError when llama.cpp refuses.
 
         `top_k`, `top_p`: only the likeliest tokens are drawn from; 0 and 1.0 leave the model's own distribution whole.
+        `extra_buffers`: weights are packed anew for this processor's widest instructions, such as AMX.
         """
         lib.llama_backend_init()
         params = lib.llama_model_default_params()
         params.n_gpu_layers = gpu_layers if lib.llama_supports_gpu_offload() else 0
+        params.use_extra_bufts = self._extra_buffers = extra_buffers
         self.model = lib.llama_model_load_from_file(str(path).encode(), params)
         if not self.model:
             raise RuntimeError("llama.cpp could not load the model")
@@ -123,7 +134,8 @@ class NativeModel:
         names = " ".join(f.split("=")[0].split(":")[-1].strip() for f in flags)
         device = "GPU" if lib.llama_supports_gpu_offload() else "CPU"
         version = lib.llama_version().decode()
-        return f"llama-cpp-python {binding_version}, llama.cpp {version}, {device}, {names}"
+        build = f"llama-cpp-python {binding_version}, llama.cpp {version}, {device}, {names}"
+        return build if self._extra_buffers else f"{build}, {WITHOUT_EXTRA_BUFFERS}"
 
     # ------------------------------------------------------------------ tokens
 

@@ -19,12 +19,14 @@ SHORTER = 5
 
 def find_shape(native: Native, vocabulary: int) -> Shape | None:
     """The smallest batch groups that keep every row's numbers, or None when there are none up to 8."""
-    # What cannot be taken back cannot be padded either.
-    if not native.can_rewind:
-        return None
     # Any tokens will do, as long as they differ: rounding depends on the shape of a batch, not on what is in it.
     tokens = [(7 + 13 * i) % max(8, vocabulary - 1) for i in range(LENGTH)]
     native.open_context(LENGTH + 32, STREAMS)
+    if not native.can_rewind:
+        # What cannot be taken back cannot be padded either. It is evaluated all the same: a build that crashes at it is
+        # found out while the parent can still load the model otherwise.
+        _prompt(native, [tokens])
+        return None
     prompt = _prompt_group(native, tokens)
     if prompt is None:
         return None

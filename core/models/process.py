@@ -14,6 +14,13 @@ from pathlib import Path
 from typing import IO
 
 from core.errors import ModelError, WorkerDied
+from core.models.devices import (
+    build_version,
+    crashes_with_extra_buffers,
+    rebuild_without_amx,
+    remember_crash,
+    this_processor,
+)
 from core.models.wire import Wire, decode, encode
 from core.waiting import Beat, next_of, unheard
 
@@ -21,8 +28,14 @@ ENDED = "ended"
 """Event put into the inbox when the process closed its pipe."""
 START_GRACE = 60.0
 """Seconds more that the first sign of life may take: libraries are loaded before it."""
+FAULTS = {signal.SIGSEGV, signal.SIGILL, signal.SIGBUS, signal.SIGFPE, signal.SIGABRT}
+"""Signals that a process brings upon itself; others are sent by somebody."""
 SILENCE = 120.0
 """Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
+
+
+class Crashed(ModelError):
+    """A worker that a fault ended while it loaded: it may do so otherwise."""
 
 
 class WorkerProcess:
@@ -61,6 +74,11 @@ class WorkerProcess:
     def alive(self) -> bool:
         """Whether the process runs."""
         return self._process.poll() is None
+
+    @property
+    def ended_by(self) -> int:
+        """Return the signal that ended it; 0 while it runs, and where it ended by itself."""
+        return max(0, -(self._process.poll() or 0))
 
     def send(self, operation: str, **values: object) -> None:
         """Have one message written, without waiting: a worker that does not read would keep us for ever.
@@ -128,30 +146,51 @@ class WorkerProcess:
 class WorkerLink:
     """One worker at a time, always loaded with the same model; `worker` is the one there is just now."""
 
-    def __init__(self, path: Path, options: Wire, silence: float, beat: Beat) -> None:
-        """Nothing runs yet. `options`: the `load` message; `beat` is called while loading, raising from it gives up."""
+    def __init__(
+        self, path: Path, options: Wire, silence: float, beat: Beat, extra_buffers: bool | None = None
+    ) -> None:
+        """Nothing runs yet. `options`: the `load` message; `beat` is called while loading, raising from it gives up.
+
+        `extra_buffers`: whether weights are packed anew for the processor; by default wherever that does not crash.
+        """
         self._path = path
         self._options = options
+        self._extra_buffers = extra_buffers
         self._silence = silence
         self._beat = beat
         self.worker: WorkerProcess | None = None
         self._closed = False
 
     def start(self) -> Wire:
-        """Start a worker and load; its `loaded` message. Raises ModelError."""
+        """Start a worker and load; return its `loaded` message. Raises ModelError.
+
+        Loading includes a first evaluation. Where that ends the worker by a fault, it is done once more without
+        llama.cpp's extra buffers; that this helped is remembered for the build and the processor.
+        """
+        if self._extra_buffers is not None:
+            return self._load(self._extra_buffers)
+        if crashes_with_extra_buffers():
+            self._extra_buffers = False
+            return self._load(False)
+        try:
+            return self._load(True)
+        except Crashed:
+            loaded = self._load(False)
+        self._extra_buffers = False
+        remember_crash(True)
+        return loaded
+
+    def _load(self, extra_buffers: bool) -> Wire:
         worker = self.worker = WorkerProcess()
         try:
-            worker.send("load", **self._options)
+            worker.send("load", extra_buffers=extra_buffers, **self._options)
             message = self.next(worker, worker.inbox, self._beat)
             if message["event"] == "refused":
                 raise ModelError(message["problem"], message["remedy"])
             return message
         except WorkerDied as death:
             self.drop(worker)
-            raise ModelError(
-                f"{self._path.name} cannot be loaded: {death.problem}",
-                "Try a smaller model or a smaller context size, and close other programs.",
-            ) from None
+            raise _refusal(self._path.name, death.problem, worker.ended_by, extra_buffers) from None
         except BaseException:
             self.drop(worker)
             raise
@@ -194,3 +233,22 @@ class WorkerLink:
         if self.worker is not None:
             worker, self.worker = self.worker, None
             worker.end(patience=1.0)
+
+
+def _refusal(name: str, death: str, ended_by: int, extra_buffers: bool) -> ModelError:
+    """Return what to say of a model whose worker died while it was loaded; `ended_by`: the signal, 0 without one."""
+    problem = f"{name} cannot be loaded: {death}"
+    if ended_by in FAULTS:
+        processor, ways = this_processor(), "with" if extra_buffers else "with and without"
+        return Crashed(
+            f"{problem} {build_version()} crashes on this machine ({processor.name}: {processor.vector_features}) "
+            f"{ways} its extra buffers; the file may be fine.",
+            f"Build llama.cpp anew: `{rebuild_without_amx()}`.",
+        )
+    if ended_by == signal.SIGKILL:
+        remedy = "Try a smaller model or a smaller context size, and close other programs."
+    elif ended_by:
+        remedy = "Somebody ended it: start again."
+    else:
+        remedy = "`rtc-inspector doctor` says whether llama.cpp works here."
+    return ModelError(problem, remedy)

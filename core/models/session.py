@@ -43,7 +43,9 @@ class Session:
         path = Path(options["path"])
         with loading(path):
             cut = int(options.get("top_k", 0)), float(options.get("top_p", 1.0))
-            self.native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]), *cut)
+            self.native = NativeModel(
+                path, int(options["gpu_layers"]), int(options["threads"]), *cut, extra_buffers=options["extra_buffers"]
+            )
             if not self.native.writes_text:
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."

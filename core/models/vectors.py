@@ -30,11 +30,15 @@ class VectorSession:
         """Load the model a `load` message names. Raises ModelError."""
         path = Path(options["path"])
         with loading(path):
-            self._native = NativeModel(path, int(options["gpu_layers"]), int(options["threads"]))
+            self._native = NativeModel(
+                path, int(options["gpu_layers"]), int(options["threads"]), extra_buffers=options["extra_buffers"]
+            )
         self._window = int(options["context_size"])
         self._bytes = 4 * int(lib.llama_model_n_embd_out(self._native.model))
         self._pooled: lib.llama_context_p | None = None
         self._each: lib.llama_context_p | None = None
+        # A build that cannot evaluate on this processor is found out while the parent can still load otherwise.
+        self.embed("One text, to see that this build can evaluate.", pooled=True)
 
     def description(self) -> Wire:
         """What the model's record needs from this side. `length`: of the numbers in one vector."""

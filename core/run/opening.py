@@ -14,6 +14,7 @@ from core import __version__
 from core.errors import Bug, ProjectError
 from core.generation import Generation, Model, ModelInfo, OnText, Prompt, Request
 from core.kinds import task
+from core.models.devices import slowed
 from core.models.loading import check_machine, model_file, open_model
 from core.models.styles import forward_only, with_recorded_style
 from core.run.control import Control
@@ -122,9 +123,13 @@ def open_models(stack: ExitStack, settings: RunSettings, caller: Caller) -> tupl
         check_machine(settings, caller.notify)
     generation = settings.generation
     if settings.one_model:
-        model = opened(settings.forward, generation)
-        return model, model
-    return opened(settings.forward, forward_only(generation)), opened(settings.backward, generation)
+        forward = backward = opened(settings.forward, generation)
+    else:
+        forward = opened(settings.forward, forward_only(generation))
+        backward = opened(settings.backward, generation)
+    if said := slowed(forward.info.build) or slowed(backward.info.build):
+        caller.notify(said)
+    return forward, backward
 
 
 def record(store: Store, parts: Parts) -> int:

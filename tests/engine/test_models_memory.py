@@ -8,9 +8,9 @@ import pytest
 from models_gguf_writer import write_gguf
 
 from core.errors import ModelError
-from core.models import loading, memory
+from core.models import devices, loading, memory
 from core.models.client import LocalModel
-from core.models.devices import Gpu, build_backends, found_gpus, unused_gpu
+from core.models.devices import Gpu, Processor, build_backends, found_gpus, this_processor, unused_gpu
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.models.loading import check_machine, local_files
@@ -90,6 +90,21 @@ def test_free_memory_heeds_a_control_group(tmp_path: Path, monkeypatch: pytest.M
     assert memory_now() == Memory(2700, 0), "cached file pages are given up when memory is asked for"
 
 
+# --------------------------------------------------------------------------- the processor
+
+
+def test_the_command_that_rebuilds_leaves_amx_out_where_the_processor_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text("processor\t: 0\nmodel name\t: Xeon Platinum\nflags\t\t: fpu avx2 avx512f amx_int8\n\n" * 2)
+    xeon = this_processor(cpuinfo)
+    assert (xeon.name, xeon.vector_features) == ("Xeon Platinum", "avx2 avx512f amx_int8")
+    for processor, named in ((xeon, True), (Processor("Older", ("avx2",)), False)):
+        monkeypatch.setattr(devices, "this_processor", lambda processor=processor: processor)
+        assert ("-mno-amx-int8" in devices.rebuild_without_amx()) is named
+
+
 # --------------------------------------------------------------------------- GPUs
 
 H100, RADEON = Gpu("NVIDIA", "NVIDIA H100"), Gpu("AMD", "Radeon RX 7900")
@@ -102,9 +117,9 @@ H100, RADEON = Gpu("NVIDIA", "NVIDIA H100"), Gpu("AMD", "Radeon RX 7900")
         ([], {"cuda"}, None),
         ([H100], {"cuda"}, None),
         ([H100], {"vulkan"}, None),
-        ([H100], set(), "GGML_CUDA"),
-        ([H100], {"hip"}, "GGML_CUDA"),
-        ([RADEON], {"cuda"}, "GGML_HIP"),
+        ([H100], set(), "GPU=cuda"),
+        ([H100], {"hip"}, "GPU=cuda"),
+        ([RADEON], {"cuda"}, "GPU=vulkan"),
         ([RADEON], {"hip"}, None),
         ([H100, RADEON], {"hip"}, None),
     ],
@@ -117,6 +132,11 @@ def test_a_gpu_that_lies_idle_is_said(gpus: list[Gpu], backends: set[str], said:
         assert idle is not None and said in idle.remedy and gpus[0].name in idle.problem
 
 
+def test_an_installed_package_is_built_for_a_gpu_by_pip(tmp_path: Path) -> None:
+    idle = unused_gpu([H100], set(), checkout=tmp_path)
+    assert idle is not None and 'CMAKE_ARGS="-DGGML_CUDA=on"' in idle.remedy and "-m pip install" in idle.remedy
+
+
 def test_gpus_are_found_where_the_kernel_lists_them(tmp_path: Path) -> None:
     assert found_gpus(tmp_path) == []
     information = tmp_path / "proc/driver/nvidia/gpus/0000:01:00.0/information"
@@ -127,7 +147,15 @@ def test_gpus_are_found_where_the_kernel_lists_them(tmp_path: Path) -> None:
         card.mkdir(parents=True)
         (card / "vendor").write_text(vendor + "\n")
         (card / "mem_info_vram_total").write_text(f"{own}\n")
-    assert found_gpus(tmp_path) == [Gpu("NVIDIA", "NVIDIA H100 80GB HBM3"), Gpu("AMD", "AMD GPU")]
+    wsl, metal = tmp_path / "usr/lib/wsl/lib/nvidia-smi", tmp_path / "System/Library/Frameworks/Metal.framework"
+    wsl.mkdir(parents=True)
+    metal.mkdir(parents=True)
+    assert found_gpus(tmp_path) == [
+        Gpu("NVIDIA", "NVIDIA H100 80GB HBM3"),
+        Gpu("NVIDIA", "NVIDIA GPU"),
+        Gpu("AMD", "AMD GPU"),
+        Gpu("Apple", "Apple GPU"),
+    ]
 
 
 def test_backends_are_read_off_the_libraries(tmp_path: Path) -> None:

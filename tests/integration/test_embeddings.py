@@ -6,18 +6,23 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+from crashing import CrashingBuild
 
 from core.errors import ModelError
 from core.models.client import LocalModel
+from core.models.devices import WITHOUT_EXTRA_BUFFERS
 from core.models.discovery import bundled_model, discover
 from core.models.embedder import GgufEmbedder
+from core.models.loading import open_embedder
 from core.models.minilm import packaged_minilm
 from core.settings import ModelSettings
+from core.waiting import unheard
 
 EXPECTED: dict[str, list[float]] = json.loads(Path(__file__).with_name("minilm_vectors.json").read_text())
 """Made once from the package's own weights and tokenizer by Hugging Face transformers 4 (Flax): mean of the last
@@ -84,3 +89,13 @@ def test_what_is_recorded_and_who_refuses_whom(minilm: Path, embedder: GgufEmbed
         LocalModel(minilm, SETTINGS)
     with pytest.raises(ModelError, match="is no embedding model"):
         GgufEmbedder(bundled_model(), SETTINGS)
+
+
+def test_a_build_that_crashes_at_its_first_evaluation_is_used_without_extra_buffers(
+    minilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build, said = CrashingBuild(monkeypatch, tmp_path, signal.SIGSEGV), list[str]()
+    with closing(open_embedder(str(minilm), SETTINGS, said.append, unheard)) as embedder:
+        assert embedder.sentences(["Adds a number."])[0].values.any()
+        assert WITHOUT_EXTRA_BUFFERS in embedder.info.build and "crashed" in said[0]
+    assert build.evaluations == ["with", "without"]

@@ -18,6 +18,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QComboBox, QDialog, QMenu, QSpinBox, QWidget
 from waiting import wait_until
 
+from app.cli import main
+from core.models import devices
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.settings import EndpointSettings, ModelSettings, RunSettings
@@ -153,6 +155,18 @@ def test_a_silent_server_keeps_no_window_from_closing(qapp: QApplication) -> Non
         assert gateway.close()
         assert time.monotonic() - began < 2.0
         asked.close()
+
+
+def test_the_run_dialog_and_the_list_of_models_say_how_to_use_a_card_that_lies_idle(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(devices, "found_gpus", lambda: [devices.Gpu("NVIDIA", "NVIDIA H100")])
+    monkeypatch.setattr(devices, "build_backends", frozenset)
+    parent = QWidget()
+    dialog = RunDialog(RunSettings(), parent, {BUNDLED: read_header(bundled_model())}, lambda known: None)
+    assert main(["models"]) == 0
+    for said in (dialog.models.memory.text(), capsys.readouterr().out):
+        assert "The NVIDIA H100 of this machine is not used" in said and "GPU=cuda`" in said
 
 
 def test_the_run_dialog_names_models_and_servers_and_what_they_need(qapp: QApplication) -> None:

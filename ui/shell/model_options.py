@@ -83,7 +83,8 @@ class ModelOptions:
     ) -> None:
         """Start from `settings`; `fields` are those of the dialog, by path."""
         self._settings, self._headers, self._ask_endpoint, self._fields = settings, headers, ask_endpoint, fields
-        self.forward, self.backward, self.memory = label(), label(), label(wrap=True)
+        self.forward, self.backward = label(), label()
+        self.memory = label(wrap=True, selectable=True)  # may hold a command to copy
         self.others, self.cross = QListWidget(), QCheckBox("Every model describes for every other one")
         self._offer_others()
         for name in ("context_size", "threads"):
@@ -188,11 +189,15 @@ class ModelOptions:
         self._tell_memory([header for header in loaded if header is not None])
 
     def _tell_memory(self, headers: Sequence[GgufHeader]) -> None:
+        from core.models.devices import idle_gpu
         from core.models.memory import estimate, memory_now, tight
 
         generation, free = self._generation(), memory_now()
         bad = bool(headers) and tight(headers, generation, free)
-        say(self.memory, estimate(headers, generation, free) if headers else "", bad)
+        words = [estimate(headers, generation, free)] if headers else []
+        if headers and (idle := idle_gpu()):
+            words.append(f"{idle.problem} {idle.remedy}")
+        say(self.memory, " ".join(words), bad)
         self._form.setRowVisible(self.memory, bool(headers))
 
 
