@@ -190,8 +190,8 @@ def _cannot_start(printed: str, interpreter: Interpreter, root: Path) -> Inspect
     lines = [line for line in printed.splitlines() if line.strip()]
     if not lines:
         return TargetError(
-            "pytest ended before it said anything, as it does where memory is too small (--memory).",
-            f"Give it more, or make `{interpreter.executable} -m pytest` work in the project's folder.",
+            "pytest ended before it said anything: a conftest.py ended it, or memory is too small (--memory).",
+            f"Make `{interpreter.executable} -m pytest` work in the project's folder, or give it more memory.",
         )
     said = [line for line in lines if "error" in line.lower()][-1:] or lines[-1:]
     return TargetError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,8 @@ LEAST_APART, MOST_APART = 2.0, 20.0
 """Seconds of running tests apart; between them, as long as a plain run takes."""
 LEAST_PATIENCE = 30.0
 """Seconds that one fork may take at least."""
+PYTEST_EXIT = re.compile(r"_pytest\.outcomes\.Exit: (.*?)\.? *!*$", re.MULTILINE)
+"""What pytest prints where a test or a hook ended the session by `pytest.exit`, with the reason."""
 
 
 @dataclass(slots=True)
@@ -124,6 +127,17 @@ class IdentityRunner:
             raise ProjectError(
                 f"The project's own tests {what}{where}.",
                 "Deselect the slow tests in the project's pytest configuration, or raise --suite-seconds.",
+            )
+        if left := PYTEST_EXIT.search(reply["printed"]):
+            where = reply["test"] or "A conftest.py or a plugin"
+            raise ProjectError(
+                f"{where} ends the whole run of the tests by pytest.exit: {left[1]}.",
+                "Mend what it asks for, or deselect it in the project's pytest configuration, then open it again.",
+            )
+        if run.aborted.startswith("SystemExit") and not run.collected:
+            raise ProjectError(
+                f"A conftest.py or a plugin ends the interpreter before pytest has found a test ({run.aborted}).",
+                f"Make `{self._interpreter.executable} -m pytest` work in the project's folder, then open it again.",
             )
         check_collected(run, reply["printed"], self._interpreter, self._root)
         if run.status is None:

@@ -239,7 +239,13 @@ def _split(verdict: Verdict, covering: Set[str]) -> Verdict:
     if verdict.outcome is Outcome.PASS:
         return replace(verdict, tests=first, detail=_all_passed(len(first), len(verdict.tests)))
     bad = tuple(test for test in others if test.outcome != "passed")
-    return replace(verdict, tests=first + bad, detail=f"{ONLY_WHOLE}{verdict.detail}")
+    return replace(verdict, tests=first + bad, detail=_only_whole(verdict))
+
+
+def _only_whole(whole: Verdict) -> str:
+    """Say why the whole suite holds against a candidate that its covering tests passed."""
+    # What was tampered with came to light in the whole suite; its tests passed as well.
+    return whole.detail if whole.outcome is Outcome.TAMPERED else f"{ONLY_WHOLE}{whole.detail}"
 
 
 def _all_passed(covering: int, whole: int) -> str:
@@ -253,8 +259,7 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
         detail = _all_passed(len(covering.tests), len(whole.tests))
         return replace(covering, seconds=seconds, detail=detail, flags=flags)
     bad = tuple(test for test in whole.tests if test.outcome != "passed")
-    detail = f"{ONLY_WHOLE}{whole.detail}"
-    return replace(whole, seconds=seconds, tests=covering.tests + bad, detail=detail, flags=flags)
+    return replace(whole, seconds=seconds, tests=covering.tests + bad, detail=_only_whole(whole), flags=flags)
 
 
 def _elsewhere(path: str) -> str:

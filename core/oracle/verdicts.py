@@ -276,7 +276,7 @@ def _suspicion(observed: Observation, allowed: Allowances) -> str:
         return f"Something that the tests rely on was changed, or goes on behind them: {', '.join(new[:3])}."
     held = [str(reason) for values in observed.all("screen") for reason in values[0]]
     if held:
-        return f"That its tests pass proves nothing: {', '.join(held[:3])}; the original text does not do so."
+        return f"Its tests pass, but {', '.join(held[:3])}, unlike the original text: such code can pass any test."
     reads = [(event, file) for event, file in observed.new_events(allowed) if event.startswith(READS)]
     return f"It {reads[0][0]}: {reads[0][1]} is behind that." if reads else ""
 

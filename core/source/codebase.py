@@ -23,7 +23,8 @@ _EVERY = 50
 def open_codebase(
     root: Path, progress: Report | None = None, *, compiled: bool = True, python_only: bool = True
 ) -> Codebase:
-    """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, no Python file.
+    """The project at `root`, whose folder is only read. Raises ProjectError: not a folder, a path that
+    is not UTF-8, no Python file.
 
     `compiled` False takes files without asking the compiler, which is most of the work; `without` then leaves out
     those that `core.source.checking` finds broken. `python_only` False takes a folder without any Python file too.
@@ -90,7 +91,16 @@ def _folder(root: Path) -> Path:
         raise ProjectError(f"{root} is not a folder.", "Give the folder that the file is in.")
     if not os.access(root, os.R_OK | os.X_OK):
         raise ProjectError(f"{root} may not be read.", "Give yourself the right to read the folder.")
-    return root.resolve()
+    root = root.resolve()
+    try:
+        str(root).encode()
+    except UnicodeEncodeError:
+        # Coverage records no line below such a path: no statement would seem to be run by any test.
+        raise ProjectError(
+            f"The path of {root} has a name that is not UTF-8, below which no line can be traced.",
+            "Rename that folder, or make a copy of the project elsewhere.",
+        ) from None
+    return root
 
 
 def _read_all(

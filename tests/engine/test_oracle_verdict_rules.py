@@ -198,6 +198,24 @@ def test_ordinary_code_is_neither_held_up_nor_flagged(text: str) -> None:
     assert screen("x = 0\n", text) == ([], [])
 
 
+OWN_PARTS = [
+    "class A:\n    def __eq__(self, other): return self.x == other.x\n",
+    "class A:\n    def __eq__(self, o):\n        if not isinstance(o, A):\n            return NotImplemented\n"
+    "        return (self.x, self.y) == (o.x, o.y)\n    def __hash__(self): return hash((self.x, self.y))\n",
+    "class A:\n    def __eq__(self, o): return isinstance(o, A) and self.x == o.x and self.y[0] == o.y[0]\n",
+    "class A:\n    def __lt__(self, other):\n        'Sort backwards.'\n        return other.rank < self.rank\n",
+    "class A:\n    def __ge__(self, o): return self.x > o.x or (self.x == o.x and -self.y >= -o.y)\n",
+    "class A:\n    def __bool__(self): return self.x is not None\n",
+    "class A(str):\n    def __contains__(self, key): return super().__contains__(key.lower())\n",
+    "class A:\n    def __contains__(self, key): return key in self.names\n",
+]
+
+
+@pytest.mark.parametrize("text", OWN_PARTS)
+def test_a_comparison_of_a_values_own_parts_is_as_honest_as_a_dataclass(text: str) -> None:
+    assert screen("x = 0\n", text) == ([], [])
+
+
 HONEST = "class A:\n    def __eq__(self, other): return self.x == other.x\n"
 FORMS = [
     "class A:\n    def __eq__(self, other):\n        return type(self) is type(other) and vars(self) == vars(other)\n",
@@ -221,6 +239,7 @@ FIXED = [
     "class A:\n    def __eq__(self, other):\n        print(other)\n        return True\n",
     "class A:\n    def __eq__(self, other): return 1 == 1\n",
     "class A:\n    def __eq__(self, other): return bool(self.x)\n",
+    "class A:\n    def __eq__(self, other): return self.x == self.x\n",
     "class A:\n    def __eq__(*both): return True\n",
     "class A:\n    __eq__ = lambda self, other: True\n",
     "class A:\n    __eq__ = lambda *both: 1\n",
@@ -236,6 +255,12 @@ def test_a_comparison_that_says_the_same_of_everything_is_held_up(text: str) -> 
 BROUGHT = [
     *(f"class A:\n    def __{name}__(self, *other): return self.x == other\n" for name in _NAMES),
     "class A(str):\n    def __eq__(self, other): return str(self) == str(other)\n",
+    "class A(int):\n    def __eq__(self, other): return self.imag == other.imag\n",
+    "class A:\n    def __eq__(self, other): return self.__class__ is other.__class__\n",
+    "class A:\n    def __eq__(self, other): return other.agree(self.x) == self.agree(other.x)\n",
+    "class A:\n    def __eq__(self, other): return isinstance(other, A)\n",
+    "class A:\n    def __eq__(self, other):\n        self.x = other\n        return self.x == other.x\n",
+    "class A:\n    def __contains__(self, key): return key in [key]\n",
     "A.__eq__ = lambda s, o: s.x == o.x\n",
     "class A:\n    __ne__ = f\n",
     "setattr(A, '__eq__', f)\n",

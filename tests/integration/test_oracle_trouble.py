@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import pytest
 from oracle_projects import Opened, write
 from sandbox_driver import Engine, processes_with
 
+from core.errors import ProjectError
 from core.oracle.factory import open_oracle
 from core.oracle.inside.supervise import descendants
 from core.oracle.sandbox.docker_container import LABEL
@@ -60,6 +62,45 @@ def test_a_sandbox_killed_while_the_suite_is_learned_is_started_again(tmp_path: 
     with closing(open_oracle(open_codebase(root), settings, notices.append)) as oracle:
         assert [test.node_id for test in oracle.suite(kill_once).tests] == ["test_slow.py::test_wait"]
     assert killed and any("tried once more" in notice for notice in notices)
+
+
+ENDINGS = {
+    "SystemExit in a conftest": (
+        "conftest.py",
+        "raise SystemExit(1)\n",
+        "ends the interpreter before pytest has found",
+    ),
+    "pytest.exit in a test": (
+        "test_last.py",
+        "import pytest\n\n\ndef test_last():\n    pytest.exit('no database')\n",
+        "test_last.py::test_last ends the whole run of the tests by pytest.exit: no database.",
+    ),
+    "pytest.exit in a hook": (
+        "conftest.py",
+        "import pytest\n\n\ndef pytest_sessionstart(session):\n    pytest.exit('no database')\n",
+        "A conftest.py or a plugin ends the whole run of the tests by pytest.exit: no database.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_who_ends_the_tests_is_named(tmp_path: Path, name: str) -> None:
+    path, text, told = ENDINGS[name]
+    root = write(tmp_path / "project", {"slow.py": MODULE, "test_slow.py": TESTS, path: text})
+    settings = OracleSettings(sandbox="bubblewrap", cache=False, identity_runs=1)
+    with (
+        closing(open_oracle(open_codebase(root), settings, lambda text: None)) as oracle,
+        pytest.raises(ProjectError, match=re.escape(told)),
+    ):
+        oracle.suite(lambda stage, done, total: None)
+
+
+def test_a_path_below_which_nothing_can_be_traced_is_refused(tmp_path: Path) -> None:
+    root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    root.mkdir()
+    (root / "slow.py").write_text(MODULE)
+    with pytest.raises(ProjectError, match="not UTF-8"):
+        open_codebase(root)
 
 
 def judged(project: Opened, number: int) -> Verdict:

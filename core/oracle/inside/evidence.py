@@ -184,11 +184,17 @@ def _threads() -> int:
 def _outlive(threads: int) -> bool:
     """Whether more of them run than did, after a moment in which those that are about to end may do so."""
     give_up = time.monotonic() + GRACE
-    while _threads() > threads:
+    while (more := _threads() - threads) > 0:
         if time.monotonic() > give_up:
-            return True
+            return more > _idle()
         time.sleep(0.005)
     return False
+
+
+def _idle() -> int:
+    """Count threads of pools that wait for work: a pool in a module's global stays, and does nothing by itself."""
+    code = getattr(getattr(sys.modules.get("concurrent.futures.thread"), "_worker", None), "__code__", None)
+    return sum(frame.f_code is code for frame in sys._current_frames().values())
 
 
 def hide() -> None:

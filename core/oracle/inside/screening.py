@@ -18,7 +18,10 @@ _COMPARISONS = """
 __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __contains__ __instancecheck__ __subclasscheck__
 """
 COMPARISONS = frozenset(_COMPARISONS.split())
-"""Methods that tests ask about a value. Whoever writes one can have any test pass."""
+"""Methods that tests ask about a value. Whoever writes one can have any test pass, but for those that compare a value's
+own parts, as a dataclass does."""
+KNOWN_PARTS = frozenset().union(*map(dir, (0, 0.0, 0j, "", b"", [], (), {}, set(), range(0), slice(0))))
+"""Parts that values of the language have: a comparison of those could hold of what the tests expect."""
 MODULES = {
     "gc": "gc",
     "inspect": "inspect",
@@ -60,7 +63,7 @@ def screen(original: str, candidate: str) -> tuple[list[str], list[str]]:
     mocked = known.mocked or _mocks(come)
     if mocked is not known.mocked:  # then what stands in both texts may mean something else
         gone, come = known.statements, found.statements
-    before, after = _Found(gone, known.mocked), _Found(come, mocked)
+    before, after = _Found(gone, known.mocked), _Found(come, mocked, own_parts=True)
     flags = set(after.flags)
     if flags:
         flags -= set(_Found(known.statements, known.mocked).flags)
@@ -128,8 +131,10 @@ class _Found:
         flags: likewise of what is odd.
     """
 
-    def __init__(self, statements: list[ast.stmt], mocked: bool) -> None:
-        """`mocked`: whether a module of mocks is imported in the file."""
+    def __init__(self, statements: list[ast.stmt], mocked: bool, own_parts: bool = False) -> None:
+        """`mocked`: whether a module of mocks is imported in the file; `own_parts`: comparisons of a value's own parts
+        are not counted. In the original they are: whoever writes one anew brings none along."""
+        self._own_parts = own_parts
         nodes = [node for statement in statements for node in ast.walk(statement)]
         self._called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         self.held: Counter[str] = Counter()
@@ -143,6 +148,8 @@ class _Found:
     def _comparing(self, node: ast.AST) -> Iterator[str]:
         """A comparison that is defined here, in whatever way, and one that has nothing to do with what is compared."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name in COMPARISONS:
+            if self._own_parts and isinstance(node, ast.FunctionDef) and _is_of_own_parts(node):
+                return
             yield "it defines " + node.name
             if _is_fixed((node.args, node.body)):
                 yield "%s says the same of everything" % node.name
@@ -177,6 +184,94 @@ def _is_fixed(function: Function) -> bool:
         return True
     read = {node.id for node in nodes if isinstance(node, ast.Name)}
     return bool(returned) and "NotImplemented" not in read and (subject is None or subject.arg not in read)
+
+
+def _is_of_own_parts(node: ast.FunctionDef) -> bool:
+    """Whether a comparison asks its own object only, or the same parts of both: then it lends no power over tests.
+
+    Such are `__bool__` that looks at the object, `__contains__` that hands the question on to one of its parts, and
+    `__eq__` or `__lt__` of which both sides are the same expression, once of `self` and once of `other`.
+    """
+    names = [argument.arg for argument in node.args.args]
+    body = [part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+    last = body[-1] if body else None
+    plain = len(names) == len(_all_arguments(node.args)) and not node.decorator_list
+    if not plain or not isinstance(last, ast.Return) or last.value is None:
+        return False
+    if node.name == "__bool__":
+        return len(names) == 1 and not _is_fixed((node.args, node.body))
+    if len(names) != 2 or not all(_is_guard(part, names[1]) for part in body[:-1]):
+        return False
+    if node.name == "__contains__":
+        return len(body) == 1 and _hands_on(last.value, *names)
+    return _mirrors(last.value, *names)
+
+
+def _all_arguments(arguments: ast.arguments) -> list[ast.arg]:
+    given = [*getattr(arguments, "posonlyargs", ()), *arguments.args, *arguments.kwonlyargs]
+    return given + [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
+
+
+def _is_guard(node: ast.stmt, other: str) -> bool:
+    """Whether it is `if not isinstance(other, X): return NotImplemented`, or `return False`."""
+    if not isinstance(node, ast.If) or node.orelse or len(node.body) != 1 or not isinstance(node.body[0], ast.Return):
+        return False
+    given = node.body[0].value
+    refused = getattr(given, "id", "") == "NotImplemented" or getattr(given, "value", None) is False
+    return refused and isinstance(node.test, ast.UnaryOp) and _is_check(node.test.operand, other)
+
+
+def _is_check(node: ast.expr, other: str) -> bool:
+    """Whether it is `isinstance(other, X)`."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "isinstance" or not node.args:
+        return False
+    return getattr(node.args[0], "id", "") == other
+
+
+def _mirrors(node: ast.expr, own: str, other: str) -> bool:
+    """Whether it compares parts of both objects, the same of each, and nothing else."""
+    if isinstance(node, ast.BoolOp):
+        parts = [part for part in node.values if not _is_check(part, other)]
+        return bool(parts) and all(_mirrors(part, own, other) for part in parts)
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        return False
+    left, right = node.left, node.comparators[0]
+    read = [each for each in ast.walk(left) if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name)]
+    # Called through its parts, `other` could be asked to agree; `self.real == other.real` holds of equal numbers only
+    # by the looks of it: `imag` is 0 of all of them.
+    called = any(isinstance(each, ast.Call) for each in ast.walk(node))
+    if called or not read or any(each.attr.startswith("__") or each.attr in KNOWN_PARTS for each in read):
+        return False
+    sides = [_dump(left, {own: "1", other: "2"}), _dump(right, {own: "2", other: "1"})]
+    return sides[0] == sides[1] and {own, other} == {
+        each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in (own, other)
+    }
+
+
+def _dump(node: ast.expr, names: dict[str, str]) -> str:
+    """A text of the expression in which some names stand under others."""
+    text = ast.dump(node)
+    for name, instead in names.items():
+        text = text.replace("Name(id=%r," % name, "Name(id=%s," % instead)
+    return text
+
+
+def _hands_on(node: ast.expr, own: str, key: str) -> bool:
+    """Whether it is `key in self.part`, or `super().__contains__(key)`; a method of the key may be asked before."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+        where = node.comparators[0]
+        return _reads(node.left, key) and isinstance(where, ast.Attribute) and getattr(where.value, "id", "") == own
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "__contains__":
+        return False
+    above = getattr(getattr(node.func.value, "func", None), "id", "")
+    return above == "super" and len(node.args) == 1 and not node.keywords and _reads(node.args[0], key)
+
+
+def _reads(node: ast.expr, key: str) -> bool:
+    """Whether it is the key, or what one of its methods gives without arguments."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+        node = node.func.value
+    return isinstance(node, ast.Name) and node.id == key
 
 
 def _compares_nothing(node: ast.ClassDef) -> bool:
