@@ -18,8 +18,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from core.regions.lines import Lines
-
 from core.regions.candidates import as_region
 from core.regions.coverage import cover
 from core.rewrites.document import document
@@ -27,6 +25,7 @@ from core.rewrites.program import Program, Refused, Rewritten
 from core.rewrites.registry import TRANSFORMATIONS
 from core.settings import OracleSettings, RegionSettings
 from core.source.functions import functions
+from core.syntax import Lines
 from core.trips.judged import Judged, open_judged
 from core.trips.versions import changed
 from core.types import Candidate, Outcome, SourceFile, Verdict

@@ -23,7 +23,8 @@ _COMMON = frozenset(
 def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | Refused:
     """The seed draws an order of the parameters; every call in every file follows.
 
-    Only where every mention of the function's name is surely this function, called with all its arguments by position.
+    Only where somebody calls it by name, and every mention of that name is surely this function, called with all its
+    arguments by position.
     """
     parsed = program.parsed(path)
     function = parsed.function(start) if parsed else None
@@ -41,6 +42,9 @@ def permute(program: Program, path: str, start: int, seed: int) -> Rewritten | R
         if isinstance(found, Refused):
             return found
         calls += found
+    if not any(where != path or function not in parsed.around(call) for where, _, call in calls):
+        # As `getattr(self, "visit_" + kind)(node, value)` finds it: those calls would keep the old order.
+        return Refused("nobody calls it by name")
     order = _order(len(moving), random.Random(f"{seed} {path} {start}"))
     spans = [parsed.span(parameter) for parameter in moving]
     edits = {path: list(_moved(parsed, spans, order))}

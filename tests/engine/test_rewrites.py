@@ -410,6 +410,13 @@ def test_permute_follows_every_call_in_every_file() -> None:
         ("def work(one, two):\n    pass\nwork(a(), b())\n", {}, "calling something"),
         ("def work(one, two):\n    pass\nwork(work(1, 2), 3)\n", {}, "argument of another"),
         ("class Box:\n    def __add__(self, one, two):\n        pass\n", {}, "Python itself"),
+        (
+            "class Box:\n    def visit_a(self, one, two):\n        pass\n\n    def visit(self, name):\n"
+            "        return getattr(self, 'visit_' + name)(1, 2)\n",
+            {},
+            "nobody calls it by name",
+        ),
+        ("def work(one, two):\n    return one and work(one - 1, two)\n", {}, "nobody calls it by name"),
         ("class Box:\n    def append(self, one, two):\n        pass\n", {}, "anybody's"),
     ],
 )
