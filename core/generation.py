@@ -154,6 +154,7 @@ class ModelInfo:
         prompt_layout: where the description stands in what is asked: `shared` or `paper`.
         calibration: what choosing the style rests on, e.g. `code 8/12, chat 1/12`; empty where it was told or guessed.
         top_k, top_p: what sampling is cut to; 0 and 1.0 where it is not.
+        conditions: what a server does not take of what it is asked, and the room that its thoughts were given.
     """
 
     name: str
@@ -173,6 +174,7 @@ class ModelInfo:
     calibration: str = ""
     top_k: int = 0
     top_p: float = 1.0
+    conditions: str = ""
 
 
 OnText = Callable[[str, str], None]

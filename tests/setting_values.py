@@ -19,5 +19,7 @@ def another(each: Described) -> Any:
         return each.kind(about.least if full else each.default + 1)
     if about.choices:
         return next(choice for choice in about.choices if choice != each.default)
+    if about.form == "json":
+        return '{"a": 1}'
     value = "2024-02-29" if about.form == "day" else ".txt" if about.form == "ending" else "/"
     return (value,) if each.many else value

@@ -18,7 +18,7 @@ from core.store.scores import Bounds
 from core.types import Score
 
 _FILE = ("name", "quantization", "sha256", "served", "template_sha256")
-_MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build")
+_MODEL = (*_FILE, "context_size", "prompt_style", "backward_style", "calibration", "build", "conditions")
 _ELSEWHERE = frozenset({"model", "backward_model", "series", "cluster", "task", "version"})
 """Settings that the model's own record tells better, or that are checked before."""
 

@@ -1,12 +1,18 @@
-"""One question to an OpenAI-compatible server over HTTP, and every way it can fail, as a value with a sentence."""
+"""Questions to an OpenAI-compatible server over HTTP, and every way they can fail, as a value with a sentence.
+
+An answer may come whole or in pieces (server-sent events); what came in pieces is put together into the shape of one
+that came whole, so that there is one reader of answers.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import socket
+import struct
 import threading
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,7 +26,7 @@ from urllib.request import getproxies, proxy_bypass
 if TYPE_CHECKING:
     import ssl
 
-    from httpx2 import Response
+    from httpx2 import Client, Response
 
 MOST_BYTES = 16 << 20
 """An answer longer than this is refused, not kept in memory."""
@@ -34,15 +40,27 @@ LONGEST_WAIT = 60.0
 """Seconds between two tries, whatever a server asks for."""
 
 
+Hear = Callable[[str, str], bool]
+"""Is told of new text of an answer, and of new thoughts; True when nothing more is wanted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server said. `model`: what it calls the model that answered; empty when it does not say."""
+    """One answer of a server.
+
+    Attributes:
+        thoughts: what the server sends apart as the model's reasoning.
+        thought_tokens: of `completion_tokens`; 0 when the server does not say.
+        model: what the server calls the model that answered; empty when it does not say.
+    """
 
     text: str
     prompt_tokens: int
     completion_tokens: int
     finish_reason: str
     model: str = ""
+    thoughts: str = ""
+    thought_tokens: int = 0
 
 
 class HttpFailure(Exception):
@@ -53,12 +71,13 @@ class HttpFailure(Exception):
         passing: whether trying again may help.
         wait: seconds the server asks for; 0 when it does not say.
         status: of HTTP; 0 when there was no answer.
+        said: the server's own words at greater length than in the sentence, and the field that it complains of.
     """
 
-    def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0) -> None:
-        """Keep all four."""
+    def __init__(self, sentence: str, passing: bool, wait: float = 0.0, status: int = 0, said: str = "") -> None:
+        """Keep all of it."""
         super().__init__(sentence)
-        self.sentence, self.passing, self.wait, self.status = sentence, passing, wait, status
+        self.sentence, self.passing, self.wait, self.status, self.said = sentence, passing, wait, status, said
 
 
 class _Deadline:
@@ -67,11 +86,11 @@ class _Deadline:
     The client itself bounds each silence, which an answer, or its head, that trickles in never reaches.
     """
 
-    def __init__(self, seconds: float) -> None:
-        """The time runs from `with` on."""
+    def __init__(self, seconds: float, sockets: Collection[socket.socket]) -> None:
+        """The time runs from `with` on; `sockets` may change meanwhile."""
         self.over = False
-        self._sockets: list[socket.socket] = []
-        self._timer = threading.Timer(seconds, self._end)
+        self._sockets = sockets
+        self._timer = threading.Timer(seconds, self.end)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -83,79 +102,221 @@ class _Deadline:
         """Stop the clock."""
         self._timer.cancel()
 
-    def watch(self, event: str, about: Mapping[str, Any]) -> None:
-        """Take note of a connection; the client tells its `trace` of each."""
-        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
-            self._sockets.append(about["return_value"].get_extra_info("socket"))
-            if self.over:  # the time ended while the connection was being made
-                self._end()
-
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Shut the connections now."""
         self.over = True
-        for connection in self._sockets:
+        for connection in tuple(self._sockets):
             with suppress(OSError):
+                # Closed without lingering: a server that goes on writing is to notice at once that nobody reads.
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 # Not an encrypted connection's own way, which another thread may not take while one reads.
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
-def ask(url: str, key: str, body: dict[str, object] | None, timeout: float) -> Any:
-    """The JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
+class Line:
+    """A connection to one server, kept from question to question. For one thread at a time; `end` may come from any."""
 
-    `timeout` bounds the whole exchange, also where the answer only trickles in.
-    """
-    # Not packed, so that the limit on what is read is one on what comes out.
-    headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-    headers |= {"Authorization": f"Bearer {key}"} if key else {}
-    with _Deadline(timeout) as deadline:
+    def __init__(self, key: str = "") -> None:
+        """Nothing is connected yet."""
+        # Not packed, so that the limit on what is read is one on what comes out.
+        self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+        self._headers |= {"Authorization": f"Bearer {key}"} if key else {}
+        self._client: Client | None = None
+        self._sockets: deque[socket.socket] = deque(maxlen=2)  # as it is, and its encrypted form
+        self._deadline: _Deadline | None = None
+        self._connected = False
+        self.ended = False
+
+    def ask(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None = None) -> Any:
+        """The JSON that the server answers: to `body`, or to a plain question without one. Raises HttpFailure.
+
+        `timeout` bounds the whole exchange, also where the answer only trickles in.
+        """
+        with _Deadline(timeout, self._sockets) as self._deadline:
+            if self.ended:
+                self._deadline.end()
+            try:
+                return self._again_if_stale(url, body, timeout, hear)
+            except HttpFailure as failure:
+                found = failure
+            except (ValueError, RecursionError):
+                # May be a server that is just starting: worth another try.
+                found = HttpFailure("The server's answer is not JSON.", passing=True, status=200)
+        if self.ended:
+            found = HttpFailure("The question was given up.", passing=False)
+        elif self._deadline.over:
+            found = HttpFailure(f"The server at {url} took more than {timeout:g} seconds.", passing=True, status=200)
+        raise found
+
+    def complete(
+        self, address: str, body: Mapping[str, object], timeout: float, hear: Hear | None = None, route: str = ""
+    ) -> Answer:
+        """Have the server go on with the body's `messages`, a conversation, or its `prompt`, a text.
+
+        `route`: asked in place of the usual one. Raises HttpFailure.
+        """
+        usual = f"{address.rstrip('/')}/{'chat/' if 'messages' in body else ''}completions"
+        return _read(self.ask(route or usual, body, timeout, hear))
+
+    def end(self) -> None:
+        """Give up what is being asked, now, and whatever would be asked later."""
+        self.ended = True
+        if self._deadline is not None:
+            self._deadline.end()
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _again_if_stale(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
+        """Ask once more where a kept connection turns out to have been closed by the server in between."""
+        kept, self._connected = self._client is not None, False
         try:
-            return json.loads(_fetch(url, headers, body, timeout, deadline))
+            return self._fetch(url, body, timeout, hear)
         except HttpFailure as failure:
-            found = failure
-        except (ValueError, RecursionError):
-            # May be a server that is just starting: worth another try.
-            found = HttpFailure("The server's answer is not JSON.", passing=True, status=200)
-    if deadline.over:
-        found = HttpFailure(f"The server at {url} took more than {timeout:g} seconds.", passing=True, status=200)
-    raise found
+            if not kept or self._connected or failure.status or (self._deadline and self._deadline.over):
+                raise
+            return self._fetch(url, body, timeout, hear)
+
+    def _watch(self, event: str, about: Mapping[str, Any]) -> None:
+        """Take note of a connection; the client tells its `trace` of each."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._connected = True
+            self._sockets.append(about["return_value"].get_extra_info("socket"))
+            if self._deadline is not None and self._deadline.over:  # the time ended while the connection was being made
+                self._deadline.end()
+
+    def _fetch(self, url: str, body: Mapping[str, object] | None, timeout: float, hear: Hear | None) -> Any:
+        """One request. No redirect is followed: a key must not follow it to another server. Raises HttpFailure."""
+        import httpx2  # only here: most runs ask no server
+
+        method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
+        try:
+            self._client = self._client or _client(url)
+            with self._client.stream(
+                method,
+                url,
+                content=sent,
+                headers=self._headers,
+                timeout=timeout + GRACE,
+                extensions={"trace": self._watch},
+            ) as response:
+                if not response.is_success:
+                    raise _refusal(response)
+                return _received(response, hear)
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ImportError) as error:  # the last: of a proxy
+            reason = _line(str(error)).rstrip(".") or type(error).__name__
+            raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
 
 
-def _fetch(
-    url: str, headers: dict[str, str], body: dict[str, object] | None, timeout: float, deadline: _Deadline
-) -> bytes:
-    """One request. No redirect is followed: a key must not follow it to another server. Raises HttpFailure."""
-    import httpx2  # only here: most runs ask no server
+def _client(url: str) -> Client:
+    """A client for the server of that address. Raises HttpFailure where its proxy cannot be used."""
+    import httpx2
 
-    method, sent = ("GET", None) if body is None else ("POST", json.dumps(body).encode())
-    data, proxy = bytearray(), _proxy(url)
+    proxy = _proxy(url)
     encrypted = any(str(each).startswith("https:") for each in (url, proxy))
     try:
-        with (
-            # The environment is not trusted: by the client's own rules ALL_PROXY may name a kind that it cannot use.
-            httpx2.Client(
-                # Not read where nobody is asked to vouch: the file that the environment names may be missing.
-                verify=_authorities() if encrypted else False,
-                timeout=timeout + GRACE,
-                proxy=proxy,
-                trust_env=False,
-            ) as client,
-            client.stream(method, url, content=sent, headers=headers, extensions={"trace": deadline.watch}) as response,
-        ):
-            if not response.is_success:
-                raise _refusal(response)
-            for piece in response.iter_raw(PIECE):
-                data += piece
-                if len(data) > MOST_BYTES:
-                    raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ImportError, ValueError) as error:  # the last two: of a proxy
-        reason = _line(str(error)).rstrip(".") or type(error).__name__
+        return httpx2.Client(
+            # Not read where nobody is asked to vouch: the file that the environment names may be missing.
+            verify=_authorities() if encrypted else False,
+            proxy=proxy,
+            trust_env=False,  # by the client's own rules ALL_PROXY may name a kind that it cannot use
+        )
+    except ValueError as error:
+        reason = _line(str(error)).rstrip(".")
         raise HttpFailure(f"The server at {url} cannot be reached: {reason}.", passing=True) from None
-    return bytes(data)
 
 
-def complete(address: str, key: str, body: dict[str, object], timeout: float) -> Answer:
-    """Have the server go on with the body's `messages`, a conversation, or its `prompt`, a text. Raises HttpFailure."""
-    chat = "messages" in body
-    return _read(ask(f"{address.rstrip('/')}/{'chat/' if chat else ''}completions", key, body, timeout), chat)
+def ask(url: str, key: str, body: Mapping[str, object] | None, timeout: float) -> Any:
+    """The JSON that a server answers to one question, over a connection of its own. Raises HttpFailure."""
+    line = Line(key)
+    try:
+        return line.ask(url, body, timeout)
+    finally:
+        line.close()
+
+
+def _received(response: Response, hear: Hear | None) -> Any:
+    """The body, whole or put together from its events. Raises HttpFailure, ValueError where it is no JSON."""
+    import httpx2
+
+    data, count = bytearray(), 0
+    events = _Events(hear) if response.headers.get("Content-Type", "").startswith("text/event-stream") else None
+    try:
+        for piece in response.iter_raw(PIECE) if events is None else response.iter_raw():
+            count += len(piece)
+            if count > MOST_BYTES:
+                raise HttpFailure("The server's answer is longer than 16 MiB.", passing=False, status=200)
+            if events is None:
+                data += piece
+            elif events.push(piece):
+                break  # the rest is not wanted; else read to its end, so that the connection can be kept
+    except httpx2.HTTPError:
+        if events is None or not events.ended:
+            raise
+    return json.loads(data) if events is None else events.whole()
+
+
+class _Events:
+    """Puts the events of an answer together, and hands on what is new as it comes."""
+
+    def __init__(self, hear: Hear | None) -> None:
+        """Nothing came yet."""
+        self._hear = hear
+        self._rest = b""
+        self._text, self._thoughts = list[str](), list[str]()
+        self._seen: dict[str, Any] = {}
+        self._reason: Any = None
+        self.ended = False
+        self._pieces = 0
+
+    def push(self, data: bytes) -> bool:
+        """Take what came; whether nothing more is wanted. Raises HttpFailure, ValueError."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        texts, thoughts = len(self._text), len(self._thoughts)
+        for line in lines:
+            name, _, value = line.strip().partition(b":")
+            if name == b"data" and value.strip() == b"[DONE]":
+                self.ended = True
+            elif name in (b"data", b"error"):
+                self._take(json.loads(value))
+        new = "".join(self._text[texts:]), "".join(self._thoughts[thoughts:])
+        if self._hear is not None and any(new) and self._hear(*new):
+            self.ended, self._reason = True, self._reason or "stop"
+            return True
+        return False
+
+    def whole(self) -> Any:
+        """The answer in the shape of one that came whole. Raises HttpFailure when it broke off."""
+        text, thoughts = "".join(self._text), "".join(self._thoughts)
+        if not self.ended and self._reason is None:
+            came = f"after {len(text) + len(thoughts):,} characters" if self._pieces else "before it began"
+            raise HttpFailure(f"The server's answer broke off {came}.", passing=True, status=200)
+        message = {"content": text, "reasoning_content": thoughts}
+        return {
+            "usage": {"completion_tokens": self._pieces},
+            **self._seen,
+            "choices": [{"message": message, "finish_reason": self._reason}],
+        }
+
+    def _take(self, event: Any) -> None:
+        if not isinstance(event, dict):
+            raise HttpFailure("The server's answer is not a completion.", passing=True, status=200)
+        if event.get("error"):
+            words, said = _words(event)
+            raise HttpFailure(f"The server broke off its answer{words}.", passing=True, status=200, said=said)
+        self._seen |= {name: event[name] for name in ("usage", "model") if event.get(name)}
+        if "choices" not in event and isinstance(event.get("content"), str):  # llama-server's own routes
+            self._seen |= {"usage": used} if (used := _own_usage(event)) else {}
+            event = {"choices": [{"text": event["content"], "finish_reason": _own_reason(event)}]}
+        for choice in event.get("choices") or ():
+            text, thoughts = _parts(choice)
+            self._reason = choice.get("finish_reason") or self._reason
+            self._pieces += bool(text or thoughts)
+            self._text += [text] if text else []
+            self._thoughts += [thoughts] if thoughts else []
 
 
 @cache
@@ -178,9 +339,15 @@ def _proxy(url: str) -> str | None:
 
 
 def _refusal(response: Response) -> HttpFailure:
+    import httpx2
+
     status, reason = response.status_code, f" {_line(response.reason_phrase)}".rstrip()
-    sentence = f"The server answered with status {status}{reason}{_said(response)}."
-    return HttpFailure(sentence, status in PASSING, _wait(response.headers.get("Retry-After", "")), status)
+    try:
+        words, said = _words(json.loads(next(response.iter_raw(PIECE), b"")))
+    except (httpx2.HTTPError, ValueError, RecursionError):
+        words, said = "", ""
+    sentence = f"The server answered with status {status}{reason}{words}."
+    return HttpFailure(sentence, status in PASSING, _wait(response.headers.get("Retry-After", "")), status, said)
 
 
 def _wait(asked: str) -> float:
@@ -195,16 +362,27 @@ def _wait(asked: str) -> float:
     return 0.0 if math.isnan(seconds) else min(max(seconds, 0.0), LONGEST_WAIT)
 
 
-def _said(response: Response) -> str:
-    """What the server says of it, e.g. that the prompt is too long."""
-    import httpx2
+def _words(whole: Any) -> tuple[str, str]:
+    """What a server says of a refusal, e.g. that the prompt is too long: behind a colon, and at length with its field.
 
-    try:
-        said = json.loads(next(response.iter_raw(PIECE), b""))["error"]
-        words = _line(str(said["message"] if isinstance(said, dict) else said)).rstrip(".")
-    except (httpx2.HTTPError, ValueError, LookupError, TypeError, RecursionError):
-        return ""
-    return f": {words}" if words else ""
+    It stands in `error` with most, in `message` or `detail` with vLLM, Mistral and whatever is made with FastAPI.
+    """
+    found = whole
+    for _ in range(4):
+        if not isinstance(found, dict):
+            break
+        found = next((found[name] for name in ("error", "message", "detail") if found.get(name)), "")
+    if isinstance(found, list):
+        found = "; ".join(
+            f"{'.'.join(map(str, each.get('loc', [])))}: {each.get('msg', '')}"
+            for each in found
+            if isinstance(each, dict)
+        )
+    error = whole.get("error") if isinstance(whole, dict) else None
+    field = error.get("param") if isinstance(error, dict) else None
+    words = _line(found).rstrip(".") if isinstance(found, str) else ""
+    said = f"{found if isinstance(found, str) else ''} '{field}'" if isinstance(field, str) else str(found)
+    return f": {words}" if words else "", said[:PIECE]
 
 
 def _line(words: str) -> str:
@@ -214,12 +392,15 @@ def _line(words: str) -> str:
     return f"{line[:SAID]}{'…' if len(line) > SAID else ''}"
 
 
-def _read(whole: Any, chat: bool) -> Answer:
+def _read(whole: Any) -> Answer:
     """The first choice. Raises HttpFailure for an answer of the wrong shape, which may pass."""
     try:
+        if "choices" not in whole and isinstance(whole["content"], str):  # llama-server's own routes
+            choice = {"text": whole["content"], "finish_reason": _own_reason(whole)}
+            whole = {"usage": _own_usage(whole), "choices": [choice]}
         choice = whole["choices"][0]
-        text = _content(choice) if chat else choice["text"]
-        if not isinstance(text, str):
+        text, thoughts = _parts(choice)
+        if not (text or thoughts or _says_nothing(choice)):
             raise TypeError
         reason = "length" if choice.get("finish_reason") == "length" else "stop"
         model = whole.get("model")
@@ -227,19 +408,72 @@ def _read(whole: Any, chat: bool) -> Answer:
         raise HttpFailure("The server's answer is not a completion.", passing=True, status=200) from None
     used = whole.get("usage")
     counts = used if isinstance(used, dict) else {}
+    details = counts.get("completion_tokens_details")
     return Answer(
         text=text.encode("utf-8", "replace").decode(),
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
         finish_reason=reason,
         model=_line(model) if isinstance(model, str) else "",
+        thoughts=thoughts.encode("utf-8", "replace").decode(),
+        thought_tokens=_count(details.get("reasoning_tokens")) if isinstance(details, dict) else 0,
     )
 
 
-def _content(choice: Any) -> Any:
-    """The answer itself; empty where a model that thinks aloud had no room left to answer."""
-    content = choice["message"]["content"]
-    return "" if content is None and choice.get("finish_reason") == "length" else content
+THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
+"""Where servers put what a model thinks: llama-server, vLLM and LM Studio; Ollama and newer vLLM; others."""
+
+
+def _parts(choice: Any) -> tuple[str, str]:
+    """The text and the thoughts of a choice, whole or a piece. Raises TypeError, LookupError for a wrong shape."""
+    message = choice.get("message", choice.get("delta"))
+    if message is None:
+        text = choice["text"]
+        if not isinstance(text, str):
+            raise TypeError
+        return text, ""
+    content = message.get("content")
+    apart = next((message[name] for name in THOUGHT_FIELDS if isinstance(message.get(name), str)), "")
+    if isinstance(content, list):
+        return "".join(map(_text_of, content)), apart + "".join(map(_thoughts_of, content))
+    if content is not None and not isinstance(content, str):
+        raise TypeError
+    return content or "", apart
+
+
+def _text_of(part: Any) -> str:
+    """A part of a content that is a list."""
+    if isinstance(part, str):
+        return part
+    text = part.get("text", "") if part.get("type") in ("text", "output_text") else ""
+    return text if isinstance(text, str) else ""
+
+
+def _thoughts_of(part: Any) -> str:
+    if not isinstance(part, dict) or part.get("type") not in ("thinking", "reasoning"):
+        return ""
+    found = next((part[name] for name in ("thinking", "reasoning", "text") if part.get(name)), "")
+    return "".join(map(_text_of, found)) if isinstance(found, list) else str(found)
+
+
+def _says_nothing(choice: Any) -> bool:
+    """Whether an empty answer is one: null only where a model that thinks aloud had no room left to answer."""
+    message = choice.get("message", choice)
+    held = message.get("content", message.get("text"))
+    return held is not None or choice.get("finish_reason") == "length"
+
+
+def _own_reason(whole: Mapping[str, Any]) -> str | None:
+    """How an answer on llama-server's own routes ended; None while it goes on."""
+    if not whole.get("stop", True):
+        return None
+    return "length" if whole.get("stop_type") == "limit" or whole.get("stopped_limit") else "stop"
+
+
+def _own_usage(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The token counts of an answer on llama-server's own routes, under their usual names."""
+    names = {"tokens_evaluated": "prompt_tokens", "tokens_predicted": "completion_tokens"}
+    return {ours: whole[theirs] for theirs, ours in names.items() if theirs in whole}
 
 
 def _count(value: Any) -> int:

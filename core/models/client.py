@@ -234,6 +234,8 @@ def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) ->
         "gpu_layers": settings.gpu_layers,
         "prompt_style": wire_style(header, asked),
         "top_k": settings.top_k,
+        "thinking": settings.thinking,
+        "thought_tokens": settings.thought_tokens,
         "top_p": settings.top_p,
         "template": header.chat_template,
         "kv_bytes": header.kv_bytes,

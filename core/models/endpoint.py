@@ -11,14 +11,19 @@ from core.models.chat_http import HttpFailure
 from core.models.remote import RemoteModel
 from core.models.served import Served, choose, list_served
 from core.settings import EndpointSettings, ModelSettings
+from core.types import Notify
 from core.waiting import Beat, patiently, unheard
 
 NO_LIST = (404, 405, 501)
 """What a server without a list of models answers."""
 
 
-def open_endpoint(settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard) -> RemoteModel:
+def open_endpoint(
+    settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard, notify: Notify = lambda text: None
+) -> RemoteModel:
     """Ask the server what it serves, and make a model of it; `beat` is called on the way, raising from it gives up.
+
+    `notify` is told of what the server does not take, when that turns out.
 
     Raises ModelError: no address, a key that is not set, no answer, an unknown name, a prompt style it has not.
     """
@@ -35,7 +40,7 @@ def open_endpoint(settings: EndpointSettings, generation: ModelSettings, beat: B
         if failure.status not in NO_LIST or not settings.model:
             raise _unusable(settings, failure) from None
         served = Served(settings.model)  # a server without a list is taken at its word
-    return RemoteModel(settings, generation, served, key)
+    return RemoteModel(settings, generation, served, key, notify=notify)
 
 
 def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:

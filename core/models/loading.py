@@ -21,10 +21,13 @@ from core.types import Notify
 from core.waiting import Beat
 
 
-def open_model(model: NamedModel, generation: ModelSettings, beat: Beat) -> Model:
-    """Load a file, or ask a server what it serves; raising from `beat` gives up. Raises ModelError."""
+def open_model(model: NamedModel, generation: ModelSettings, beat: Beat, notify: Notify) -> Model:
+    """Load a file, or ask a server what it serves; raising from `beat` gives up. Raises ModelError.
+
+    `notify` is told of what a server does not take, when that turns out.
+    """
     if model.endpoint is not None:
-        return open_endpoint(model.endpoint, generation, beat)
+        return open_endpoint(model.endpoint, generation, beat, notify)
     return LocalModel(model_file(model), generation, beat=beat)
 
 

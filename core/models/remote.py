@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import queue
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
 from core.generation import Generation, ModelInfo, OnText, Prompt, Request
-from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, complete
+from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
+from core.models.dialect import Dialect, refuses
+from core.models.gate import BEGIN, MOST, Gate
 from core.models.gguf import file_label
-from core.models.served import Served
-from core.models.template import COMPLETION_STOP, completion, is_plain
-from core.models.textstream import Ending, TextStream
+from core.models.served import OLLAMA, Served
+from core.models.template import COMPLETION_STOP, completion, is_plain, merge_system
+from core.models.textstream import THOUGHTS, Ending, TextStream
 from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
-from core.types import Report
+from core.types import Notify, Report
 from core.waiting import next_of
 
 CHARACTERS_PER_TOKEN = 2.5
@@ -25,9 +30,9 @@ CHARACTERS_PER_TOKEN = 2.5
 TOO_MANY = 429
 REFUSING = (401, 402, 403, 404)
 """What a server answers that will not serve this key or this model: it would say the same of every other sample."""
-BEYOND_OPENAI = ("top_k", "min_p")
-"""Fields that a server which speaks strictly as OpenAI's does refuses, naming them."""
 FIRST_WAIT = 1.0
+_SYSTEM_REFUSED = re.compile(r"system (role|message|prompt)s? (is |are )?not supported", re.IGNORECASE)
+"""What the templates of Gemma and others say of a system turn."""
 MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
 """An answer of more characters, whatever its tokens, is none: to read and to compare it would take minutes."""
 
@@ -42,6 +47,7 @@ class RemoteModel:
         served: Served,
         key: str = "",
         first_wait: float = FIRST_WAIT,
+        notify: Notify = lambda text: None,
     ) -> None:
         """Nothing is sent yet.
 
@@ -49,14 +55,24 @@ class RemoteModel:
             served: the model, as the server describes it.
             key: from the user's environment; never stored.
             first_wait: seconds before the second try; doubled each time, or what the server asks for.
+            notify: is told of what the server does not take, by the thread that draws samples.
         """
         self._server, self._generation, self._name = server, generation, served.name
-        self._key, self._first_wait = key, first_wait
+        self._kind = served.kind
+        self._key, self._first_wait, self._notify = key, first_wait, notify
+        self._extra: dict[str, object] = json.loads(server.extra_body or "{}")
         self._style = "chat" if generation.prompt_style == "auto" else generation.prompt_style
         self._stop = threading.Event()
-        self._gone = False
-        self._plain_sampling = False
+        self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._dialect = Dialect(self._notices.put)
+        self._merged = self._gone = False
+        self._thinks = generation.thinking not in ("off", "free")
         self._answers_as = ""
+        begin = server.concurrency or served.slots or BEGIN
+        self._gate = Gate(begin, server.concurrency or served.slots or MOST)
+        self._lines: list[Line] = []
+        self._busy: set[Line] = set()
+        self._lock = threading.Lock()
         window = generation.context_size or DEFAULT_CONTEXT
         self.info = ModelInfo(
             name=_label(served.name),
@@ -77,6 +93,11 @@ class RemoteModel:
             top_p=generation.top_p,
         )
 
+    @property
+    def at_a_time(self) -> int:
+        """Requests that the server is given at a time just now."""
+        return self._gate.limit
+
     def count_tokens(self, prompt: Prompt) -> int:
         """An estimate from the number of characters."""
         return int(sum(len(m.content) for m in prompt.messages) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
@@ -95,10 +116,10 @@ class RemoteModel:
         self, requests: Sequence[Request], on_text: OnText | None, stop: threading.Event
     ) -> Iterator[Generation]:
         waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
-        done: queue.Queue[Generation | ModelError] = queue.Queue()
+        done: _Done = queue.Queue()
         for request in requests:
             waiting.put(request)
-        for _ in range(min(self._server.concurrency, len(requests))):
+        for _ in range(min(self._gate.most, len(requests))):
             # Daemons: a thread that waits for a slow server must not keep the program from ending.
             threading.Thread(target=self._work, args=(waiting, done, stop), name="endpoint", daemon=True).start()
         left = len(requests)
@@ -110,41 +131,75 @@ class RemoteModel:
         try:
             while left:
                 heed()
-                generation = next_of(done, heed)
-                if isinstance(generation, ModelError):
-                    raise generation
+                came = next_of(done, heed)
+                self._tell()
+                if isinstance(came, ModelError):
+                    raise came
+                if isinstance(came, tuple):
+                    if on_text is not None:
+                        on_text(*came)
+                    continue
                 left -= 1
-                if on_text is not None and generation.text:
-                    on_text(generation.id, generation.text)
-                yield generation
+                yield came
         finally:
             if left:
                 stop.set()
+                self._hang_up()
 
     def cancel(self) -> None:
-        """Stop waiting; what the server is still working on is ignored."""
+        """Stop what is being asked, so that the server stops as well."""
         self._stop.set()
+        self._hang_up()
 
     def close(self) -> None:
-        """Nothing stays open; idempotent."""
-        self._stop.set()
+        """Close what is connected; idempotent."""
+        self.cancel()
+        with self._lock:
+            lines, self._lines = self._lines, []
+        for line in lines:
+            line.close()
 
-    def _work(
-        self, waiting: queue.SimpleQueue[Request], done: queue.Queue[Generation | ModelError], stop: threading.Event
-    ) -> None:
+    def _hang_up(self) -> None:
+        with self._lock:
+            for line in self._busy:
+                line.end()
+
+    def _tell(self) -> None:
+        """Say what was found out about the server, and keep it with what is recorded of the model."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._notify(f"{self.info.name}: {self._notices.get_nowait()}")
+        self.info = replace(self.info, conditions=self._conditions())
+
+    def _conditions(self) -> str:
+        room = f"+{self._generation.thought_tokens} tokens for thoughts" if self._thinks else ""
+        merged = "system turn merged" if self._merged else ""
+        return ", ".join(each for each in (self._dialect.conditions, merged, room) if each)
+
+    def _work(self, waiting: queue.SimpleQueue[Request], done: _Done, stop: threading.Event) -> None:
         """Draw until nothing waits, or until the run was left."""
         with contextlib.suppress(queue.Empty):
-            while not stop.is_set():
-                done.put(self._draw(waiting.get_nowait(), stop))
+            while self._gate.enter(stop):
+                tokens = 0
+                try:
+                    drawn = self._draw(waiting.get_nowait(), done, stop)
+                    if isinstance(drawn, Generation):
+                        tokens = drawn.completion_tokens or len(drawn.text)
+                finally:
+                    self._gate.leave(tokens, more=not waiting.empty())
+                done.put(drawn)
 
-    def _draw(self, request: Request, stop: threading.Event) -> Generation | ModelError:
+    def _draw(self, request: Request, done: _Done, stop: threading.Event) -> Generation | ModelError:
         """One sample, with retries; never raises, since a sample that is lost would be waited for."""
         start = time.monotonic()
+        hearing = _Hearing(request, done, stop)
         try:
-            answer = self._answer(request, stop)
+            answer = self._answer(request, hearing, stop)
         except HttpFailure as failure:
             if failure.status in REFUSING:
                 return ModelError(failure.sentence, "Check the key and the name of the model, then resume.")
+            if named := next((name for name in self._extra if refuses(failure, name)), ""):
+                return ModelError(failure.sentence, f"Leave {named} out of --extra-body, and start a new run.")
             return request.failed(failure.sentence, seconds=time.monotonic() - start)
         except Exception as error:
             said = f"The server's answer makes no sense: {type(error).__name__}: {error}"
@@ -159,7 +214,7 @@ class RemoteModel:
             finish_reason=answer.finish_reason,
         )
 
-    def _answer(self, request: Request, stop: threading.Event) -> Answer:
+    def _answer(self, request: Request, hearing: _Hearing, stop: threading.Event) -> Answer:
         """Ask until an answer comes. Raises HttpFailure.
 
         Once a server gave nothing whatever was tried, the samples after it are tried once each, until one comes out:
@@ -169,9 +224,11 @@ class RemoteModel:
         while True:
             attempt += 1
             try:
-                answer = self._post(request)
+                answer = self._post(request, hearing)
             except HttpFailure as failure:
                 dead = failure.passing and failure.status != TOO_MANY
+                if failure.status == TOO_MANY:
+                    self._gate.back_off()
                 if not failure.passing or attempt >= self._server.attempts or (self._gone and dead):
                     self._gone = self._gone or dead
                     raise
@@ -180,28 +237,66 @@ class RemoteModel:
                 wait *= 2
             else:
                 self._gone = False
+                hearing.end(answer)
                 return answer
 
-    def _post(self, request: Request) -> Answer:
-        """Ask once. Raises HttpFailure, also when another model answers than before."""
-        try:
-            answer = complete(self._server.address, self._key, self._body(request), self._server.timeout)
-        except HttpFailure as failure:
-            # Ollama and llama-server draw from the likeliest tokens only unless told otherwise, so top_k and min_p are
-            # sent; a server that knows OpenAI's own fields alone refuses them by name.
-            if self._plain_sampling or not any(name in failure.sentence for name in BEYOND_OPENAI):
-                raise
-            self._plain_sampling = True
-            return self._post(request)
-        most = max(MOST_CHARACTERS, LONGEST_TOKEN * request.max_tokens)
+    def _post(self, request: Request, hearing: _Hearing) -> Answer:
+        """Ask once, in the server's own dialect. Raises HttpFailure, also when another model answers than before."""
+        while True:
+            merged, room = self._merged, self._room(request)
+            body = self._body(request, room)
+            try:
+                answer = self._complete(self._dialect.fitted(body), hearing)
+            except HttpFailure as failure:
+                if not merged and _SYSTEM_REFUSED.search(failure.said):
+                    self._merged = True
+                elif not self._needs_room(request, room, _ran_out(failure)) and not self._dialect.learn(failure, body):
+                    raise
+            else:
+                if not self._needs_room(request, room, _thought(answer)):
+                    break
+        most = max(MOST_CHARACTERS, LONGEST_TOKEN * room)
         if len(answer.text) > most:
-            said = f"{len(answer.text):,} characters, for {request.max_tokens} tokens at most"
+            said = f"{len(answer.text):,} characters, for {room} tokens at most"
             raise HttpFailure(f"The server's answer has {said}.", passing=False, status=200)
         first = self._answers_as = self._answers_as or answer.model
         if answer.model and answer.model != first:
             said = f"with the model {answer.model}, where {first} had answered before"
             raise HttpFailure(f"The server answered {said}.", passing=False, status=200)
         return answer
+
+    def _complete(self, body: dict[str, object], hearing: _Hearing) -> Answer:
+        """Ask over a line that is kept for later questions. Raises HttpFailure."""
+        with self._lock:
+            line = self._lines.pop() if self._lines else Line(self._key)
+            self._busy.add(line)
+        hearing.begin()
+        try:
+            if self._stop.is_set():
+                line.end()
+            return line.complete(self._server.address, body, self._server.timeout, hearing.hear)
+        finally:
+            with self._lock:
+                self._busy.discard(line)
+                if not line.ended:
+                    self._lines.append(line)
+            if line.ended:
+                line.close()
+
+    def _room(self, request: Request) -> int:
+        """Tokens that may come: those of the answer, and those of thoughts once the model is known to think."""
+        return request.max_tokens + (self._generation.thought_tokens if self._thinks else 0)
+
+    def _needs_room(self, request: Request, room: int, said: str) -> bool:
+        """Whether the question should be asked again with room for thoughts, which did not have any."""
+        if not said or room > request.max_tokens or not self._generation.thought_tokens:
+            return False
+        with self._lock:
+            if not self._thinks:
+                self._thinks = True
+                more = f"{self._generation.thought_tokens:,} tokens more (--thought-tokens)"
+                self._notices.put(f"The model thinks before it answers, and is given {more}.")
+        return True
 
     def _sent(self, prompt: Prompt) -> str:
         """What the server is given of a prompt, for the record: its own template is not ours to see."""
@@ -211,27 +306,97 @@ class RemoteModel:
             return completion(prompt.messages) + prompt.prefill
         return "\n\n".join(f"[{m.role}]\n{m.content}" for m in prompt.messages)
 
-    def _body(self, request: Request) -> dict[str, object]:
+    def _body(self, request: Request, room: int) -> dict[str, object]:
         prompt = request.prompt
         if is_plain(prompt.messages):
             asked: dict[str, object] = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *_outside(prompt)]}
         elif self._style == "completion":
             asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
         else:
-            asked = {"messages": [{"role": m.role, "content": m.content} for m in prompt.messages]}
+            turns = merge_system(prompt.messages) if self._merged else prompt.messages
+            asked = {"messages": [{"role": m.role, "content": m.content} for m in turns], **self._thinking()}
             # A prefill cannot be sent. The answer repeats it, e.g. an opening fence, at which such a stop text would
             # end it.
             if prompt.stop and not prompt.prefill:
                 asked["stop"] = list(prompt.stop)
-        return asked | {
+        return {
+            **asked,
             "model": self._name,
             "temperature": request.temperature,
             "top_p": self._generation.top_p,
-            **({} if self._plain_sampling else {"top_k": self._generation.top_k, "min_p": 0.0}),
+            # Ollama and llama-server draw from the likeliest tokens only unless told otherwise.
+            "top_k": self._generation.top_k,
+            "min_p": 0.0,
             # Some servers read it as a signed number of 32 bits, and refuse a larger one.
             "seed": request.seed & 0x7FFFFFFF,
-            "max_tokens": request.max_tokens,
+            "max_tokens": room,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            **self._extra,
         }
+
+    def _thinking(self) -> dict[str, object]:
+        """How a conversation says whether and how much to think: a template's own switch, and OpenAI's word for it."""
+        told = self._generation.thinking
+        if told == "free":
+            return {}
+        if told == "off":
+            # Ollama hands nothing on to a template, and knows `none`; others refuse that word, which is not theirs.
+            effort = {"reasoning_effort": "none"} if self._kind == OLLAMA else {}
+            return {"chat_template_kwargs": {"enable_thinking": False}, **effort}
+        return {"chat_template_kwargs": {"enable_thinking": True, "reasoning_effort": told}, "reasoning_effort": told}
+
+
+_Done = queue.Queue[Generation | ModelError | tuple[str, str]]
+"""What the threads of a run hand over: samples, what ends the run, and new text of a request by its id."""
+
+
+class _Hearing:
+    """Hands on new text of one request as it comes, once though it may be asked again, and hears where it ends."""
+
+    def __init__(self, request: Request, done: _Done, stop: threading.Event) -> None:
+        self._request, self._done, self._stop = request, done, stop
+        self._told = self._heard = 0
+        self._answer: TextStream | None = None
+
+    def begin(self) -> None:
+        """Nothing came yet, this time."""
+        self._heard = 0
+        prompt = self._request.prompt
+        plain = is_plain(prompt.messages)
+        self._answer = TextStream(Ending(prompt.stop, prompt.block, prompt.most_characters)) if plain else None
+
+    def hear(self, text: str, thoughts: str) -> bool:
+        """Hand on what is new; whether the answer has ended, or nobody wants it any more."""
+        new = thoughts + text
+        fresh = new[max(0, self._told - self._heard) :]
+        self._heard += len(new)
+        if fresh:
+            self._told = self._heard
+            self._done.put((self._request.id, fresh))
+        if self._answer is None or self._stop.is_set():
+            return self._stop.is_set()
+        self._answer.push(text.encode())
+        return bool(self._answer.reason)
+
+    def end(self, answer: Answer) -> None:
+        """Hand on an answer that came whole."""
+        if not self._heard:
+            self.hear(answer.text, answer.thoughts)
+
+
+def _thought(answer: Answer) -> str:
+    """What shows that an answer's limit was spent on thoughts; empty where nothing does."""
+    if answer.finish_reason != "length":
+        return ""
+    return answer.thoughts or (
+        "nothing else" if not answer.text.strip() or answer.text.lstrip().startswith(THOUGHTS[0]) else ""
+    )
+
+
+def _ran_out(failure: HttpFailure) -> str:
+    """OpenAI's words for the same."""
+    return failure.said if "limit was reached" in failure.said else ""
 
 
 def _label(name: str) -> str:

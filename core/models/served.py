@@ -13,7 +13,9 @@ PATIENCE = 10.0
 """Seconds for a list that no model has to be asked for."""
 LASTING = ("root", "owned_by", "max_model_len", "arch", "quantization", "meta")
 """What does not change as long as the same model is served; `created`, for one, is the time of the question."""
-OLLAMA = "library"
+OLLAMA = "Ollama"
+OWNERS = {"library": OLLAMA, "llamacpp": "llama-server", "vllm": "vLLM", "organization_owner": "LM Studio"}
+"""Who a server says owns its models, by which it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,16 @@ class Served:
             server tells.
         window: tokens it takes at most; 0 when unsaid.
         parameters: 0 when unsaid.
+        kind: which program the server is, as far as it can be told.
+        slots: requests that it works on at a time; 0 when unsaid.
     """
 
     name: str
     said: str = ""
     window: int = 0
     parameters: int = 0
+    kind: str = ""
+    slots: int = 0
 
 
 def list_served(address: str, key: str) -> list[Served]:
@@ -40,7 +46,7 @@ def list_served(address: str, key: str) -> list[Served]:
     if not isinstance(entries, list):
         raise HttpFailure("The server's answer is not a list of models.", passing=True, status=200)
     named = [entry for entry in entries if isinstance(entry, dict) and isinstance(entry.get("id"), str)]
-    digests = _digests(address, key) if any(entry.get("owned_by") == OLLAMA for entry in named) else {}
+    digests = _digests(address, key) if any(_kind(entry) == OLLAMA for entry in named) else {}
     return [_served(entry, digests) for entry in named]
 
 
@@ -72,7 +78,13 @@ def _served(entry: dict[str, Any], digests: dict[str, str]) -> Served:
         said=", ".join(f"{name} {value}" for name, value in parts.items()),
         window=_number(window),
         parameters=_number(parameters),
+        kind=_kind(entry),
     )
+
+
+def _kind(entry: dict[str, Any]) -> str:
+    """The program that serves a model; empty where it does not say."""
+    return OWNERS.get(str(entry.get("owned_by")), "")
 
 
 def _number(value: Any) -> int:

@@ -27,9 +27,6 @@ STREAMS = 10
 SHARE = 0.25
 """Of the memory that is free after loading: what the key-value cache may take."""
 LEAST_CACHE = 256 << 20
-THOUGHT_TOKENS = 1024
-"""Room for what a reasoning model thinks before it answers, where it cannot be told not to."""
-
 
 Send = Callable[..., None]
 """Writes one event: its name, and its values by theirs."""
@@ -50,12 +47,14 @@ class Session:
                 raise ModelError(
                     f"{path.name} is an encoder: it cannot write text.", "Choose a model that writes text."
                 )
+            thinking = {"thinking": str(options.get("thinking", "off"))}
             bos, eos = self.native.special_text("bos"), self.native.special_text("eos")
-            self.renderer = Renderer(options["template"], bos=bos, eos=eos, **options["prompt_style"])
+            self.renderer = Renderer(options["template"], bos=bos, eos=eos, **options["prompt_style"], **thinking)
             self.shape = find_shape(self.native, self.native.vocabulary)
         self.context_size = int(options["context_size"])
         self._kv_bytes = int(options["kv_bytes"])
         self._fixed = bool(options["fixed_context"]) or self.shape is None
+        self._thought_tokens = int(options.get("thought_tokens", 0))
         self._template = str(options["template"] or "")
         self._engine: Engine | None = None
         self._counters = Counters()
@@ -135,7 +134,7 @@ class Session:
             # The answer's opening fence was not given: it would have stood among the thoughts.
             ending=Ending() if thinks else Ending(stops, prompt.block, prompt.most_characters),
             thinks=thinks,
-            thought_tokens=THOUGHT_TOKENS if thinks or THOUGHTS[0] in self._template else 0,
+            thought_tokens=self._thought_tokens if thinks or THOUGHTS[0] in self._template else 0,
         )
 
     def _engine_for(self, jobs: Sequence[Job]) -> Engine:

@@ -34,11 +34,15 @@ class Renderer:
         eos: str,
         control: Sequence[str] = (),
         infill: Sequence[str] = (),
+        thinking: str = "off",
     ) -> None:
         """Choose the style (`auto`: chat when there is a template). Raises ModelError for chat without one.
 
-        `control`: texts of control tokens; `infill`: the marks of a gap, if the model has any.
+        `control`: texts of control tokens; `infill`: the marks of a gap, if the model has any; `thinking`: what a
+        template that knows of it is told, `off`, `free` for nothing, or how much.
         """
+        self._thinking: dict[str, object] = {} if thinking == "free" else {"enable_thinking": thinking != "off"}
+        self._thinking |= {} if thinking in ("off", "free") else {"reasoning_effort": thinking}
         self._control, self._marks = control, infill
         if style == "chat" and not template:
             raise ModelError(
@@ -92,7 +96,7 @@ class Renderer:
             bos_token=self._bos,
             eos_token=self._eos,
             tools=None,
-            enable_thinking=False,
+            **self._thinking,
         )
 
 

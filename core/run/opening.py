@@ -114,7 +114,7 @@ def open_models(stack: ExitStack, settings: RunSettings, caller: Caller) -> tupl
 
     def placed(wanted: NamedModel, generation: ModelSettings) -> Model:
         if not settings.cluster or wanted.endpoint is not None:
-            return open_model(wanted, generation, beat)
+            return open_model(wanted, generation, beat, caller.notify)
         from core.cluster.remote import ClusterModel
 
         return ClusterModel(model_file(wanted), generation, settings, caller.notify, beat)

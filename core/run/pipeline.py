@@ -65,12 +65,20 @@ def see_through(run: Run, resumed: bool) -> RunFinished:
     except InspectorError as error:
         # The error that ended the run is the one to be told, also where the disk is what failed.
         with suppress(StoreError):
-            run.store.finish_run(run.id, "failed", [*run.problems, error.problem])
+            _end(run, "failed", [*run.problems, error.problem])
         raise
-    run.store.finish_run(run.id, status, [*run.problems, *run.remarks])
+    _end(run, status, [*run.problems, *run.remarks])
     finished = _finished(run, status)
     run.emit(finished)
     return finished
+
+
+def _end(run: Run, status: str, problems: Sequence[str]) -> None:
+    """Record how the run ended, and under which conditions its servers answered, which only asking tells."""
+    models = [run.parts.used(model) for model in (run.parts.forward, run.parts.backward)]
+    if any(model.conditions for model in models):
+        run.store.note_models(run.id, *models)
+    run.store.finish_run(run.id, status, problems)
 
 
 def _work(run: Run) -> None:

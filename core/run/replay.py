@@ -190,6 +190,7 @@ _OF_MODEL = (
     "served",
     "top_k",
     "top_p",
+    "conditions",
 )
 
 

@@ -32,6 +32,8 @@ FORMER_TRUNCATION = {"top_k": 40, "top_p": 0.95}
 """What runs drew with whose settings do not say it."""
 MOST_OF_SEED = 10**18 - 1
 """More digits a database would not hold."""
+SLOTS = 16
+"""Requests that a server is taken to work on at a time where nobody says."""
 UNPROTECTED = (
     "Without a sandbox, code that the model writes runs with all your rights: it can read and delete your files."
 )
@@ -272,7 +274,7 @@ class RunSettings:
     def together(self) -> int:
         """Regions drawn at a time: enough to use all the requests that a server takes at once."""
         endpoints = (self.endpoint, self.backward_endpoint)
-        slots = max((each.concurrency for each in endpoints if each is not None), default=0)
+        slots = max((each.concurrency or SLOTS for each in endpoints if each is not None), default=0)
         return max(self.wave, -(-slots // self.forward_samples))
 
     def resumed(self, changed: Mapping[str, Any]) -> RunSettings:

@@ -59,6 +59,24 @@ class ModelSettings:
     top_p: float = setting(
         1.0, "draw from so much probability only", label="Top p", sign="P", least=0.001, most=1.0, rare=True
     )
+    thinking: str = setting(
+        "off",
+        "whether and how much a model that can think is to think before it answers, as far as it heeds that",
+        label="Thinking",
+        choices={
+            "off": "Asked not to think",
+            "free": "As the model does by itself",
+            "low": "A little",
+            "medium": "Some",
+            "high": "Much",
+        },
+    )
+    thought_tokens: int = setting(
+        1024,
+        "room for the thoughts of a model that thinks all the same, beside the room for its answer",
+        label="Tokens of thoughts at most",
+        least=0,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +92,28 @@ class EndpointSettings:
     address: str
     model: str = ""
     key_variable: str = ""
-    concurrency: int = setting(4, "requests at a time", label="Requests at a time", most=1024, resumable=True)
+    concurrency: int | None = setting(
+        None,
+        "requests at a time",
+        label="Requests at a time",
+        unset="as many as make it faster, 64 at most",
+        most=1024,
+        resumable=True,
+    )
     attempts: int = setting(
         5, "at one request that fails in passing", label="Tries of one request", most=1000, resumable=True
     )
     timeout: float = setting(
         300.0, "seconds that one answer may take", label="Seconds of one answer", sign="S", most=86_400, resumable=True
+    )
+    extra_body: str = setting(
+        "",
+        "further fields of each question, as a JSON object, e.g. '{\"num_ctx\": 32768}'; they go before our own",
+        label="Further fields, as JSON",
+        sign="JSON",
+        unset="none",
+        form="json",
+        rare=True,
     )
 
     @classmethod

@@ -8,6 +8,7 @@ A field of a settings class (`core/settings/`) has type and default as any datac
 from __future__ import annotations
 
 import dataclasses
+import json
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from core.errors import UserError
 
 MOST = 1_000_000_000
 """More of anything is a slip, and what stores or measures it might not hold the number."""
-Form = Literal["", "file", "folder", "program", "day", "ending"]
+Form = Literal["", "file", "folder", "program", "day", "ending", "json"]
 SIGNS: Mapping[Form, str] = {"file": "FILE", "folder": "FOLDER", "program": "EXE", "day": "DATE", "ending": ".EXT"}
 """What a value of that form is called in `--help`."""
 T = TypeVar("T")
@@ -42,8 +43,9 @@ class Setting:
         below: path of a number that it may not exceed.
         choices: the values there are, with words for each.
         unset: what no value means (None, an empty text or list).
-        form: how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), or the
-            `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays).
+        form: how a text is read: a `file` or `folder` (made absolute), a `program`, a `day` (YYYY-MM-DD), the
+            `ending` of a file name (`py` and `*.py` mean `.py`; a whole name such as `Makefile` stays), or a `json`
+            object.
         names: texts that are no file though the form is `file`.
         same_row: words before the field where it shares the row of the field before it.
         needs: path of the switch without which it says nothing; whoever gives its option turns that on.
@@ -129,6 +131,8 @@ class Described:
             return value
         if about.form == "day" and not _is_day(text):
             raise ValueError(f"{text!r} is not a date: write it as YYYY-MM-DD")
+        if about.form == "json" and text and not _is_object(text):
+            raise ValueError(f'{text!r} is not a JSON object: write it as {{"name": value}}')
         if about.form in ("file", "folder") and text not in about.names:
             return str(Path(text).expanduser().resolve())
         if about.form == "ending":
@@ -228,6 +232,13 @@ def check(settings: object) -> None:
                 f"{value} ({each.about.help}) is more than {most} ({above.about.help}).",
                 f"Give a smaller number {how}, or a larger one with {above.option}.",
             )
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_day(text: str) -> bool:

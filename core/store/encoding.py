@@ -46,16 +46,20 @@ def project_row(root: Path, name: str, revision: str | None, dirty: bool) -> Row
     return row | {"added_at": now()}
 
 
+def models_text(model: ModelInfo, backward_model: ModelInfo) -> str:
+    """What a run records of its models, as JSON."""
+    return json.dumps({"forward": dataclasses.asdict(model), "backward": dataclasses.asdict(backward_model)})
+
+
 def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_model: ModelInfo, suite: Suite) -> Row:
     """A row of `runs` without its surroundings (sandbox, version, fingerprint)."""
-    models = {"forward": dataclasses.asdict(model), "backward": dataclasses.asdict(backward_model)}
     return {
         "project_id": project_id,
         "task": str(settings.task),
         "status": "running",
         "model_name": model.name,
         "backward_model_name": backward_model.name,
-        "models": json.dumps(models),
+        "models": models_text(model, backward_model),
         "config": json.dumps(settings.to_json()),
         "seed": settings.seed,
         "regions_wanted": settings.regions,

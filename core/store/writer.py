@@ -151,6 +151,10 @@ class Store:
         if claim := self._claims.pop(run_id, None):
             claim.release()
 
+    def note_models(self, run_id: int, model: ModelInfo, backward_model: ModelInfo) -> None:
+        """Keep what was found out about a run's models while it went on. Raises StoreError when it is unknown."""
+        self._update_run(run_id, {"models": encoding.models_text(model, backward_model)})
+
     def note_available(self, run_id: int, available: int) -> None:
         """Keep how many items there are to draw from. Raises StoreError when the run is unknown."""
         self._update_run(run_id, {"available": available})

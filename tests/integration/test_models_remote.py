@@ -16,7 +16,7 @@ from chat_server import Script, chat_server, completion
 
 from core.errors import Cancelled, ModelError
 from core.generation import Message, Prompt, Request
-from core.models.chat_http import HttpFailure, complete
+from core.models.chat_http import HttpFailure, Line
 from core.models.endpoint import check_address, key_of, open_endpoint
 from core.models.remote import RemoteModel
 from core.models.served import Served
@@ -128,7 +128,6 @@ WRONG = {
     "choices missing": b'{"id": 1}',
     "a list": b"[1, 2]",
     "a number": b"7",
-    "no message": choice(text="x"),
     "message is text": choice(message="x"),
     "content is a number": completion(5),
     "content is nothing": completion(None),
@@ -234,7 +233,7 @@ def test_how_long_a_server_asks_to_be_left_alone(asked: str, low: float, high: f
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     head = {"Retry-After": soon if asked == DATE else asked}
     with server(lambda n, body: (429, b"", head)) as (address, _), pytest.raises(HttpFailure) as failure:
-        complete(address, "", {}, 5.0)
+        Line().complete(address, {}, 5.0)
     assert low <= failure.value.wait <= high and failure.value.passing
 
 
