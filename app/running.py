@@ -165,11 +165,14 @@ def demo_command(options: argparse.Namespace) -> int:
         options.project = resource(*bundled)
     fitting, left_out = serving.models_in(options)
     settings = run_settings(options, fitting)
+    settings = replace(settings, region=replace(settings.region, short_first=True))
     project = resource("demo")
 
     def work(store: Store, emit: Emit, control: Control) -> SeriesFinished:
         for text in left_out:
             emit(Notice(text))
+        if settings.task == "synthesis":
+            emit(Notice("The demonstration takes the shortest of the regions that it drew first."))
         return start(settings, project, store, emit, control)
 
     if not options.headless and not options.json and has_screen():

@@ -3,7 +3,7 @@
     python benchmarks/first_verdict.py [--threads 1] [--model FILE] [--cold]
 
 `--cold` learns the demo project's tests anew, as on the very first start. Prints how long each part took, the tokens a
-second that the model reads and writes when it is alone, and last `first_verdict_s=`.
+second that the model reads and writes when it is alone, and last `first_verdict_s=` and `first_pass_s=`.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ def main() -> None:
     print(f"plain_read_tokens_per_second={reading:.0f}")
     print(f"plain_written_tokens_per_second={writing:.0f}")
     print(f"first_verdict_s={parts.get('verdict', float('nan')):.1f}")
+    print(f"first_pass_s={parts.get('pass', float('nan')):.1f}")
 
 
 def waits(options: argparse.Namespace) -> dict[str, float]:
@@ -49,8 +50,10 @@ def waits(options: argparse.Namespace) -> dict[str, float]:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert process.stdout is not None
         for line in process.stdout:
-            seen.setdefault(json.loads(line)["event"], time.monotonic() - start)
-            if "verdict" in seen:
+            event = json.loads(line)
+            seen.setdefault(event["event"], time.monotonic() - start)
+            if event.get("outcome") == "pass":
+                seen["pass"] = time.monotonic() - start
                 break
         process.terminate()
         process.communicate()

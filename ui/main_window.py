@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QMainWindow, QMenu
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QMainWindow, QMenu
 
 import resources
 from core.kinds import known
@@ -57,7 +57,8 @@ CHECK = 50
 """Milliseconds between two looks whether it has."""
 DEMO = (
     "The bundled model has 135 million parameters, as few as fit into a package: expect most of its reconstructions to "
-    "fail, which is what a low score looks like. A small model made for code does better."
+    "fail, which is what a low score looks like. A small model made for code does better. Of the regions drawn, the "
+    "shortest come first."
 )
 CODER = "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF:qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 DOWNLOAD = "Download Qwen2.5-Coder-1.5B (1.1 GB)…"
@@ -321,6 +322,14 @@ class MainWindow(QMainWindow):
         self.parts.arrange(self.size(), self.remembered)
 
     # ---- the end
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Press the button that has the focus by Enter too, as dialogs do: Qt itself takes Space alone."""
+        pressed = self.focusWidget() if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) else None
+        if isinstance(pressed, QAbstractButton) and pressed.isEnabled():
+            pressed.click()
+        else:
+            super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Qt: stop the run first, without freezing; it can be resumed."""

@@ -30,6 +30,7 @@ class RegionSettings:
         choices={"all": "All lines of a region", "any": "Any line of a region"},
         rare=True,
     )
+    short_first: bool = False  # of the demonstration alone: the same regions, those with a chance to pass first
 
 
 _HISTORY = "edit.file"

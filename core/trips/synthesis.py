@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 
 from core.errors import ProjectError
@@ -55,7 +56,9 @@ class SynthesisTrip(InFile):
             key = f"{region.path}:{region.span.start}-{region.span.end}"
             return known.get(key) or admit(region, judged.files[region.path], judged.oracle)
 
-        drawn = draw(found.regions, seed, self._region.allow_overlap)
+        drawn = iter(draw(found.regions, seed, self._region.allow_overlap))
+        if self._region.short_first:
+            drawn = chain(sorted(islice(drawn, wanted), key=lambda region: len(region.text)), drawn)
         workers = self.settings.oracle.workers
         yield from draw_items(drawn, item_of, wanted, report, "admitting regions", self._dropped, workers)
 

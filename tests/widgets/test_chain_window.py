@@ -25,7 +25,7 @@ from ui.main_window import MainWindow
 from ui.presenters import presenter, trace
 from ui.report.page import render
 from ui.shell.remembered import Remembered
-from ui.shell.runs_dialog import _cells
+from ui.shell.runs_dialog import _beside, _cells
 from ui.shell.status_line import run_summary
 from ui.style.appearance import Appearance
 from ui.style.region_state import RegionState, region_state, state_words
@@ -140,7 +140,7 @@ def test_a_chain_none_of_whose_programs_parses_is_named_and_never_green(database
     assert presenter(item).difference(item)[0] == "SC 1.00, no program of the chain parses"
     assert nodes[1].remark == "None of the programs of this chain parses: that they are alike says nothing."
     assert "No program of the chain parses: 2 of 2 problems." in page
-    for line in (run_summary(run), _cells(run)[-2]):
+    for line in (run_summary(run), "\n".join((*_cells(run), _beside(run)))):
         assert "SC 1.00" in line and "no program of the chain parses: 2 of 2 problems" in line
 
 

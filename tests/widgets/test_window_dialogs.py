@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from store_cases import filled
 from waiting import wait_until
 
+from core.comparison.words import bounded
 from core.models.discovery import bundled_model
 from core.models.gguf import read_header
 from core.run.events import Progress
@@ -26,6 +27,7 @@ from ui.shell.remembered import FIRST_REGIONS, Remembered
 from ui.shell.run_dialog import RunDialog
 from ui.shell.runs_dialog import RunsDialog
 from ui.shell.status_line import StatusLine, duration, score
+from ui.style.tables import RIGHT
 from ui.window.searching import Places
 
 
@@ -147,6 +149,27 @@ def test_a_run_is_opened_from_the_list(qapp: QApplication, tmp_path: Path) -> No
     QTest.keyClick(dialog.table, Qt.Key.Key_Up)
     dialog.open_button.click()
     assert heard == [2]
+
+
+def test_the_list_of_runs_says_task_headline_lift_and_n_and_is_reached_from_its_filter(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    run = filled(tmp_path, items=5).run()
+    parent = QWidget()
+    dialog = RunsDialog([run, replace(run, id=2)], 2, parent)
+    model, heads = dialog.runs, list(dialog.runs.heads)
+    row = {head: model.data(model.index(0, at)) for at, head in enumerate(heads)}
+    assert (row["Task"], row["n"]) == ("Synthesis", f"{run.headline.n} few")
+    assert row["Score"] == f"RTC {bounded(run.headline, sign='')}" and row["Lift"] == bounded(run.secondary)
+    sides = {head: model.data(model.index(0, at), Qt.ItemDataRole.TextAlignmentRole) for at, head in enumerate(heads)}
+    assert {head for head, side in sides.items() if side == RIGHT} >= {"Done", "Score", "Lift", "n"}
+    heard: list[int] = []
+    dialog.opened.connect(heard.append)
+    dialog.show()
+    dialog.words.setFocus()
+    QTest.keyClick(dialog.words, Qt.Key.Key_Down)
+    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)
+    assert heard == [1]
 
 
 def test_runs_are_named_noted_deleted_and_brought_back(qapp: QApplication, tmp_path: Path) -> None:

@@ -16,11 +16,19 @@ from core.store.rows import NOTHING, RunRow
 from ui.shell.fields import level_labels
 from ui.style.controls import PAGE, FilterField, bind, column, field, has_words, row
 from ui.style.region_state import number
-from ui.style.tables import Index, ListedRows, table, widths
+from ui.style.tables import LEFT, RIGHT, Index, ListedRows, table, widths
 from ui.style.text_size import open_at
 from ui.style.theme import SPACE
 
-HEADINGS = ("Run", "Name", "Project", "Model", "Status", "Done", "Score", "Beside it", "Started")
+HEADINGS = ("Run", "Name", "Project", "Task", "Model", "Status", "Done", "Score", "Lift", "n", "Started")
+_TIPS = (
+    "", "", "", "", "", "", "Items done of those that are wanted",
+    "The headline of the run's task, with the bounds of its interval",
+    "How much that is above the task's baseline, with the bounds of its interval",
+    "Items that the score rests on", "",
+)  # fmt: skip
+_FIGURES = HEADINGS.index("Done")
+"""The first column whose cells are figures, aligned right."""
 RESUMABLE = frozenset({"interrupted", "incomplete", "failed"})
 
 
@@ -33,17 +41,18 @@ def run_title(run: RunRow) -> str:
 
 
 def _cells(run: RunRow) -> tuple[str, ...]:
-    regions = f"{run.items_complete}/{run.items_expected}"
+    done = f"{run.items_complete}/{run.items_expected}"
     started = run.started_at[:16].replace("T", " ")
-    few = " few" if run.headline.few else ""
     kind = task(run.task)
-    seen = f", n {run.headline.n}" if run.headline.n else ""
-    scores = (f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}{seen}{few}", _beside(run))
-    return (str(run.id), run.name, run.project_name, run.models, run.status, regions, *scores, started)
+    score = " · ".join([f"{kind.measure(kind.headline).title} {bounded(run.headline, sign='')}", *run.remarks])
+    lift = bounded(run.secondary) if kind.difference is not None else ""
+    seen = f"{run.headline.n or ''}{' few' if run.headline.few else ''}"
+    words = (str(run.id), run.name, run.project_name, kind.title, run.models, run.status)
+    return (*words, done, score, lift, seen, started)
 
 
 def _beside(run: RunRow) -> str:
-    """The figure beside the headline, over what it is the difference to, and what was cut, if any."""
+    """Return the figures that stand beside the headline, a line each."""
     kind, told = task(run.task), []
     if kind.difference is not None:
         less = kind.difference.less
@@ -52,13 +61,13 @@ def _beside(run: RunRow) -> str:
         told.append(f"{kind.difference.title} {bounded(run.secondary)}{over}")
     told += [f"{kind.measure(name).title} {bounded(run.scores.get(name, NOTHING), sign='')}" for name in kind.beside]
     cut = ((kind.measure(name).title, run.scores[name].value) for name in ("cut", "limited") if name in run.scores)
-    return " · ".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share), *run.remarks])
+    return "\n".join([*told, *(f"{title} {share:.0%}" for title, share in cut if share)])
 
 
 class RunModel(ListedRows):
     """The newest run first."""
 
-    heads = HEADINGS
+    heads, tips, figures = HEADINGS, _TIPS, _FIGURES
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Start empty."""
@@ -95,7 +104,10 @@ class RunModel(ListedRows):
                 if measure.name in CONDITIONS and run.scores.get(measure.name, NOTHING).n
             )
             made += f"\nseed {run.seed} · {run.sandbox} · version {run.app_version}"
-            return "\n".join((_cells(run)[index.column()], run.project_root, made, run.notes)).strip()
+            cell = _cells(run)[index.column()]
+            return "\n".join(text for text in (cell, _beside(run), run.project_root, made, run.notes) if text)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return RIGHT if index.column() >= _FIGURES else LEFT
         return None
 
 
@@ -146,7 +158,7 @@ class RunNotes(QWidget):
             self.noted.emit(run.id, notes)
 
 
-WIDTHS = (44, 0, 96, 0, 80, 60, 160, 184, 124)
+WIDTHS = (44, 0, 96, 88, 0, 92, 56, 164, 156, 52, 124)
 """Pixels of the columns; those of 0 share what room is left."""
 
 
@@ -242,11 +254,21 @@ class RunsDialog(QDialog):
         at_right = (self.audit_button, self.compare_button, self.resume_button, close, self.open_button)
         parts = (self.words, self.table, self.notes, row(*at_left, None, *at_right))
         column(*parts, margins=PAGE, spacing=SPACE, owner=self, grows=self.table)
-        open_at(self, 1120, 540)
+        open_at(self, 1240, 540)
 
     def _filter(self, words: str) -> None:
         self.runs.set_words(words)
         self._select(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Let the arrows reach the list from the filter, as in any list that narrows while one types."""
+        step = {int(Qt.Key.Key_Down): 1, int(Qt.Key.Key_Up): -1}.get(event.key(), 0)
+        if not step or self.focusWidget() is not self.words:
+            super().keyPressEvent(event)
+            return
+        at = min(max(self.table.currentIndex().row() + step, 0), len(self.runs.shown) - 1)
+        self.table.setCurrentIndex(self.runs.index(at, 0))
+        self.table.setFocus(Qt.FocusReason.TabFocusReason)
 
     def _select(self, run_id: int | None) -> None:
         row = next((row for row, run in enumerate(self.runs.shown) if run.id == run_id), 0)
