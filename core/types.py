@@ -322,13 +322,25 @@ class CoverageMap:
     import_lines: Mapping[str, frozenset[int]]
 
 
+def counted_tests(count: int) -> str:
+    """Say how many tests."""
+    return "1 test" if count == 1 else f"{count} tests"
+
+
+def tests_not_asked(count: int) -> str:
+    """Say how many tests that pass under plain pytest were not asked."""
+    return f"{counted_tests(count)} of plain pytest {'was' if count == 1 else 'were'} not asked"
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """The project's own tests on its unmodified code.
 
     Attributes:
         tests: those that passed in every identity run, in collection order.
-        excluded: node id -> why it is not trusted (fails, flaky, skipped, order-dependent).
+        own_order: those that pass again and again in the project's own order, and not in others; asked in that order.
+        not_asked: of `excluded` those that plain pytest passes, as far as one run tells.
+        excluded: node id -> why it is not trusted (fails, flaky, skipped).
         coverage: over `tests`.
         seconds: wall time of one plain whole-suite run.
         python: version of the target's interpreter.
@@ -341,6 +353,8 @@ class Suite:
     seconds: float
     python: str
     cached: bool = False
+    own_order: tuple[TestCase, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,18 @@ def file_of(node_id: str) -> str:
     return node_id.split("::", 1)[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Tests that pass when they are run in this order, in a fresh process; some of them in no other.
+
+    Attributes:
+        whole: whether all test files are collected, and not those of these tests alone.
+    """
+
+    tests: tuple[str, ...]
+    whole: bool
+
+
 @dataclass(frozen=True)
 class Baseline:
     """A suite, and what judging needs beside it.
@@ -31,6 +43,7 @@ class Baseline:
         allowed: what the project does to the framework by itself.
         code_swap: whether the collected suite, forked, gives the same results as a fresh one.
         fresh_only: tests that pass in a fresh process but not in the collected one.
+        chains: in which the tests that need the project's own order are asked.
     """
 
     suite: Suite
@@ -43,11 +56,12 @@ class Baseline:
     allowed: Allowances
     code_swap: bool
     fresh_only: frozenset[str]
+    chains: tuple[Chain, ...] = ()
 
     @cached_property
     def seconds(self) -> dict[str, float]:
         """Node id -> baseline seconds."""
-        return {test.node_id: test.seconds for test in self.suite.tests}
+        return {test.node_id: test.seconds for test in (*self.suite.tests, *self.suite.own_order)}
 
     def total_limit(self, tests: Sequence[str], settings: OracleSettings) -> float:
         """Seconds that a run of `tests` may take in all."""
@@ -79,6 +93,9 @@ class Baseline:
         return {
             "tests": [[test.node_id, test.seconds] for test in suite.tests],
             "excluded": dict(suite.excluded),
+            "own_order": [[test.node_id, test.seconds] for test in suite.own_order],
+            "not_asked": list(suite.not_asked),
+            "chains": [[list(chain.tests), chain.whole] for chain in self.chains],
             "lines": {
                 path: [[line, sorted(tests)] for line, tests in by_line.items()]
                 for path, by_line in coverage.lines.items()
@@ -109,9 +126,11 @@ class Baseline:
         imports = {path: frozenset(map(int, lines)) for path, lines in data["import_lines"].items()}
         coverage = CoverageMap(tuple(test.node_id for test in tests), lines, imports)
         excluded, seconds, python = dict(data["excluded"]), float(data["seconds"]), str(data["python"])
+        own_order = tuple(TestCase(str(node_id), float(seconds)) for node_id, seconds in data["own_order"])
+        not_asked = tuple(map(str, data["not_asked"]))
         events = frozenset((str(event), str(file)) for event, file in data["events"])
         return cls(
-            Suite(tests, excluded, coverage, seconds, python),
+            Suite(tests, excluded, coverage, seconds, python, own_order=own_order, not_asked=not_asked),
             overhead=float(data["overhead"]),
             once=float(data["once"]),
             ignored=tuple(data["ignored"]),
@@ -121,6 +140,7 @@ class Baseline:
             allowed=Allowances(frozenset(data["changes"]), events),
             code_swap=bool(data["code_swap"]),
             fresh_only=frozenset(data["fresh_only"]),
+            chains=tuple(Chain(tuple(map(str, tests)), bool(whole)) for tests, whole in data["chains"]),
         )
 
     def as_cached(self) -> Baseline:

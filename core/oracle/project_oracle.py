@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import SandboxError
-from core.oracle.baseline import Baseline
+from core.oracle.baseline import Baseline, Chain
 from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
@@ -25,9 +25,10 @@ from core.oracle.verdicts import with_missing
 from core.oracle.worker import Worker
 from core.oracle.zygote import EngineWait
 from core.settings import OracleSettings
-from core.types import Candidate, Outcome, Report, SourceFile, Span, Suite, Verdict
+from core.types import Candidate, Outcome, Report, SourceFile, Span, Suite, Verdict, counted_tests, tests_not_asked
 
 ONLY_WHOLE = "The covering tests passed, the whole suite did not: "
+ONLY_IN_ORDER = "The tests passed, but not those that need the project's own order: "
 
 
 class ProjectOracle:
@@ -62,6 +63,7 @@ class ProjectOracle:
         self._closed = threading.Event()
         self._memo = Memo()
         self._elsewhere: set[str] = set()
+        self._unsteady: set[Chain] = set()
         self._imported: set[str] = set()
         self._key = ""
 
@@ -138,6 +140,8 @@ class ProjectOracle:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
         baseline = self.learn(lambda stage, done, total: None)
         verdict = self._run_both(candidate, tests, baseline, every_test, again)
+        if verdict.outcome is Outcome.PASS and self._settings.confirm_whole_suite:
+            verdict = self._run_chains(candidate, verdict, baseline, again)
         # What does not pass has had an effect.
         if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), _elsewhere(candidate.file.path), "", self.name)
@@ -165,6 +169,39 @@ class ProjectOracle:
         if verdict.outcome is not Outcome.PASS:
             return verdict
         return _joined(verdict, self._once(confirming))
+
+    def _run_chains(self, candidate: Candidate, passed: Verdict, baseline: Baseline, again: bool) -> Verdict:
+        """Ask what needs the project's own order of a candidate that passes otherwise."""
+        asked = 0
+        for chain in baseline.chains:
+            if chain in self._unsteady:
+                continue
+            trial = Trial(candidate, chain.tests, whole=chain.whole, in_order=True, again=again)
+            verdict, needing = self._in_order(trial), _needing(chain, baseline)
+            if verdict is None:
+                self._unsteady.add(chain)
+                self._notice(
+                    f"{counted_tests(len(needing))} passed in the project's own order, and now not any more: not asked "
+                    f"from here on, first {needing[0]}."
+                )
+            elif verdict.outcome is not Outcome.PASS:
+                return _worse(passed, verdict, _because(ONLY_IN_ORDER, verdict))
+            else:
+                asked += len(needing)
+        unasked = len(baseline.suite.not_asked) + len(baseline.suite.own_order) - asked
+        return replace(passed, detail=_told(passed.detail, asked, unasked))
+
+    def _in_order(self, trial: Trial) -> Verdict | None:
+        """Return the verdict of a chain, or None where the unmodified project does not pass it either.
+
+        Such tests lean on others, so what fails once is asked once more, and counts as the second time shows.
+        """
+        verdict = self._once(trial)
+        if verdict.outcome is Outcome.PASS or not verdict.outcome.judged:
+            return verdict
+        if self._once(replace(trial, candidate=None)).outcome is not Outcome.PASS:
+            return None
+        return verdict if trial.again else self._once(replace(trial, again=True))
 
     def _judges(self, candidate: Candidate, tests: Sequence[str], baseline: Baseline) -> bool:
         """Whether the tests import one of the very files that are changed."""
@@ -221,10 +258,11 @@ class ProjectOracle:
 def _key(trial: Trial) -> tuple[object, ...]:
     candidate = trial.candidate
     if candidate is None:
-        return (None, trial.tests)
+        return (None, trial.tests, trial.in_order)
     texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in candidate.changes]
     digests = frozenset((path, hashlib.sha256(text).digest()) for path, text in texts)
-    return (digests, frozenset(trial.tests), trial.every_test, trial.whole, trial.again)
+    tests = trial.tests if trial.in_order else frozenset(trial.tests)
+    return (digests, tests, trial.every_test, trial.whole, trial.in_order, trial.again)
 
 
 def _broken(file: SourceFile) -> Candidate:
@@ -244,8 +282,13 @@ def _split(verdict: Verdict, covering: Set[str]) -> Verdict:
 
 def _only_whole(whole: Verdict) -> str:
     """Say why the whole suite holds against a candidate that its covering tests passed."""
-    # What was tampered with came to light in the whole suite; its tests passed as well.
-    return whole.detail if whole.outcome is Outcome.TAMPERED else f"{ONLY_WHOLE}{whole.detail}"
+    return _because(ONLY_WHOLE, whole)
+
+
+def _because(why: str, verdict: Verdict) -> str:
+    """Say which tests a candidate that passed others does not pass."""
+    # What was tampered with came to light there; those tests passed as well.
+    return verdict.detail if verdict.outcome is Outcome.TAMPERED else f"{why}{verdict.detail}"
 
 
 def _all_passed(covering: int, whole: int) -> str:
@@ -258,8 +301,32 @@ def _joined(covering: Verdict, whole: Verdict) -> Verdict:
     if whole.outcome is Outcome.PASS:
         detail = _all_passed(len(covering.tests), len(whole.tests))
         return replace(covering, seconds=seconds, detail=detail, flags=flags)
-    bad = tuple(test for test in whole.tests if test.outcome != "passed")
-    return replace(whole, seconds=seconds, tests=covering.tests + bad, detail=_only_whole(whole), flags=flags)
+    return _worse(covering, whole, _only_whole(whole))
+
+
+def _worse(first: Verdict, second: Verdict, detail: str) -> Verdict:
+    """Take back a pass for what a second verdict, on other tests or in another order, shows."""
+    flags, seconds = tuple(sorted({*first.flags, *second.flags})), first.seconds + second.seconds
+    bad = tuple(test for test in second.tests if test.outcome != "passed")
+    again = {test.node_id for test in bad}
+    tests = tuple(test for test in first.tests if test.node_id not in again) + bad
+    return replace(second, seconds=seconds, tests=tests, detail=detail, flags=flags)
+
+
+def _needing(chain: Chain, baseline: Baseline) -> list[str]:
+    """Return the tests of a chain that pass in no other order."""
+    needing = {test.node_id for test in baseline.suite.own_order}
+    return [test for test in chain.tests if test in needing]
+
+
+def _told(detail: str, in_order: int, unasked: int) -> str:
+    """Say of a pass what was asked beside the suite, and what of plain pytest was not asked at all."""
+    said = detail.removesuffix(".")
+    if in_order:
+        said += f", and {counted_tests(in_order)} in the project's own order"
+    if unasked:
+        said = f"{said.removeprefix('All ')}; {tests_not_asked(unasked)}"
+    return f"{said}."
 
 
 def _elsewhere(path: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from core.errors import ProjectError
-from core.oracle.baseline import Baseline, file_of
+from core.oracle.baseline import Baseline, Chain, file_of
 from core.oracle.identity import (
     IdentityRun,
     affordable,
@@ -63,6 +63,9 @@ def _folders(node_id: str, text: str, root: Path) -> Iterator[Path]:
         yield from dict.fromkeys((root, Path(root, file_of(node_id)).parent))
 
 
+STEADY, STEADY_TRIES = 2, 3
+"""How often tests must pass in the project's own order after the first time; and tries, each without what failed."""
+MISSING = ("missing", 0.0, "")
 MOST_FRESH_ONLY = 0.2
 """Share of tests that may need fresh imports before the collected suite is given up."""
 
@@ -90,6 +93,19 @@ class _Untraced:
     again: list[str]
     plan: SessionPlan
     forked: _Forked
+
+
+@dataclass(frozen=True, slots=True)
+class _InOrder:
+    """What runs in the project's own order showed of tests that fail in others.
+
+    Attributes:
+        kept: those that passed in each of them.
+    """
+
+    kept: frozenset[str] = frozenset()
+    chains: tuple[Chain, ...] = ()
+    runs: tuple[IdentityRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +172,28 @@ class SuiteRun:
         else:
             untraced, traced = without_tracer(progress), with_tracer(progress)
         plain, forked = untraced.plain, untraced.forked
-        excluded = untrusted([traced, *plain]) | self._too_slow(plain[0], untraced.again)
+        slow = self._too_slow(plain[0], untraced.again)
+        excluded = untrusted([traced, *plain]) | slow
         trusted = [node for node in dict.fromkeys(traced.collected) if node not in excluded]
         if not trusted:
             raise _none_pass(excluded)
         swap = self._weigh(forked, partial(self._runner.start, untraced.plan, progress), trusted, progress)
         excluded |= swap.order_dependent
         trusted = [node for node in trusted if node not in excluded]
+        passing = [node for node in traced.passed if node not in slow]
+        in_order = self._in_own_order(partial(self._runner.start, untraced.plan, progress), passing, excluded, progress)
+        excluded = {node: reason for node, reason in excluded.items() if node not in in_order.kept}
         tests = tuple(TestCase(node, max(run.outcomes[node][1] for run in plain)) for node in trusted)
         seconds, overhead = min(run.seconds for run in plain), max(run.overhead for run in plain)
-        suite = Suite(tests, excluded, coverage_map(traced, trusted), seconds, self._python)
+        suite = Suite(
+            tests,
+            excluded,
+            coverage_map(traced, trusted),
+            seconds,
+            self._python,
+            own_order=tuple(TestCase(node, traced.outcomes[node][1]) for node in passing if node in in_order.kept),
+            not_asked=tuple(node for node in traced.passed if node in excluded),
+        )
         repeated = [*plain, *([swap.run] if swap.run is not None else [])]
         return Baseline(
             suite,
@@ -175,9 +203,10 @@ class SuiteRun:
             preload=tuple(plain[0].modules),
             early=frozenset(plain[0].early),
             writable=tuple(self._below(opened)),
-            allowed=_allowances(repeated),
+            allowed=_allowances([*repeated, *in_order.runs]),
             code_swap=swap.run is not None,
             fresh_only=swap.fresh_only,
+            chains=in_order.chains,
         )
 
     def _below(self, folders: Iterable[Path]) -> list[str]:
@@ -247,6 +276,42 @@ class SuiteRun:
         self._name_unreached(apart, len(tests))
         return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(apart.failing)})
 
+    def _in_own_order(
+        self, start: Callable[[], Zygote], passing: Sequence[str], excluded: Mapping[str, str], progress: Report
+    ) -> _InOrder:
+        """Find which of the tests set aside pass again and again in the project's own order, and in what company.
+
+        That of their file, else of all before them. `passing`: in that order, as far as the first run showed. Where no
+        suite confirms a pass they stay set aside.
+        """
+        suspects = [node for node in passing if node in excluded]
+        if not suspects or not self._settings.confirm_whole_suite:
+            return _InOrder()
+        kept, chains, runs = set[str](), list[Chain](), list[IdentityRun]()
+        with closing(start()) as fresh:
+
+            def steady(tests: Sequence[str], *, whole: bool) -> None:
+                """Keep as a chain what passes each time, up to the last test that needs it."""
+                left = list(tests)
+                for _ in range(STEADY_TRIES):
+                    left = _up_to_last(left, set(suspects) - kept)
+                    if not left:
+                        return
+                    stage = "learning the tests: in their own order"
+                    made = [self._runner.run(fresh, stage, progress, tests=left, whole=whole) for _ in range(STEADY)]
+                    runs.extend(made)
+                    bad = [node for node in left if any(run.outcomes.get(node, MISSING)[0] != "passed" for run in made)]
+                    if not bad:
+                        chains.append(Chain(tuple(left), whole))
+                        kept.update(set(left).intersection(suspects))
+                        return
+                    left = [node for node in left if node not in bad]
+
+            for file in dict.fromkeys(map(file_of, suspects)):
+                steady([node for node in passing if file_of(node) == file], whole=False)
+            steady(passing, whole=True)
+        return _InOrder(frozenset(kept), tuple(chains), tuple(runs))
+
     def _too_slow(self, first: IdentityRun, again: Sequence[str]) -> dict[str, str]:
         """Tests that passed once and were not run again, with the reason."""
         kept = frozenset(again)
@@ -264,6 +329,12 @@ class SuiteRun:
                 f"There was no time to try {len(apart.unreached)} of {total} tests without the others of their file: "
                 "they are taken not to need them."
             )
+
+
+def _up_to_last(tests: Sequence[str], wanted: Set[str]) -> list[str]:
+    """Return the tests up to the last that is wanted."""
+    places = [place for place, node in enumerate(tests) if node in wanted]
+    return list(tests[: places[-1] + 1]) if places else []
 
 
 def ready_plan(

@@ -18,6 +18,7 @@ class Trial:
 
     Attributes:
         whole: collect every file, not those of the tests alone.
+        in_order: run the tests as they stand here, in a fresh process.
         rest: run in the same process after `tests` have passed, where that serves; else left out.
         again: a second run of what was run before, whose results may differ.
     """
@@ -27,6 +28,7 @@ class Trial:
     every_test: bool = False
     whole: bool = False
     rest: tuple[str, ...] = ()
+    in_order: bool = False
     again: bool = False
 
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class Worker:
         if self._without_pytest():
             self._allow(self._run(Stand.PLAIN, unmodified, [trial.tests, trial.rest]))
             return self._allowed != known
-        if self._baseline.code_swap:
+        if self._baseline.code_swap and not trial.in_order:
             self._allow(self._run(Stand.COLLECTED, unmodified, [trial.tests, trial.rest]))
         self._allow(self._observe_fresh(unmodified)[0])
         return self._allowed != known
@@ -144,6 +144,9 @@ class Worker:
         """By code swap where that is known to be as good as a fresh import, else by a fresh import; with what ran."""
         if self._without_pytest():
             yield self._run(Stand.PLAIN, trial, [trial.tests, trial.rest]), trial.tests + trial.rest
+            return
+        if trial.in_order:
+            yield self._observe_fresh(trial)
             return
         fresh_only = self._baseline.fresh_only
         tests, fresh = _parted(trial.tests, fresh_only)
@@ -201,6 +204,8 @@ class Worker:
     def _observe_fresh(self, trial: Trial) -> tuple[Observation, tuple[str, ...]]:
         """Collect only the files of the tests, unless one of them needs the company of others; with what ran."""
         stand = self._stand_for(trial)
+        if trial.in_order:
+            return self._run(stand, trial, [trial.tests]), trial.tests
         files = {file_of(test) for test in trial.tests}
         if not trial.whole and not any(self._stands_alone.get(file) is False for file in files):
             stages = self._stages(trial)

@@ -107,6 +107,7 @@ class RunFinished:
         status: `finished`, `incomplete` (not everything could be evaluated), `interrupted` or `failed`.
         measures: the run's figures by name, each with its 95 % interval.
         problems: what could not be evaluated, a sentence each.
+        not_asked: how many tests that pass under plain pytest judged nothing; empty where all did.
     """
 
     run_id: int
@@ -115,6 +116,7 @@ class RunFinished:
     items: int
     samples: int
     problems: tuple[str, ...] = field(default=())
+    not_asked: str = ""
 
 
 Event = (

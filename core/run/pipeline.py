@@ -161,4 +161,5 @@ def _finished(run: Run, status: str) -> RunFinished:
         items=row.items_admitted,
         samples=row.samples,
         problems=tuple(run.problems),
+        not_asked=row.not_asked,
     )

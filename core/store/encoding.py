@@ -73,7 +73,9 @@ def run_row(project_id: int, settings: RunSettings, model: ModelInfo, backward_m
 def _suite(suite: Suite) -> Row:
     """What a run records of the project's tests: how many are trusted, and which are not and why."""
     known = _plain(suite, "seconds", "python", "cached")
-    return {"tests": len(suite.tests), "excluded": dict(suite.excluded), **known}
+    needing = [test.node_id for test in suite.own_order]
+    asked = {"own_order": needing, "not_asked": list(suite.not_asked)}
+    return {"tests": len(suite.tests), "excluded": dict(suite.excluded), **asked, **known}
 
 
 def item_row(run_id: int, item: Item) -> Row:

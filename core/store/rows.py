@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.kinds import counted, known, noun, task
 from core.settings import RunSettings
-from core.types import Form, Item, Outcome, Score
+from core.types import Form, Item, Outcome, Score, tests_not_asked
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
@@ -42,7 +43,8 @@ class RunRow:
         samples: of the run's own trips, without what a person wrote and what came of it.
         scores: the mean of each measure over the run's items, by its name.
         model_json: `{"forward": ModelInfo, "backward": ModelInfo}`.
-        suite_json: `{"tests": n, "excluded": {node id: reason}, "seconds": s, "python": version, "cached": bool}`.
+        suite_json: `{"tests": n, "excluded": {node id: reason}, "own_order": [node id], "not_asked": [node id],
+            "seconds": s, "python": version, "cached": bool}`.
         problems: what could not be evaluated, and what to keep in mind of how items were drawn, a sentence each.
         changes: grows with everything stored for the run.
         available: how many items, dropped ones too, the project has to draw from; None where nobody knows.
@@ -97,6 +99,15 @@ class RunRow:
         return max(self.items_admitted, min(self.regions_wanted, most))
 
     @property
+    def not_asked(self) -> str:
+        """How many tests that plain pytest passes judged nothing, for a line beside the scores; empty for none."""
+        try:
+            count = len(json.loads(self.suite_json).get("not_asked", ()))
+        except (ValueError, AttributeError, TypeError):  # a damaged record
+            return ""
+        return tests_not_asked(count) if count else ""
+
+    @property
     def models(self) -> str:
         """Which model made it; of two the one that describes stands first."""
         forward, backward = self.model_name, self.backward_model_name
@@ -120,7 +131,7 @@ class RunRow:
             score = self.scores.get(measure.name, NOTHING)
             if measure.remark and score.value:
                 said.append(f"{measure.remark}: {round(score.value * score.n)} of {counted(score.n, noun(self.task))}")
-        return said
+        return [*said, self.not_asked] if self.not_asked else said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

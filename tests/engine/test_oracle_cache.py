@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.oracle.baseline import Baseline
+from core.oracle.baseline import Baseline, Chain
 from core.oracle.bench.project import Origin, origin_of, write_files
 from core.oracle.cache import KEPT, BaselineCache
 from core.oracle.fingerprint import fingerprint
@@ -24,7 +24,8 @@ from core.types import CoverageMap, Suite, TestCase
 def baseline() -> Baseline:
     tests = (TestCase("t.py::a", 0.5), TestCase("t.py::b", 0.1))
     coverage = CoverageMap(("t.py::a", "t.py::b"), {"x.py": {3: frozenset({0, 1})}}, {"x.py": frozenset({1, 2})})
-    suite = Suite(tests, {"t.py::c": "fails"}, coverage, 1.5, "3.11.7")
+    needing = (TestCase("t.py::d", 0.2),)
+    suite = Suite(tests, {"t.py::c": "fails"}, coverage, 1.5, "3.11.7", own_order=needing, not_asked=("t.py::e",))
     allowed = Allowances(frozenset({"a.b"}), frozenset({("os.fork", "lib.py")}))
     return Baseline(
         suite,
@@ -37,6 +38,7 @@ def baseline() -> Baseline:
         allowed,
         True,
         frozenset({"t.py::b"}),
+        (Chain(("t.py::a", "t.py::d"), True),),
     )
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import factories
 import pytest
 from factories import fill_store
 from figure_cases import one_of_each
 
+from app.storing import _figures
 from core.analyses.registry import analyse
 from core.comparison.compare import compare_runs
 from core.errors import StoreError, UserError
@@ -28,6 +31,7 @@ from ui.report.comparison_page import write_comparison
 from ui.report.page import render, write_figures, write_report
 from ui.report.svg import drawn
 from ui.report.traces import MESSAGE_CHARACTERS, _row, _short
+from ui.shell.status_line import run_summary
 
 VOID = {"meta", "rect", "circle", "line", "polygon", "polyline", "br"}
 
@@ -190,3 +194,17 @@ def test_what_could_not_be_judged_has_no_red_cross(tmp_path: Path) -> None:
         page = render(reader, 1)
     assert '<p class="muted">⚙ Not judged' in page
     assert "✗ infrastructure" not in page and "✗ Not judged" not in page
+
+
+def test_tests_that_were_not_asked_stand_beside_the_scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    set_aside = replace(
+        factories.suite(), not_asked=("tests/test_module.py::test_clock", "tests/test_module.py::test_order")
+    )
+    monkeypatch.setattr(factories, "suite", lambda: set_aside)
+    with open_store(tmp_path / "runs.db") as store:
+        run_id = fill_store(store, tmp_path / "code", 4, seed=1)
+        shown = render(store.reader, run_id)
+        row = store.reader.run(run_id)
+    said = "2 tests of plain pytest were not asked"
+    assert row.not_asked == said and f"<p>{said}.</p>" in shown
+    assert said in run_summary(row) and said in _figures(row)

@@ -63,7 +63,8 @@ def test_untrusted_tests_are_named_with_the_reason(tmp_path: Path, opening: Open
     assert "assert 1 == 2" in reasons["test_wrong"]
     assert reasons["test_skipped"] == "is skipped: not now"
     assert "expected to fail" in reasons["test_expected"]
-    assert "different orders" in reasons["test_second"]
+    assert [test.node_id for test in project.suite.own_order] == ["test_thing.py::test_second"]
+    assert project.suite.not_asked == ()  # plain pytest passes none of the others either
     assert "test_writes" in reasons
     assert (tmp_path / "thing.py").read_text() == "def one():\n    return 1\n"
 
@@ -103,7 +104,7 @@ def test_hypothesis_keeps_its_examples_where_it_may(tmp_path: Path, opening: Ope
     assert project.tests == ["test_thing.py::test_one"]
 
 
-def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, opening: Open) -> None:
+def test_a_test_that_needs_any_other_before_it_is_asked_behind_them(tmp_path: Path, opening: Open) -> None:
     write(
         tmp_path,
         {
@@ -114,7 +115,64 @@ def test_a_test_that_needs_any_other_before_it_is_set_aside(tmp_path: Path, open
         },
     )
     project = opening(tmp_path)
-    assert "alone" in project.suite.excluded["test_thing.py::test_b"]
+    assert [test.node_id for test in project.suite.own_order] == ["test_thing.py::test_b"]
+    assert judged(project, "thing.py", "SEEN.append(1)", "pass") is Outcome.FAIL
+
+
+LOCALES = {
+    "words.py": (
+        "KNOWN = {}\n\n\nclass Locale:\n    def __init_subclass__(cls):\n        KNOWN[cls.__name__] = cls\n\n\n"
+        'class English(Locale):\n    months = ("january", "february")\n\n\n'
+        'class French(Locale):\n    months = ("janvier", "octobre")\n\n\ndef first(name):\n'
+        "    return KNOWN[name].months[0]\n"
+    ),
+    "test_a_words.py": (
+        "import words\n\n\ndef test_made():\n    class Made(words.Locale):\n        months = ('one',)\n"
+        "    assert words.first('Made') == 'one'\n\n\n"
+        "def test_english():\n    assert words.first('English') == 'january'\n"
+    ),
+    "test_every.py": (
+        "import random, words\n\nHERE = []\n\ndef test_before():\n    HERE.append(words.first('English'))\n\n\n"
+        "def test_registered():\n    assert 'Made' in words.KNOWN\n    for known in words.KNOWN.values():\n"
+        "        assert all(known.months)\n\n\n"
+        "def test_in_file():\n    assert HERE and words.KNOWN['French'].months[0]\n\n\n"
+        "def test_by_chance():\n    assert HERE and random.random() < 0.02\n"
+    ),
+}
+
+
+def test_tests_that_need_the_projects_own_order_are_asked_in_it(tmp_path: Path, opening: Open) -> None:
+    """One needs classes that a test of another file registers, one a test of its own file; they alone check French."""
+    project = opening(write(tmp_path, LOCALES))
+    assert [test.node_id for test in project.suite.own_order] == [
+        "test_every.py::test_registered",
+        "test_every.py::test_in_file",
+    ]
+    for old, new, outcome in (
+        ('"octobre"', '""', Outcome.FAIL),
+        ('"janvier"', '""', Outcome.FAIL),
+        ('"octobre"', '"octobre" + ""', Outcome.PASS),
+    ):
+        candidate = project.candidate("words.py", old, new)
+        verdict = project.oracle.judge(candidate, project.tests)
+        assert verdict.outcome is outcome, verdict
+        if outcome is Outcome.FAIL:
+            assert "own order" in verdict.detail and verdict.tests[-1].outcome == "failed"
+        else:
+            assert verdict.detail == "All 3 tests passed, and 2 tests in the project's own order."
+
+
+def test_what_plain_pytest_asks_and_the_oracle_does_not_is_said(tmp_path: Path, opening: Open) -> None:
+    tests = (
+        "import thing\n\ndef test_one(): assert thing.one() == 1\n\n"
+        "def test_two(): assert thing.one() < 2\n\ndef test_slow():\n    import time\n    time.sleep(0.6)\n"
+    )
+    project = opening(
+        write(tmp_path, {"thing.py": "def one():\n    return 1\n", "test_thing.py": tests}), repeat_seconds=0.5
+    )
+    assert project.suite.not_asked == ("test_thing.py::test_slow",)
+    verdict = project.oracle.judge(project.candidate("thing.py", "return 1", "return 2 - 1"), project.tests)
+    assert verdict.detail == "2 tests passed; 1 test of plain pytest was not asked."
 
 
 def test_packages_and_a_namespace_in_a_source_folder_without_installation(tmp_path: Path, opening: Open) -> None:
