@@ -127,6 +127,7 @@ class Generation:
         rendered: the exact prompt text after the chat template.
         finish_reason: `stop`, `length`, `loop` (the same tokens over and over), `context` (window full) or `failed`
             (the engine died twice; `error` says how).
+        cut: the server read less of the prompt than it was sent, and did not say so.
     """
 
     id: str
@@ -137,6 +138,7 @@ class Generation:
     seconds: float
     finish_reason: str
     error: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class Kind:
         entry: of its list of models, besides the name.
         pages: further addresses and the JSON that they answer, whatever is posted.
         refuses: fields that it does not take, and the JSON with which it says so.
+        more: of every entry, whatever the test says: what tests need not know of.
         streams: whether it sends events where they are asked for.
         thoughts: the field of an answer in which it puts what the model thinks.
     """
@@ -34,6 +35,7 @@ class Kind:
     entry: Mapping[str, Any] = field(default_factory=lambda: {"owned_by": "test"})
     pages: Mapping[str, Any] = field(default_factory=dict)
     refuses: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
     streams: bool = True
     thoughts: str = "reasoning_content"
 
@@ -59,7 +61,8 @@ def forbidden(name: str) -> dict[str, Any]:
 
 _ONE = {"error": {"message": "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default "
                   "(1) value is supported.", "param": "temperature", "code": "unsupported_value"}}  # fmt: skip
-PLAIN = Kind(streams=False)
+PLAIN = Kind(streams=False, more={"context_length": 3072})
+"""States a window, so that none is looked for."""
 KINDS = {
     "llama-server": Kind(
         entry={"owned_by": "llamacpp", "meta": {"n_ctx_train": 32768, "n_params": 134515008}},
@@ -83,6 +86,7 @@ KINDS = {
                 "parameters": 'num_ctx 6144\nstop "<|im_end|>"',
                 "capabilities": ["completion", "thinking"],
             },
+            "/api/generate": {"done": True},
             "/api/ps": {"models": []},
         },
         thoughts="reasoning",
@@ -112,6 +116,7 @@ KINDS = {
         },
     ),
     "strict": Kind(
+        more={"context_length": 3072},
         refuses={
             name: forbidden(name) for name in ("top_k", "min_p", "seed", "chat_template_kwargs", "stream_options")
         },
@@ -198,7 +203,7 @@ def chat_server(script: Script, kind: Kind = PLAIN) -> Iterator[ChatServer]:
             elif state.served is None:
                 self._send(404, b"", {})
             else:
-                self._send(200, json.dumps({"data": state.served}).encode(), {})
+                self._send(200, json.dumps({"data": [kind.more | entry for entry in state.served]}).encode(), {})
 
         def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from core.errors import ModelError
 from core.models.chat_http import HttpFailure
 from core.models.remote import RemoteModel
-from core.models.served import Served, choose, list_served
+from core.models.served import Served, choose, list_served, looked_into
 from core.settings import EndpointSettings, ModelSettings
 from core.types import Notify
 from core.waiting import Beat, patiently, unheard
@@ -40,7 +41,14 @@ def open_endpoint(
         if failure.status not in NO_LIST or not settings.model:
             raise _unusable(settings, failure) from None
         served = Served(settings.model)  # a server without a list is taken at its word
-    return RemoteModel(settings, generation, served, key, notify=notify)
+    with suppress(HttpFailure):  # one that has gone away since will say so when it is asked for samples
+        served = patiently(lambda: looked_into(served, settings.address, key), beat)
+    model = RemoteModel(settings, generation, served, key, notify=notify)
+    if not (served.window or generation.context_size):
+        patiently(model.find_window, beat)
+    if text := model.on_window():
+        notify(text)
+    return model
 
 
 def models_at(settings: EndpointSettings, beat: Beat = unheard) -> list[Served]:

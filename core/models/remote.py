@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
-from core.generation import Generation, ModelInfo, OnText, Prompt, Request
+from core.generation import Generation, Message, ModelInfo, OnText, Prompt, Request
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
 from core.models.dialect import Dialect, refuses
 from core.models.gate import BEGIN, MOST, Gate
@@ -21,7 +21,7 @@ from core.models.gguf import file_label
 from core.models.served import OLLAMA, Served
 from core.models.template import COMPLETION_STOP, completion, is_plain, merge_system
 from core.models.textstream import THOUGHTS, Ending, TextStream
-from core.settings import DEFAULT_CONTEXT, EndpointSettings, ModelSettings
+from core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
 from core.types import Notify, Report
 from core.waiting import next_of
 
@@ -31,6 +31,24 @@ TOO_MANY = 429
 REFUSING = (401, 402, 403, 404)
 """What a server answers that will not serve this key or this model: it would say the same of every other sample."""
 FIRST_WAIT = 1.0
+LEAST_HELD = 2000
+"""Characters of a prompt that is held against the tokens read of it: of a shorter one nothing is cut."""
+MOST_PER_TOKEN = 8
+"""Characters that a token of code never has in the mean."""
+PROBE_SECONDS = 20.0
+PROBE_LEFT = 64
+"""Tokens of a window that the server's own template is left."""
+LEAST_WINDOW = 512
+LENGTH_REFUSED = (400, 413, 422, 500)
+STATED_WINDOW = re.compile(r"(?:context|window|maximum|n_ctx)[^.\d]{0,60}?(\d[\d,]{2,})", re.IGNORECASE)
+"""The size that servers name when they refuse a prompt as too long."""
+WIDER = {
+    "Ollama": "OLLAMA_CONTEXT_LENGTH in the server's environment, or num_ctx in a Modelfile",
+    "llama-server": "--ctx-size, which its slots share",
+    "LM Studio": "The context length with which it loads the model",
+    "vLLM": "--max-model-len",
+}
+"""How people have a server give a model a larger window."""
 _SYSTEM_REFUSED = re.compile(r"system (role|message|prompt)s? (is |are )?not supported", re.IGNORECASE)
 """What the templates of Gemma and others say of a system turn."""
 MOST_CHARACTERS, LONGEST_TOKEN = 1 << 16, 64
@@ -65,7 +83,7 @@ class RemoteModel:
         self._stop = threading.Event()
         self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._dialect = Dialect(self._notices.put)
-        self._merged = self._gone = False
+        self._merged = self._gone = self._cuts = False
         self._thinks = generation.thinking not in ("off", "free")
         self._answers_as = ""
         begin = server.concurrency or served.slots or BEGIN
@@ -73,7 +91,9 @@ class RemoteModel:
         self._lines: list[Line] = []
         self._busy: set[Line] = set()
         self._lock = threading.Lock()
-        window = generation.context_size or DEFAULT_CONTEXT
+        self._served = served
+        self._read: list[tuple[int, int]] = []
+        window = generation.context_size or (SERVER_CONTEXT if served.window else DEFAULT_CONTEXT)
         self.info = ModelInfo(
             name=_label(served.name),
             path=server.address,
@@ -100,7 +120,7 @@ class RemoteModel:
 
     def count_tokens(self, prompt: Prompt) -> int:
         """An estimate from the number of characters."""
-        return int(sum(len(m.content) for m in prompt.messages) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
+        return int(_characters(prompt) / CHARACTERS_PER_TOKEN) + 8 * len(prompt.messages)
 
     def generate(
         self, requests: Sequence[Request], on_text: OnText | None = None, on_progress: Report | None = None
@@ -212,6 +232,67 @@ class RemoteModel:
             completion_tokens=answer.completion_tokens,
             seconds=time.monotonic() - start,
             finish_reason=answer.finish_reason,
+            cut=self._was_cut(request.prompt, answer.prompt_tokens),
+        )
+
+    def _was_cut(self, prompt: Prompt, tokens: int) -> bool:
+        """Whether the server read so few tokens of a prompt that it must have cut it, as Ollama does without a word.
+
+        Held against shorter prompts of the run, which read alike, and against what no tokenizer reaches.
+        """
+        sent = _characters(prompt)
+        if not tokens or sent < LEAST_HELD:
+            return False
+        with self._lock:
+            shorter = [read / each for each, read in self._read if each <= sent / 2]
+            cut = tokens * MOST_PER_TOKEN < sent or (bool(shorter) and tokens / sent < 0.7 * min(shorter))
+            if not cut:
+                self._read.append((sent, tokens))
+            elif not self._cuts:
+                self._cuts = True
+                likely = f"{sent / CHARACTERS_PER_TOKEN:,.0f}"
+                self._notices.put(
+                    f"The server read {tokens:,} tokens of a prompt of up to {likely}: it cuts prompts without a word. "
+                    f"Give it a larger window ({WIDER.get(self._kind, 'by its own settings')}) or say --context "
+                    f"{tokens}, and start a new run; samples made so are marked as cut."
+                )
+        return cut
+
+    def find_window(self) -> None:
+        """Try how long a prompt may be, where the server does not say, and keep what comes of it."""
+        for size in (SERVER_CONTEXT, SERVER_CONTEXT // 2, SERVER_CONTEXT // 4):
+            # Any tokenizer known reads this as one token each.
+            request = Request("window", Prompt((Message("user", " a" * (size - PROBE_LEFT)),)), 0.0, 0, 1)
+            try:
+                read = self._post(request, _Hearing(request, queue.Queue(), self._stop), PROBE_SECONDS).prompt_tokens
+            except HttpFailure as failure:
+                stated = STATED_WINDOW.search(failure.said)
+                if failure.passing or failure.status not in LENGTH_REFUSED:
+                    return
+                found = int(stated[1].replace(",", "")) if stated else 0
+            else:
+                found = size if not read or read > 0.8 * size else read
+            if found >= LEAST_WINDOW:
+                self._served = replace(self._served, window=min(found, SERVER_CONTEXT))
+                self.info = replace(self.info, context_size=self._served.window)
+                return
+
+    def on_window(self) -> str:
+        """What a person should know of the window that the server gives the model; empty where that is nothing."""
+        window, made_for = self._served.window, self._served.made_for
+        if self._generation.context_size:
+            return ""
+        if not window:
+            size = f"{self.info.context_size:,}"
+            return f"{self.info.name}: The server does not say how large its window is, so {size} tokens are used: " + (
+                "`--context` says another size."
+            )
+        if window >= min(made_for, SERVER_CONTEXT):
+            return ""
+        wider = WIDER.get(self._kind, "its own settings")
+        return (
+            f"{self.info.name}: The server gives it a window of {window:,} tokens, and it was made for {made_for:,}: "
+            f"larger files are shown in part. {wider} gives it more."
         )
 
     def _answer(self, request: Request, hearing: _Hearing, stop: threading.Event) -> Answer:
@@ -240,13 +321,13 @@ class RemoteModel:
                 hearing.end(answer)
                 return answer
 
-    def _post(self, request: Request, hearing: _Hearing) -> Answer:
+    def _post(self, request: Request, hearing: _Hearing, timeout: float | None = None) -> Answer:
         """Ask once, in the server's own dialect. Raises HttpFailure, also when another model answers than before."""
         while True:
             merged, room = self._merged, self._room(request)
             body = self._body(request, room)
             try:
-                answer = self._complete(self._dialect.fitted(body), hearing)
+                answer = self._complete(self._dialect.fitted(body), hearing, timeout or self._server.timeout)
             except HttpFailure as failure:
                 if not merged and _SYSTEM_REFUSED.search(failure.said):
                     self._merged = True
@@ -265,7 +346,7 @@ class RemoteModel:
             raise HttpFailure(f"The server answered {said}.", passing=False, status=200)
         return answer
 
-    def _complete(self, body: dict[str, object], hearing: _Hearing) -> Answer:
+    def _complete(self, body: dict[str, object], hearing: _Hearing, timeout: float) -> Answer:
         """Ask over a line that is kept for later questions. Raises HttpFailure."""
         with self._lock:
             line = self._lines.pop() if self._lines else Line(self._key)
@@ -274,7 +355,7 @@ class RemoteModel:
         try:
             if self._stop.is_set():
                 line.end()
-            return line.complete(self._server.address, body, self._server.timeout, hearing.hear)
+            return line.complete(self._server.address, body, timeout, hearing.hear)
         finally:
             with self._lock:
                 self._busy.discard(line)
@@ -289,7 +370,7 @@ class RemoteModel:
 
     def _needs_room(self, request: Request, room: int, said: str) -> bool:
         """Whether the question should be asked again with room for thoughts, which did not have any."""
-        if not said or room > request.max_tokens or not self._generation.thought_tokens:
+        if not said or room > request.max_tokens or request.max_tokens == 1 or not self._generation.thought_tokens:
             return False
         with self._lock:
             if not self._thinks:
@@ -397,6 +478,10 @@ def _thought(answer: Answer) -> str:
 def _ran_out(failure: HttpFailure) -> str:
     """OpenAI's words for the same."""
     return failure.said if "limit was reached" in failure.said else ""
+
+
+def _characters(prompt: Prompt) -> int:
+    return sum(len(message.content) for message in prompt.messages)
 
 
 def _label(name: str) -> str:

@@ -253,7 +253,7 @@ class Growing:
             seed=asked.request.seed,
             temperature=asked.request.temperature,
             extraction=replace(sample.extraction, text="") if generation.error else sample.extraction,
-            truncated=prompt.truncated,
+            truncated=prompt.truncated or generation.cut,
             shown=prompt.shown,
         )
 

@@ -20,6 +20,7 @@ from core.settings.methods import EditSettings as EditSettings
 from core.settings.methods import RegionSettings as RegionSettings
 from core.settings.methods import SamplesSettings as SamplesSettings
 from core.settings.models import DEFAULT_CONTEXT as DEFAULT_CONTEXT
+from core.settings.models import SERVER_CONTEXT as SERVER_CONTEXT
 from core.settings.models import EndpointSettings as EndpointSettings
 from core.settings.models import ModelSettings as ModelSettings
 from core.settings.models import NamedModel as NamedModel

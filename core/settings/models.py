@@ -9,6 +9,8 @@ from core.settings.setting import read_back, setting
 
 DEFAULT_CONTEXT = 3072
 """Tokens: a file of some 200 lines with the few-shot part, which a CPU reads in about 20 seconds, not in minutes."""
+SERVER_CONTEXT = 16_384
+"""Tokens: nearly every file whole; whoever serves models has the machine for it, and one can be told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class ModelSettings:
         label="Context window",
         option="--context",
         sign="TOKENS",
-        unset=f"the model's own, at most {DEFAULT_CONTEXT}",
+        unset=f"the model's own, at most {DEFAULT_CONTEXT}, of a server {SERVER_CONTEXT}",
     )
     threads: int | None = setting(
         None, "for the model", label="Threads", unset="the cores that judging leaves", most=1024, resumable=True

@@ -40,11 +40,13 @@ def closed() -> Iterator[None]:
 class Told:
     """A model behind a server, and what was said of it."""
 
-    def __init__(self, address: str, style: str = "chat", thinking: str = "off", **more: object) -> None:
+    def __init__(
+        self, address: str, style: str = "chat", thinking: str = "off", context: int | None = 4096, **more: object
+    ) -> None:
         self.notices: list[str] = []
         self.heard: dict[str, str] = {}
         settings = EndpointSettings(address, **({"concurrency": 1, "timeout": 5.0} | more))  # type: ignore[arg-type]
-        generation = ModelSettings(prompt_style=style, thinking=thinking)
+        generation = ModelSettings(prompt_style=style, thinking=thinking, context_size=context)
         self.model: RemoteModel = open_endpoint(settings, generation, notify=self.notices.append)
         self.model._first_wait = 0.01
         OPENED.append(self.model)
@@ -185,6 +187,70 @@ def test_further_fields_are_sent_as_given() -> None:
     assert "Leave num_ctx out of --extra-body" in refused.value.remedy
     with pytest.raises(UserError, match="not a JSON object"):
         check(RunSettings(endpoint=EndpointSettings("http://127.0.0.1:1/v1", extra_body="[1]")).endpoint)
+
+
+# --------------------------------------------------------------------------- windows
+
+
+@pytest.mark.parametrize(
+    ("kind", "window", "slots"),
+    [("llama-server", 8192, 3), ("Ollama", 6144, 0), ("LM Studio", 5120, 0), ("vLLM", 7168, 0), ("strict", 3072, 0)],
+)
+def test_every_kind_of_server_says_its_window_in_its_own_way(kind: str, window: int, slots: int) -> None:
+    with chat_server(lambda n, body: (200, completion("x"), {}), KINDS[kind]) as server:
+        told = Told(server.address, context=None, concurrency=None)
+        assert not server.asked, "none is tried out"
+    assert (told.model.info.context_size, told.model._served.slots) == (window, slots)
+    assert told.model.at_a_time == (slots or 8)
+    smaller = kind in ("llama-server", "Ollama", "LM Studio")
+    assert [f"a window of {window:,} tokens" in text for text in told.notices] == [True] * smaller
+
+
+def test_ollama_says_it_of_a_model_that_is_loaded() -> None:
+    listed = {"models": [{"name": "m", "context_length": 12288}]}
+    kind = replace(KINDS["Ollama"], pages={**KINDS["Ollama"].pages, "/api/ps": listed})
+    with chat_server(lambda n, body: (200, completion("x"), {}), kind) as server:
+        assert Told(server.address, context=None).model.info.context_size == 12288
+
+
+REFUSALS = {
+    "OpenAI": "This model's maximum context length is 5000 tokens. However, your messages resulted in 16320 tokens.",
+    "llama-server": "request (16320 tokens) exceeds the available context size (5,000 tokens), try increasing it",
+    "vLLM": "The decoder prompt (length 16320) is longer than the maximum model length of 5000. Make sure of it.",
+}
+
+
+@pytest.mark.parametrize("words", REFUSALS.values(), ids=REFUSALS)
+def test_a_window_that_nobody_states_is_tried_out(words: str) -> None:
+    data = json.dumps({"error": {"message": words}}).encode()
+    with chat_server(lambda n, body: (400, data, {}), Kind()) as server:
+        told = Told(server.address, context=None)
+        assert (told.model.info.context_size, told.notices, len(server.asked)) == (5000, [], 1)
+
+
+@pytest.mark.parametrize(("read", "window"), [(16320, 16384), (0, 16384), (4096, 4096), (7, 3072)])
+def test_a_window_is_told_by_what_was_read(read: int, window: int) -> None:
+    data = completion("x", usage={"prompt_tokens": read, "completion_tokens": 1})
+    with chat_server(lambda n, body: (200, data, {}), Kind()) as server:
+        told = Told(server.address, context=None)
+    assert told.model.info.context_size == window
+    assert ["--context" in text for text in told.notices] == ([True] if window == 3072 else [])
+
+
+def test_prompts_that_a_server_cuts_without_a_word_are_found() -> None:
+    """It reads a token for four characters, 1,024 at most."""
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        sent = len(json.dumps(body["messages"]))
+        return 200, completion("x", usage={"prompt_tokens": min(1024, sent // 4), "completion_tokens": 1}), {}
+
+    with chat_server(script) as server:
+        told = Told(server.address)
+        sizes = (2400, 3000, 4000, 6200, 12000)
+        asked = [Request(str(n), Prompt((Message("user", "x" * n),)), 0.0, 0, 9) for n in sizes]
+        found = {int(each.id): each.cut for each in told.model.generate(asked)}
+    assert found == {2400: False, 3000: False, 4000: False, 6200: True, 12000: True}
+    assert [text for text in told.notices if "without a word" in text and "--context 1024" in text] == told.notices
 
 
 # --------------------------------------------------------------------------- streams
