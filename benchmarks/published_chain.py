@@ -170,8 +170,10 @@ def compare(database: Path, run_id: int, published: Mapping[str, Mapping[str, An
                     f"{key}: pass {said['pass']} -> {passes}, TOM {said['tom']:.3f} -> {shared:.3f}"
                     f" (theirs by our rule {said['by our rule']:.3f}); {_why(row)}"
                 )
+        near = reader.run(run_id).near_limit
     for name, count in told.items():
         print(f"{name}: {count}")
+    print(f"verdicts near their time limit: {near}")
     print(f"questions that the published run does not answer: {len(unknown)}")
     for code in unknown[:5]:
         print(textwrap.indent(code, "    "))

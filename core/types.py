@@ -275,6 +275,10 @@ class TestResult:
     signature: str = ""
 
 
+NEAR_LIMIT = "near its time limit"
+"""Flag of a verdict that took more than half of a limit, or ran out of time and would have ended below twice it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One judgement of one candidate text.
@@ -286,7 +290,8 @@ class Verdict:
         detail: one sentence a person can read.
         output: what the candidate printed, capped, a cut said in it (the test output string of IdentityChain).
         oracle: which oracle judged, e.g. `tests/bubblewrap`.
-        flags: what was odd about the candidate but proves nothing, e.g. `frames`, `subprocess`; changes no score.
+        flags: what was odd about the candidate but proves nothing, e.g. `frames`, `subprocess`; changes no score. So is
+            NEAR_LIMIT: a slower or faster machine may say something else.
     """
 
     outcome: Outcome

@@ -20,6 +20,7 @@ class Trial:
         whole: collect every file, not those of the tests alone.
         in_order: run the tests as they stand here, in a fresh process.
         rest: run in the same process after `tests` have passed, where that serves; else left out.
+        slack: times its limits that it may take.
         again: a second run of what was run before, whose results may differ.
     """
 
@@ -30,6 +31,7 @@ class Trial:
     rest: tuple[str, ...] = ()
     in_order: bool = False
     again: bool = False
+    slack: float = 1.0
 
     def request(self, stages: Sequence[Sequence[str]], total: float) -> dict[str, Any]:
         """As the zygote wants it: each stage is run when those before it have passed."""

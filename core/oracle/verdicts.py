@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.oracle.messages import headline
-from core.types import Outcome, TestResult, Verdict
+from core.types import NEAR_LIMIT, Outcome, TestResult, Verdict
 
 MEMORY_ERRORS = ("MemoryError", "numpy.core._exceptions._ArrayMemoryError", "numpy._core._exceptions._ArrayMemoryError")
 
@@ -37,10 +37,11 @@ class Allowances:
 
 @dataclass(slots=True)
 class Observation:
-    """One child's frames, sorted by kind."""
+    """One child's frames, sorted by kind. `near_limit`: it ended in time, and took more than half of it."""
 
     reply: Mapping[str, Any]
     frames: dict[str, list[list[Any]]] = field(default_factory=dict)
+    near_limit: bool = False
 
     @classmethod
     def of(cls, reply: Mapping[str, Any]) -> Observation:
@@ -84,7 +85,7 @@ class Observation:
         """What is odd about the candidate but proves nothing."""
         written = {flag for values in self.all("screen") for flag in values[1]}
         done = {event for event, _ in self.new_events(allowed) if not event.startswith(READS)}
-        return tuple(sorted(written | done))
+        return tuple(sorted(written | done | ({NEAR_LIMIT} if self.near_limit else set())))
 
     def all(self, kind: str) -> list[list[Any]]:
         """The frames of a kind, in order."""

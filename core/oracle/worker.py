@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 
@@ -16,7 +16,7 @@ from core.oracle.trial import Trial
 from core.oracle.verdicts import ENDINGS, Observation, conclude, merged
 from core.oracle.zygote import EngineWait, Zygote, ZygoteDied
 from core.settings import OracleSettings
-from core.types import Outcome, Verdict
+from core.types import NEAR_LIMIT, Outcome, Verdict
 
 ATTEMPTS = 2
 ABNORMAL = frozenset({Outcome.CRASH, Outcome.TIMEOUT, Outcome.OUT_OF_MEMORY, Outcome.TAMPERED})
@@ -29,6 +29,8 @@ RETRIES = 3
 """How often a candidate may be judged again because the unmodified project needs longer too."""
 NOTABLE = 1.0
 """Seconds more that are worth another run."""
+LONGEST_DOUBLE = 20.0
+"""Seconds up to which twice a limit is waited for, to see whether a time-out was a near thing."""
 STAGED_SECONDS = 2.0
 """What trying out stages may take of tests."""
 
@@ -59,6 +61,7 @@ class Worker:
         self._plan = plan
         self._baseline = baseline
         self._allowed = baseline.allowed
+        self._limits: Mapping[str, float] = baseline.learned(settings)["test_seconds"]
         self._settings = settings
         self._oracle = oracle
         self._closed = closed
@@ -84,7 +87,8 @@ class Worker:
                 continue
             self._engine.answered()
             if verdict.outcome not in ABNORMAL or self._sound():
-                return verdict
+                near = verdict.outcome is Outcome.TIMEOUT and self._ends_below_twice(trial, verdict)
+                return replace(verdict, flags=(*verdict.flags, NEAR_LIMIT)) if near else verdict
             trouble = "the test process no longer judges the unmodified project right"
             self.stop()
             attempts += 1
@@ -101,8 +105,22 @@ class Worker:
             if not left:
                 break
             latest, endings = self._judge_once(replace(trial, tests=left, rest=()), started), endings + 1
-            verdict = replace(verdict, seconds=latest.seconds, tests=verdict.tests + latest.tests)
+            flags = tuple(sorted({*verdict.flags, *latest.flags}))
+            verdict = replace(verdict, seconds=latest.seconds, tests=verdict.tests + latest.tests, flags=flags)
         return verdict
+
+    def _ends_below_twice(self, trial: Trial, verdict: Verdict) -> bool:
+        """Return whether what ran out of time ends with twice as much: the first such test, or all where none began."""
+        slow = tuple(test.node_id for test in verdict.tests if test.outcome == "timeout")[:1]
+        tests = slow or trial.tests
+        if 2 * max(self._limits.get(test, self._settings.test_timeout_floor) for test in tests) > LONGEST_DOUBLE:
+            return False
+        again = replace(trial, tests=tests, rest=(), slack=2.0)
+        try:
+            return not any(observed.out_of_time for observed, _ in self._observed(again))
+        except (ZygoteDied, SandboxError):
+            self.stop()
+            return False
 
     def _judge_once(self, trial: Trial, started: float) -> Verdict:
         limit, shown = self._settings.output_kib << 10, frozenset(trial.tests)
@@ -171,15 +189,26 @@ class Worker:
         """One run; once more where time was up and the unmodified project needs longer just now, too."""
         observed = self._ask(self._zygote(stand), trial, stages)
         for _ in range(RETRIES):
-            if trial.candidate is None or not observed.out_of_time or not self._slow(stand, trial, stages, observed):
+            if trial.candidate is None or trial.slack > 1 or not observed.out_of_time:
+                break
+            if not self._slow(stand, trial, stages, observed):
                 break
             observed = self._ask(self._zygote(stand), trial, stages)
         return observed
 
     def _ask(self, zygote: Zygote, trial: Trial, stages: Sequence[tuple[str, ...]]) -> Observation:
+        tests = [test for stage in stages for test in stage]
         spare = self._spare + (PATIENCE if trial.candidate is None else 0.0)
-        total = spare + self._baseline.total_limit([test for stage in stages for test in stage], self._settings)
-        return Observation.of(zygote.run({**trial.request(stages, total), "spare": spare}))
+        total = trial.slack * (spare + self._baseline.total_limit(tests, self._settings))
+        request = {**trial.request(stages, total), "spare": spare}
+        if trial.slack > 1:
+            request["test_seconds"] = {test: trial.slack * self._limits[test] for test in tests if test in self._limits}
+        began = time.monotonic()
+        observed = Observation.of(zygote.run(request))
+        took = [(time.monotonic() - began, total)]
+        took += [(each[2], self._limits[each[0]] + spare) for each in observed.all("test") if each[0] in self._limits]
+        observed.near_limit = not observed.out_of_time and any(seconds > limit / 2 for seconds, limit in took)
+        return observed
 
     def _slow(self, stand: Stand, trial: Trial, stages: Sequence[tuple[str, ...]], observed: Observation) -> bool:
         """Whether the tests that were begun take longer than allowed on the unmodified project as well.

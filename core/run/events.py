@@ -108,6 +108,7 @@ class RunFinished:
         measures: the run's figures by name, each with its 95 % interval.
         problems: what could not be evaluated, a sentence each.
         not_asked: how many tests that pass under plain pytest judged nothing; empty where all did.
+        remarks: what is to be known of the figures, as lists of runs say it.
     """
 
     run_id: int
@@ -117,6 +118,7 @@ class RunFinished:
     samples: int
     problems: tuple[str, ...] = field(default=())
     not_asked: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 Event = (

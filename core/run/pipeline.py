@@ -162,4 +162,5 @@ def _finished(run: Run, status: str) -> RunFinished:
         samples=row.samples,
         problems=tuple(run.problems),
         not_asked=row.not_asked,
+        remarks=tuple(row.remarks),
     )

@@ -40,6 +40,7 @@ def run_row(row: Row, status: str, figures: RunFigures) -> RunRow:
         items_complete=figures.items_complete,
         samples=figures.samples,
         scores=figures.scores,
+        near_limit=figures.near_limit,
         config_json=row["config"],
         model_json=row["models"],
         problems=tuple(json.loads(row["problems"])),

@@ -40,7 +40,7 @@ from core.store.rows import (
 )
 from core.store.scores import Bounds, RunFigures, tally
 from core.taxonomy import Taxonomy, parse_taxonomy
-from core.types import Item, Score
+from core.types import NEAR_LIMIT, Item, Score
 
 Row = dict[str, Any]
 MOST_LINKED = 50
@@ -343,7 +343,8 @@ class Reader:
         if known is None or known.changes != run["changes"] or (self._bounds.any and not known.bounded):
             measures = self._values(statements.ITEM_MEASURES, run["id"])
             states = self._rows(statements.ITEM_STATES, run["id"])
-            known = tally(states, measures, task(run["task"]), run["changes"], self._bounds)
+            near = self._rows(statements.FLAGGED, run["id"], NEAR_LIMIT)[0]["verdicts"]
+            known = tally(states, measures, task(run["task"]), run["changes"], self._bounds, near)
         self._known_figures[run["id"]] = known
         return known
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from core.kinds import counted, known, noun, task
 from core.settings import RunSettings
-from core.types import Form, Item, Outcome, Score, tests_not_asked
+from core.types import NEAR_LIMIT, Form, Item, Outcome, Score, tests_not_asked
 
 NOTHING = Score(None, None, None)
 """The score of nothing that was judged."""
@@ -80,6 +80,7 @@ class RunRow:
     fingerprint: str = ""
     changes: int = 0
     available: int | None = None
+    near_limit: int = 0
 
     @property
     def left(self) -> int | None:
@@ -125,12 +126,16 @@ class RunRow:
 
     @property
     def remarks(self) -> list[str]:
-        """Return what is to be known of its figures, each with the number of items it is true of."""
+        """Return what is to be known of its figures, each with the number of items or verdicts it is true of."""
         kind, said = known(self.task), []
         for measure in kind.averaged if kind is not None else ():
             score = self.scores.get(measure.name, NOTHING)
             if measure.remark and score.value:
                 said.append(f"{measure.remark}: {round(score.value * score.n)} of {counted(score.n, noun(self.task))}")
+        if self.near_limit:
+            said.append(
+                f"{NEAR_LIMIT}: {counted(self.near_limit, 'verdict')}, which another machine may judge otherwise"
+            )
         return [*said, self.not_asked] if self.not_asked else said
 
 

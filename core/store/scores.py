@@ -14,7 +14,7 @@ from core.kinds import Kind, Measure
 from core.store.rows import NOTHING, Interval, RunningPoint
 from core.types import Score
 
-FORMAT = 5
+FORMAT = 6
 """Of the scores kept with a finished run; another one, or another way of making intervals, has them made anew."""
 _REMEMBERED = 4096
 
@@ -29,6 +29,7 @@ class RunFigures:
     Attributes:
         changes: the run's count of changes when this was asked; another count makes it stale.
         scores: the mean of each averaged measure, by its name.
+        near_limit: verdicts that took more than half of their time, or ran out of it below twice that.
         format: see `FORMAT`.
     """
 
@@ -38,6 +39,7 @@ class RunFigures:
     items_complete: int
     samples: int
     scores: Mapping[str, Score]
+    near_limit: int
     format: int = FORMAT
 
     def to_json(self) -> str:
@@ -64,6 +66,7 @@ def tally(
     kind: Kind,
     changes: int,
     bounds: Bounds,
+    near_limit: int,
 ) -> RunFigures:
     """Count and score the rows of `ITEM_STATES`; `measures` by item."""
     admitted = [row for row in states if row["admitted"]]
@@ -74,6 +77,7 @@ def tally(
         items_complete=sum(row["state"] == "done" for row in states),
         samples=sum(row["samples"] for row in states),
         scores=bounds.scores(kind, [measures.get(row["item_id"], {}) for row in admitted]),
+        near_limit=near_limit,
     )
 
 

@@ -55,6 +55,13 @@ FLAGS = f"""
     WHERE i.run_id = ? AND v.flags <> '[]'
 """
 
+FLAGGED = f"""
+    SELECT count(*) AS verdicts FROM items i
+    JOIN samples s ON s.item_id = i.id AND s.counted
+    JOIN {_LAST_VERDICT}
+    WHERE i.run_id = ?1 AND i.admitted AND NOT i.extra AND instr(v.flags, '"' || ?2 || '"')
+"""
+
 METRICS = """
     SELECT DISTINCT c.metric FROM items i
     JOIN samples s ON s.item_id = i.id

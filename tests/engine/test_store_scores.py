@@ -17,7 +17,7 @@ from core.settings import RunSettings
 from core.store.reader import Reader
 from core.store.scores import thinned
 from core.store.writer import Store
-from core.types import Item, Outcome, Score, Span, Verdict
+from core.types import NEAR_LIMIT, Item, Outcome, Score, Span, Verdict
 
 PASS, FAIL, OURS = Outcome.PASS, Outcome.FAIL, Outcome.INFRASTRUCTURE
 
@@ -284,3 +284,16 @@ def test_flags_are_those_of_the_last_verdicts(run: Run, store: Store) -> None:
     run.flag(made[1][0], "subprocess")
     run.flag(made[1][0])
     assert store.reader.flags(run.id) == {first: ("frames", "gc")}
+
+
+def test_a_run_counts_the_verdicts_that_were_near_their_limit(run: Run, store: Store) -> None:
+    first, second = run.item("a.py", "1"), run.item("b.py", "2")
+    made = run.judged(first, [PASS, FAIL], PASS)
+    run.judged(second, [PASS], FAIL)
+    assert store.reader.run(run.id).remarks == []
+    run.flag(made[0], NEAR_LIMIT, "frames")
+    run.flag(made[1], NEAR_LIMIT)
+    run.flag(made[1], "frames")
+    row = store.reader.run(run.id)
+    assert row.near_limit == 1
+    assert row.remarks == ["near its time limit: 1 verdict, which another machine may judge otherwise"]

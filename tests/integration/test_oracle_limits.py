@@ -9,7 +9,7 @@ from oracle_projects import Opened, write
 from core.settings import RegionSettings, RunSettings
 from core.trips.judged import Judged
 from core.trips.synthesis import SynthesisTrip
-from core.types import Outcome
+from core.types import NEAR_LIMIT, Outcome
 
 FLOOR = 0.2
 SLOW = """import functools
@@ -85,6 +85,25 @@ def test_a_candidate_has_the_time_that_the_unmodified_project_needs_now(tmp_path
         assert project.oracle.judge(bad, project.tests).outcome is Outcome.FAIL
         endless = project.candidate("slow.py", "return float(file.read())", "while True: pass")
         assert project.oracle.judge(endless, project.tests).outcome is Outcome.TIMEOUT
+    finally:
+        project.oracle.close()
+
+
+def test_a_verdict_near_its_time_limit_is_marked(tmp_path: Path) -> None:
+    """More than half of a second, or less than twice as much: another machine may say something else of it."""
+    files = {"near.py": "import time\n\n\ndef value():\n    return 1\n"}
+    files["test_near.py"] = "from near import value\n\n\ndef test_value(): assert value() == 1\n"
+    project = Opened(write(tmp_path, files), test_timeout_floor=1.0, identity_runs=2)
+
+    def judged(body: str) -> tuple[Outcome, bool]:
+        verdict = project.oracle.judge(project.candidate("near.py", "return 1", body), project.tests, every_test=True)
+        return verdict.outcome, NEAR_LIMIT in verdict.flags
+
+    try:
+        assert judged("return 0 + 1") == (Outcome.PASS, False)
+        assert judged("time.sleep(0.65); return 1") == (Outcome.PASS, True)
+        assert judged("time.sleep(1.4); return 1") == (Outcome.TIMEOUT, True)
+        assert judged("while True: pass") == (Outcome.TIMEOUT, False)
     finally:
         project.oracle.close()
 
