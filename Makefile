@@ -3,6 +3,9 @@
 
 # Options of `rtc-inspector demo`, e.g. make demo ARGS="--headless --regions 5"
 ARGS ?=
+# What llama.cpp is built for, e.g. make demo GPU=cuda; none named, what is built already stays. See docs/llama-cpp.md
+GPU ?=
+export GPU
 
 demo:
 	@scripts/bootstrap.sh demo
