@@ -408,14 +408,20 @@ class Oracle(Protocol):
         """
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         """Run `tests` (node ids) under the candidate; never raises for what the candidate does.
 
         `every_test`: go on after the first failure, for outcomes per test; those that did not run are `missing`. An
         empty `tests` is NOT_EXECUTED. Identical candidates are run once: `again` asks for a second run, which shows
         whether the first can be relied on.
-        After a pass of covering tests the whole suite confirms it. Thread-safe.
+        After a pass of covering tests the whole suite confirms it, unless `confirm` is false. Thread-safe.
         """
 
     def close(self) -> None:

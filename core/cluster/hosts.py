@@ -168,8 +168,10 @@ class JudgeHost:
         """Why it cannot judge; empty when it can."""
         return self._problem
 
-    def judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool) -> Verdict:
+    def judge(
+        self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
+    ) -> Verdict:
         """As `Oracle.judge`."""
         if self._problem:
             return Verdict(Outcome.INFRASTRUCTURE, 0.0, detail=self._problem)
-        return self._project.oracle.judge(candidate, tests, every_test=every_test, again=again)
+        return self._project.oracle.judge(candidate, tests, every_test=every_test, again=again, confirm=confirm)

@@ -279,13 +279,19 @@ class ClusterOracle:
         return self._suite
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         """See `core.types.Oracle`."""
         started = time.monotonic()
         actor = self._free.get()
         try:
-            verdict: Verdict = ray.get(actor.judge.remote(candidate, list(tests), every_test, again))
+            verdict: Verdict = ray.get(actor.judge.remote(candidate, list(tests), every_test, again, confirm))
             return verdict
         except RayError as error:
             seconds = time.monotonic() - started

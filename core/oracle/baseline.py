@@ -44,6 +44,7 @@ class Baseline:
         code_swap: whether the collected suite, forked, gives the same results as a fresh one.
         fresh_only: tests that pass in a fresh process but not in the collected one.
         chains: in which the tests that need the project's own order are asked.
+        unproven: trusted tests that nobody has seen pass without the others of their file.
     """
 
     suite: Suite
@@ -57,6 +58,7 @@ class Baseline:
     code_swap: bool
     fresh_only: frozenset[str]
     chains: tuple[Chain, ...] = ()
+    unproven: frozenset[str] = frozenset()
 
     @cached_property
     def seconds(self) -> dict[str, float]:
@@ -113,6 +115,7 @@ class Baseline:
             "events": sorted(map(list, self.allowed.events)),
             "code_swap": self.code_swap,
             "fresh_only": sorted(self.fresh_only),
+            "unproven": sorted(self.unproven),
         }
 
     @classmethod
@@ -140,6 +143,7 @@ class Baseline:
             allowed=Allowances(frozenset(data["changes"]), events),
             code_swap=bool(data["code_swap"]),
             fresh_only=frozenset(data["fresh_only"]),
+            unproven=frozenset(map(str, data["unproven"])),
             chains=tuple(Chain(tuple(map(str, tests)), bool(whole)) for tests, whole in data["chains"]),
         )
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import SandboxError
-from core.oracle.baseline import Baseline, Chain
+from core.oracle.baseline import Baseline, Chain, file_of
 from core.oracle.cache import BaselineCache
 from core.oracle.identity_runner import IdentityRunner, SandboxEnded
 from core.oracle.interpreter import Interpreter
@@ -64,6 +64,8 @@ class ProjectOracle:
         self._memo = Memo()
         self._elsewhere: set[str] = set()
         self._unsteady: set[Chain] = set()
+        self._late: dict[str, Chain | None] = {}
+        self._proven: set[str] = set()
         self._imported: set[str] = set()
         self._key = ""
 
@@ -129,18 +131,31 @@ class ProjectOracle:
             self._free.put(worker)
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         """See `core.types.Oracle`. The project's suite is learned first if it was not."""
-        verdict = self._judge(candidate, tests, every_test, again)
+        verdict = self._judge(candidate, tests, every_test, again, confirm and self._settings.confirm_whole_suite)
         return with_missing(verdict, tests) if every_test and verdict.outcome.judged else verdict
 
-    def _judge(self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool) -> Verdict:
+    def _judge(
+        self, candidate: Candidate, tests: Sequence[str], every_test: bool, again: bool, confirm: bool
+    ) -> Verdict:
         if not tests:
             return Verdict(Outcome.NOT_EXECUTED, 0.0, (), "No test covers this.", "", self.name)
         baseline = self.learn(lambda stage, done, total: None)
-        verdict = self._run_both(candidate, tests, baseline, every_test, again)
-        if verdict.outcome is Outcome.PASS and self._settings.confirm_whole_suite:
+        if not confirm and _untouched(candidate) and len(frozenset(tests)) == len(baseline.suite.tests):
+            # All of them passed in several orders when the suite was learned.
+            return Verdict(Outcome.PASS, 0.0, (), f"All {len(tests)} tests passed.", "", self.name)
+        verdict = self._run_both(candidate, tests, baseline, every_test, again, confirm)
+        while self._was_mistaken(verdict, baseline):
+            verdict = self._run_both(candidate, tests, baseline, every_test, again, confirm)
+        if verdict.outcome is Outcome.PASS and confirm:
             verdict = self._run_chains(candidate, verdict, baseline, again)
         # What does not pass has had an effect.
         if verdict.outcome is Outcome.PASS and not self._judges(candidate, tests, baseline):
@@ -148,14 +163,21 @@ class ProjectOracle:
         return verdict
 
     def _run_both(
-        self, candidate: Candidate, tests: Sequence[str], baseline: Baseline, every_test: bool, again: bool
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        baseline: Baseline,
+        every_test: bool,
+        again: bool,
+        confirm: bool,
     ) -> Verdict:
-        """The covering tests, then the rest of the suite."""
+        """Run the covering tests, then the rest of the suite where that is to confirm a pass."""
         places = [(change.file.path, lines_of(change)) for change in candidate.changes]
-        covering = promising_first(places, tests, baseline)
-        if not self._settings.confirm_whole_suite:
+        covering = promising_first(places, [test for test in tests if test not in self._late], baseline)
+        whole = tuple(test.node_id for test in baseline.suite.tests if test.node_id not in self._late)
+        covering = covering or promising_first(places, whole, baseline)
+        if not confirm:
             return self._once(Trial(candidate, covering, every_test, again=again))
-        whole = tuple(test.node_id for test in baseline.suite.tests)
         known = frozenset(tests)
         rest = tuple(test for test in whole if test not in known)
         if not rest:
@@ -173,11 +195,12 @@ class ProjectOracle:
     def _run_chains(self, candidate: Candidate, passed: Verdict, baseline: Baseline, again: bool) -> Verdict:
         """Ask what needs the project's own order of a candidate that passes otherwise."""
         asked = 0
-        for chain in baseline.chains:
+        late = [chain for chain in dict.fromkeys(self._late.values()) if chain is not None]
+        for chain in (*baseline.chains, *late):
             if chain in self._unsteady:
                 continue
             trial = Trial(candidate, chain.tests, whole=chain.whole, in_order=True, again=again)
-            verdict, needing = self._in_order(trial), _needing(chain, baseline)
+            verdict, needing = self._in_order(trial), self._needing(chain, baseline)
             if verdict is None:
                 self._unsteady.add(chain)
                 self._notice(
@@ -188,8 +211,48 @@ class ProjectOracle:
                 return _worse(passed, verdict, _because(ONLY_IN_ORDER, verdict))
             else:
                 asked += len(needing)
-        unasked = len(baseline.suite.not_asked) + len(baseline.suite.own_order) - asked
+        unasked = len(baseline.suite.not_asked) + len(baseline.suite.own_order) + len(self._late) - asked
         return replace(passed, detail=_told(passed.detail, asked, unasked))
+
+    def _needing(self, chain: Chain, baseline: Baseline) -> list[str]:
+        """Return the tests of a chain that are asked nowhere else."""
+        needing = {test.node_id for test in baseline.suite.own_order}
+        return [test for test in chain.tests if test in needing or self._late.get(test) == chain]
+
+    def _was_mistaken(self, verdict: Verdict, baseline: Baseline) -> bool:
+        """Return whether a test failed for want of the tests around it, as the untouched project shows.
+
+        Asked of tests that nobody has seen pass without them. Such a test is asked in the project's own order from
+        then on.
+        """
+        if not verdict.outcome.judged or verdict.outcome is Outcome.PASS:
+            return False
+        bad = [test.node_id for test in verdict.tests if test.outcome in ("failed", "error")]
+        doubtful = [test for test in bad if test in baseline.unproven and test not in self._proven]
+        if not doubtful:
+            return False
+        ran = tuple(test.node_id for test in verdict.tests)
+        plain = {test.node_id: test.outcome for test in self._once(Trial(None, ran, every_test=True)).tests}
+        needing = [test for test in doubtful if plain.get(test, "passed") != "passed"]
+        self._proven.update(set(doubtful).difference(needing))
+        for test in needing:
+            self._late[test] = self._company(test, baseline)
+        return bool(needing)
+
+    def _company(self, test: str, baseline: Baseline) -> Chain | None:
+        """Return the tests up to one, of its file or of the suite, with which the untouched project passes it."""
+        before = [
+            case.node_id for case in baseline.suite.tests if case.node_id not in self._late or case.node_id == test
+        ]
+        before = before[: before.index(test) + 1]
+        for chain in (
+            Chain(tuple(each for each in before if file_of(each) == file_of(test)), whole=False),
+            Chain(tuple(before), whole=True),
+        ):
+            trial = Trial(None, chain.tests, whole=chain.whole, in_order=True)
+            if self._once(trial).outcome is Outcome.PASS:
+                return chain
+        return None
 
     def _in_order(self, trial: Trial) -> Verdict | None:
         """Return the verdict of a chain, or None where the unmodified project does not pass it either.
@@ -258,11 +321,15 @@ class ProjectOracle:
 def _key(trial: Trial) -> tuple[object, ...]:
     candidate = trial.candidate
     if candidate is None:
-        return (None, trial.tests, trial.in_order)
+        return (None, trial.tests, trial.every_test, trial.whole, trial.in_order)
     texts = [(change.file.path, change.new_text.encode("utf-8", "surrogatepass")) for change in candidate.changes]
     digests = frozenset((path, hashlib.sha256(text).digest()) for path, text in texts)
     tests = trial.tests if trial.in_order else frozenset(trial.tests)
     return (digests, tests, trial.every_test, trial.whole, trial.in_order, trial.again)
+
+
+def _untouched(candidate: Candidate) -> bool:
+    return all(change.new_text == change.file.text for change in candidate.changes)
 
 
 def _broken(file: SourceFile) -> Candidate:
@@ -311,12 +378,6 @@ def _worse(first: Verdict, second: Verdict, detail: str) -> Verdict:
     again = {test.node_id for test in bad}
     tests = tuple(test for test in first.tests if test.node_id not in again) + bad
     return replace(second, seconds=seconds, tests=tests, detail=detail, flags=flags)
-
-
-def _needing(chain: Chain, baseline: Baseline) -> list[str]:
-    """Return the tests of a chain that pass in no other order."""
-    needing = {test.node_id for test in baseline.suite.own_order}
-    return [test for test in chain.tests if test in needing]
 
 
 def _told(detail: str, in_order: int, unasked: int) -> str:

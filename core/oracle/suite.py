@@ -115,6 +115,7 @@ class _CodeSwap:
     run: IdentityRun | None
     fresh_only: frozenset[str]
     order_dependent: Mapping[str, str]
+    unreached: Sequence[str]
 
 
 class _Opened(Exception):
@@ -207,6 +208,7 @@ class SuiteRun:
             code_swap=swap.run is not None,
             fresh_only=swap.fresh_only,
             chains=in_order.chains,
+            unproven=frozenset(swap.unreached).intersection(trusted),
         )
 
     def _below(self, folders: Iterable[Path]) -> list[str]:
@@ -265,7 +267,8 @@ class SuiteRun:
         if suspects:
             with closing(start()) as fresh:
                 really = self._runner.apart(fresh, dict.fromkeys(suspects, 0.0), run.seconds, progress).failing
-        return _CodeSwap(run, frozenset(suspects) - frozenset(really), _order_dependent(really))
+        fresh_only = frozenset(suspects) - frozenset(really)
+        return _CodeSwap(run, fresh_only, _order_dependent(really), apart.unreached)
 
     def _without_code_swap(self, start: Callable[[], Zygote], tests: Sequence[str], progress: Report) -> _CodeSwap:
         """The last identity run and the runs alone, by fresh imports."""
@@ -274,7 +277,7 @@ class SuiteRun:
             flaky = untrusted([run])
             apart = self._runner.apart(fresh, run.passed_seconds, run.seconds, progress)
         self._name_unreached(apart, len(tests))
-        return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(apart.failing)})
+        return _CodeSwap(None, frozenset(), {**flaky, **_order_dependent(apart.failing)}, apart.unreached)
 
     def _in_own_order(
         self, start: Callable[[], Zygote], passing: Sequence[str], excluded: Mapping[str, str], progress: Report
@@ -327,7 +330,7 @@ class SuiteRun:
         if apart.unreached:
             self._notice(
                 f"There was no time to try {len(apart.unreached)} of {total} tests without the others of their file: "
-                "they are taken not to need them."
+                "that is tried where they judge."
             )
 
 

@@ -53,13 +53,14 @@ def _judged(region: Region, file: SourceFile, oracle: Oracle) -> Item:
     objection = _objection(verdict)
     if objection and verdict.outcome.judged:
         return as_item(region, objection)
-    mistrust = _mistrust(region, file, oracle)
+    ran = tuple(result.node_id for result in verdict.tests if result.outcome != "missing")
+    mistrust = _mistrust(replace(region, tests=ran or region.tests), file, oracle)
     return as_item(region, objection or mistrust)
 
 
 def judge_identity(region: Region, file: SourceFile, oracle: Oracle) -> Verdict:
-    """The verdict on the region replaced by its own text: a pass, or the oracle is not to be trusted here."""
-    return _judge(Candidate(file, region.span, region.text), region, oracle)
+    """Judge the region replaced by its own text: it passes, or the oracle is not to be trusted here."""
+    return oracle.judge(Candidate(file, region.span, region.text), region.tests)
 
 
 def as_item(region: Region, reason: str = "") -> Item:
@@ -93,11 +94,12 @@ def _objection(deleted: Verdict) -> str:
 
 
 def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
-    """Why a failure without the region proves nothing: its tests do not pass with it either. Raises SandboxError.
+    """Say why a failure without the region proves nothing: the same tests do not pass with it. Raises SandboxError.
 
-    Covering tests may need others to run before them, and what a suite does may look like tampering to the oracle.
+    They may need others to run before them, and what they do may look like tampering to the oracle. That the whole
+    suite passes is known.
     """
-    verdict = judge_identity(region, file, oracle)
+    verdict = _judge(Candidate(file, region.span, region.text), region, oracle)
     if verdict.outcome is Outcome.PASS:
         return ""
     if verdict.outcome is Outcome.INFRASTRUCTURE:
@@ -110,9 +112,9 @@ def _mistrust(region: Region, file: SourceFile, oracle: Oracle) -> str:
 
 
 def _judge(candidate: Candidate, region: Region, oracle: Oracle) -> Verdict:
-    """One verdict; a failure of the sandbox, which is nobody's result, gets a second try."""
-    verdict = oracle.judge(candidate, region.tests)
-    return verdict if verdict.outcome.judged else oracle.judge(candidate, region.tests)
+    """Return one verdict of the covering tests; a failure of the sandbox, nobody's result, gets a second try."""
+    verdict = oracle.judge(candidate, region.tests, confirm=False)
+    return verdict if verdict.outcome.judged else oracle.judge(candidate, region.tests, confirm=False)
 
 
 def _compiles(text: str) -> bool:

@@ -21,7 +21,7 @@ from core.errors import SandboxError
 from core.regions.admission import NO_COMPILE, NO_EFFECT, admit, copied, deletion, judge_identity
 from core.regions.candidates import enumerate_candidates
 from core.settings import RegionSettings
-from core.types import Candidate, Oracle, Outcome, Region, SourceFile, Span, Suite, Verdict
+from core.types import Candidate, Oracle, Outcome, Region, SourceFile, Span, Suite, TestResult, Verdict
 
 EVERY = RegionSettings(min_characters=1, max_characters=10_000, allow_docstring_start=True)
 
@@ -172,7 +172,13 @@ class AssertingOracle:
         raise NotImplementedError
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         self.judged.append((candidate.replacement, tests))
         script = "\n".join([candidate.new_text, *(self.checks[test] for test in tests)])
@@ -191,7 +197,13 @@ class ScriptedOracle(AssertingOracle):
         self.outcomes = list(outcomes)
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         self.judged.append((candidate.replacement, tests))
         return Verdict(self.outcomes.pop(0), 0.0, detail="the container is gone")
@@ -301,6 +313,27 @@ def test_a_file_whose_own_text_is_taken_for_tampering_is_dropped() -> None:
         False,
         "its own text does not pass its tests (tampered): the container is gone",
     )
+
+
+def test_the_own_text_is_asked_of_the_tests_that_saw_the_deletion_alone() -> None:
+    class Reporting(AssertingOracle):
+        def judge(
+            self,
+            candidate: Candidate,
+            tests: Sequence[str],
+            *,
+            every_test: bool = False,
+            again: bool = False,
+            confirm: bool = True,
+        ) -> Verdict:
+            assert not confirm  # the whole suite has nothing to say of a deletion, nor of the untouched file
+            verdict = super().judge(candidate, tests)
+            ran = tests[:1] if verdict.outcome is Outcome.FAIL else tests
+            return replace(verdict, tests=tuple(TestResult(test, str(verdict.outcome)) for test in ran))
+
+    oracle = Reporting({**CHECKS, "t::other": "pass"})
+    assert admit(region("n = n * 2", ("t::double", "t::other")), FILE, oracle).admitted
+    assert [tests for _, tests in oracle.judged] == [("t::double", "t::other"), ("t::double",)]
 
 
 def test_identity() -> None:

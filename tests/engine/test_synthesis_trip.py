@@ -25,7 +25,13 @@ class Unasked:
         raise AssertionError
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         raise AssertionError
 
@@ -59,7 +65,13 @@ class Saying(Unasked):
         self._deleted, self._own = deleted, own
 
     def judge(
-        self, candidate: Candidate, tests: Sequence[str], *, every_test: bool = False, again: bool = False
+        self,
+        candidate: Candidate,
+        tests: Sequence[str],
+        *,
+        every_test: bool = False,
+        again: bool = False,
+        confirm: bool = True,
     ) -> Verdict:
         outcome = self._own if candidate.new_text == candidate.file.text else self._deleted
         return Verdict(outcome, 0.0, (), f"test_a.py::test ended in {outcome}.")

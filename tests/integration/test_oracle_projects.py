@@ -13,6 +13,7 @@ import pytest
 from oracle_projects import SHOP, SHOP_TESTS, Opened, shop, write
 
 from core.errors import ProjectError, TargetError
+from core.oracle import identity_runner
 from core.oracle.factory import open_oracle
 from core.settings import OracleSettings
 from core.source.codebase import open_codebase
@@ -116,6 +117,25 @@ def test_a_test_that_needs_any_other_before_it_is_asked_behind_them(tmp_path: Pa
     )
     project = opening(tmp_path)
     assert [test.node_id for test in project.suite.own_order] == ["test_thing.py::test_b"]
+    assert judged(project, "thing.py", "SEEN.append(1)", "pass") is Outcome.FAIL
+
+
+def test_a_failure_counts_only_where_the_untouched_project_passes_the_same_tests(
+    tmp_path: Path, opening: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There was no time to run the tests apart: that one needs others is seen when it judges."""
+    monkeypatch.setattr(identity_runner, "LEAST_APART", 0.0)
+    monkeypatch.setattr(identity_runner, "MOST_APART", 0.0)
+    tests = (
+        "import thing\ndef test_a():\n    sum(range(3 * 10**5)); thing.see()\ndef test_b(): assert thing.SEEN\n"
+        "def test_c():\n    sum(range(3 * 10**5)); thing.see()\n"
+    )
+    text = "SEEN = []\n\n\ndef see():\n    SEEN.append(1)\n"
+    project = opening(write(tmp_path, {"thing.py": text, "test_thing.py": tests}))
+    assert len(project.tests) == 3
+    assert judged(project, "thing.py", "SEEN = []", "SEEN = list()") is Outcome.PASS
+    assert judged(project, "thing.py", "SEEN = []", "SEEN = [].copy()") is Outcome.PASS
+    assert judged(project, "thing.py", "SEEN = []", "SEEN = ()") is Outcome.FAIL
     assert judged(project, "thing.py", "SEEN.append(1)", "pass") is Outcome.FAIL
 
 
