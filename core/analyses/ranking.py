@@ -196,14 +196,17 @@ def ranked_places(
     level = joint_level(len(order))
     for first, second in permutations(order, 2) if decide else ():
         if order.index(first) < order.index(second) and _shown_alike(rows[first][0], rows[second][0], common):
-            _, low, high = interval(values[first], measure.lowest, measure.highest, against=values[second], level=level)
+            scale = measure.lowest, measure.highest
+            continuous, other = measure.continuous, values[second]
+            _, low, high = interval(values[first], *scale, against=other, level=level, continuous=continuous)
             if low > 0 or high < 0:
                 better.add((first, second))
     places = []
     for name in order:
         above = sum((other, name) in better for other in order)
         below = sum((name, other) in better for other in order)
-        bounds = interval(values[name], measure.lowest, measure.highest, level=1 - (1 - LEVEL) / len(order))
+        alone = 1 - (1 - LEVEL) / len(order)
+        bounds = interval(values[name], measure.lowest, measure.highest, level=alone, continuous=measure.continuous)
         alike = [
             at
             for at, other in enumerate(order)

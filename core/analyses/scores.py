@@ -298,7 +298,7 @@ def _metrics(reader: Reader, run: RunRow) -> Iterator[Table]:
         scored = reader.scored(run.id, name)
         if scored:
             values, passed = [row.value for row in scored], [row.passed for row in scored]
-            made, lift = reader.score(run.id, name)
+            made, lift = reader.score(run.id, name, continuous=metric(name).continuous)
             cells = (metric(name).title, estimate(made), estimate(lift), auc(values, passed))
             rows.append(Row((*cells, point_biserial(values, passed))))
     if rows:

@@ -22,6 +22,7 @@ class Measure:
         count: a number of things, shown as it is, never averaged.
         solved: the least value that counts as solved where halfway between worst and best says nothing.
         remark: what is to be said of an item for which this is 1; empty where nothing is.
+        continuous: a likeness, say, and no share of outcomes: how its mean is bounded (docs/statistics.md).
         less: the two measures, from 0 to `highest`, whose difference this is; its interval comes from both of them.
     """
 
@@ -32,6 +33,7 @@ class Measure:
     highest: float = 1.0
     higher_is_better: bool | None = True
     count: bool = False
+    continuous: bool = False
     less: tuple[str, str] | None = None
     solved: float | None = None
     remark: str = ""

@@ -123,7 +123,9 @@ METHODS |= {
             measures=(
                 *_ROUND_TRIP_MEASURES,
                 Measure("from_reference", "from people's words", "Share that passes when written from those"),
-                Measure("description_bleu", "BLEU to people's words", "Mean over the model's descriptions"),
+                Measure(
+                    "description_bleu", "BLEU to people's words", "Mean over the model's descriptions", continuous=True
+                ),
             ),
             headline="rtc",
             tally=("passes", "judged"),
@@ -270,13 +272,18 @@ METHODS |= {
                     "similarity",
                     "Mean cosine of summaries and directive, equal programs once",
                     -1.0,
+                    continuous=True,
                     solved=0.75,
                 ),
                 Measure("similar", "similar", "Share of programs whose summaries reach the threshold"),
                 Measure("passing", "passing", "Share of programs that pass the directive's tests"),
                 Measure("agreement", "agreement", "Share of programs of which tests and similarity say the same"),
                 Measure(
-                    "recited", "directive recited", "Share of the directive that code repeats", higher_is_better=None
+                    "recited",
+                    "directive recited",
+                    "Share of the directive that code repeats",
+                    higher_is_better=None,
+                    continuous=True,
                 ),
                 Measure("programs", "programs", "Programs that were written", count=True),
                 Measure("distinct", "distinct", "Programs that differ", count=True),
@@ -310,12 +317,30 @@ METHODS |= {
                 }
             ),
             measures=(
-                Measure("change", "change", "Score on variants less score on the original: below 0 is worse", -1.0),
-                Measure("noise", "noise", "The same where nothing was changed", -1.0, higher_is_better=None),
+                Measure(
+                    "change",
+                    "change",
+                    "Score on variants less score on the original: below 0 is worse",
+                    -1.0,
+                    continuous=True,
+                ),
+                Measure(
+                    "noise",
+                    "noise",
+                    "The same where nothing was changed",
+                    -1.0,
+                    higher_is_better=None,
+                    continuous=True,
+                ),
                 Measure("identifiers", "hidden names", "Share of hidden names that are guessed, in the original"),
                 Measure("rtc", "RTC", "Share of originals written again from their description that pass"),
-                Measure("rouge_synonym", "ROUGE-synonym", "Of the description to the docstring, in the original"),
-                Measure("rouge_l", "ROUGE-L", "Of the description to the docstring, in the original"),
+                Measure(
+                    "rouge_synonym",
+                    "ROUGE-synonym",
+                    "Of the description to the docstring, in the original",
+                    continuous=True,
+                ),
+                Measure("rouge_l", "ROUGE-L", "Of the description to the docstring, in the original", continuous=True),
                 Measure("same_meaning", "meaning kept", "Share of variants that the project's tests pass"),
             ),
             headline="change",

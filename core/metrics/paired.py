@@ -95,7 +95,13 @@ class MeanDifference:
 
 
 def mean_difference(
-    first: Sequence[float], second: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, runs: int = 2
+    first: Sequence[float],
+    second: Sequence[float],
+    lowest: float = 0.0,
+    highest: float = 1.0,
+    *,
+    runs: int = 2,
+    continuous: bool = False,
 ) -> MeanDifference:
     """Judge the mean of second - first, one number an item on a scale, as one of all pairs of `runs`.
 
@@ -105,15 +111,15 @@ def mean_difference(
     of unequal lengths.
     """
     level, size = joint_level(runs), len(first)
-    value, low, high = interval(second, lowest, highest, against=first, level=level)
+    value, low, high = interval(second, lowest, highest, against=first, level=level, continuous=continuous)
     quantile = math.sqrt(critical_value(level, size, paired=True))
     more = 1.0 if math.isinf(quantile) else 1 + NormalDist().inv_cdf(POWER) / quantile
     detectable = min(highest - lowest, more * (high - low) / 2)
-    p = min(1.0, p_value(second, lowest, highest, against=first) * math.comb(runs, 2))
+    p = min(1.0, p_value(second, lowest, highest, against=first, continuous=continuous) * math.comb(runs, 2))
     made = MeanDifference(value, low, high, p, detectable, None)
     if made.decided:
         return made
-    _, near, far = interval(second, lowest, highest, against=first, level=RANGE)
+    _, near, far = interval(second, lowest, highest, against=first, level=RANGE, continuous=continuous)
     least = _items(size, detectable, max(abs(near), abs(far)))
     most = None if near <= 0 <= far else _items(size, detectable, min(abs(near), abs(far)))
     return replace(made, further=(least, most))

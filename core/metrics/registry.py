@@ -24,6 +24,7 @@ class Metric:
         meaning: what it says, without a subject.
         higher_is_better: None where neither is better.
         yes_or_no: it is 0 or 1.
+        counts: it is a share of outcomes, each 0 or 1.
         usual: shown even before anything is scored.
         needs: what its stored name says besides: `model`, the embedding model, or `corpus`, a digest of the texts that
             say what is common. Empty for most.
@@ -37,8 +38,14 @@ class Metric:
     highest: float = 1.0
     higher_is_better: bool | None = True
     yes_or_no: bool = False
+    counts: bool = False
     usual: bool = False
     needs: str = ""
+
+    @property
+    def continuous(self) -> bool:
+        """Whether it is no outcome and no share of outcomes: how its mean is bounded (docs/statistics.md)."""
+        return not (self.yes_or_no or self.counts)
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
@@ -133,7 +140,8 @@ METRICS: Mapping[str, Metric] = MappingProxyType(
                 "description_bleu", "BLEU of the description", "BLEU (words)", "words shared with what a person wrote"
             ),
             Metric(
-                "tom", "Test output match", "TOM", "the share of tests with the same output from both programs"
+                "tom", "Test output match", "TOM", "the share of tests with the same output from both programs",
+                counts=True,
             ),
             Metric(
                 "rouge_synonym", "ROUGE by synonyms", "ROUGE-syn.",

@@ -7,9 +7,10 @@ An interval holds every mean m that the data do not contradict: a score interval
 V(m) is what the variance of one item would be if m were the mean. So twenty failures in a row do not prove a rate of
 0, where a bootstrap claims certainty. For shares (0 to 1) V is D m (1 - m): m (1 - m) is the variance of zeros and
 ones, the largest that values with that mean can have, and the design effect D, from 0 to 1, says how much of it they
-have. For outcomes of 0 and 1 that is Wilson's interval. For differences of two shares (-1 to 1) gains and losses have
-a design effect each, and V rests on how much both would be if m were the mean: for outcomes of 0 and 1 that is nearly
-Tango's (1998) interval, and leaving out 0 is McNemar's test. docs/statistics.md has the coverage of both.
+have. For differences of two shares (-1 to 1) gains and losses have a design effect each, and V rests on how much both
+would be if m were the mean: for outcomes of 0 and 1 that is nearly Tango's (1998) interval, and leaving out 0 is
+McNemar's test. Two kinds of values have intervals of their own: plain outcomes of 0 and 1 Blaker's (2000), which is
+exact, and continuous figures (likenesses, cosines) Student's t. docs/statistics.md has the coverage of all.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def interval(
     against: Sequence[float] | None = None,
     level: float = LEVEL,
     clusters: Sequence[Hashable] | None = None,
+    continuous: bool = False,
 ) -> tuple[float, float, float]:
     """Mean of `values` and the bounds of its interval.
 
@@ -49,10 +51,12 @@ def interval(
 
     Items count as drawn one by one from what the interval speaks for: the project's regions. With `clusters`, one an
     item (its file), items of one cluster count as drawn together, so that the interval speaks for other files like
-    these; it is wider where such items resemble each other. Raises ValueError when empty or of unequal lengths.
+    these; it is wider where such items resemble each other. `continuous` says that values are no shares of outcomes:
+    where they can lie on both sides of 0 a gain or loss that was not seen then counts as large as the largest deviation
+    that was, not as whole. Raises ValueError when empty or of unequal lengths.
     """
-    data = _Data(values, lowest, highest, against, clusters)
-    return data.mean, *data.bounds(critical_value(level, data.groups, paired=against is not None))
+    data = _Data(values, lowest, highest, against, clusters, continuous)
+    return data.mean, *data.bounds(level)
 
 
 def p_value(
@@ -62,18 +66,13 @@ def p_value(
     *,
     mean: float = 0.0,
     against: Sequence[float] | None = None,
+    continuous: bool = False,
 ) -> float:
     """Two-sided p of the mean (of the differences) being `mean`: `interval` at the level 1 - p just reaches it.
 
     Raises ValueError as `interval`.
     """
-    from scipy.special import stdtr
-
-    data = _Data(values, lowest, highest, against, None)
-    if data.groups <= 1 or math.isclose(mean, data.mean, abs_tol=1e-12):
-        return 1.0
-    square = data.square(mean) / _widened(data.groups, against is not None)
-    return min(1.0, 2 * float(stdtr(data.groups - 1, -math.sqrt(square))))
+    return _Data(values, lowest, highest, against, None, continuous).p(mean)
 
 
 def critical_value(level: float, groups: int, *, paired: bool = False) -> float:
@@ -213,6 +212,7 @@ class _Data:
         highest: float,
         against: Sequence[float] | None,
         clusters: Sequence[Hashable] | None,
+        continuous: bool,
     ) -> None:
         if not len(values):
             raise ValueError("an interval needs at least one value")
@@ -224,12 +224,16 @@ class _Data:
         self.mean = math.fsum(exact) / len(exact)
         sample = (np.asarray(exact) - self._zero) / self._range
         self._lowest = 0.0 if against is None else -1.0
-        self.groups, self._size, sums = sample.size, float(sample.size), None
+        self._paired = against is not None
+        self.groups, self._size, sums, places = sample.size, float(sample.size), None, np.arange(sample.size)
         if clusters is not None:
             names = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
             places = np.array([names[name] for name in clusters])
             self.groups, self._size = len(names), _independent_items(sample - sample.mean(), places)
             sums = np.array([np.bincount(places, weights=sample), np.bincount(places)])
+        self._error = _error(sample, places) if continuous and (lowest < 0 or self._paired) else 0.0
+        plain = clusters is None and not self._paired and bool(np.isin(sample, (0.0, 1.0)).all())
+        self._passes = round(float(sample.sum())) if plain else None
         unseen = UNSEEN if clusters is None else UNSEEN_FILES
         # Plain floats: arithmetic on numpy's takes four times as long.
         if against is None:
@@ -240,17 +244,99 @@ class _Data:
             sides = float(made.gain), float(made.loss), float(made.gain_effect), float(made.loss_effect)
             self._spread = Differences(*sides)
 
-    def square(self, mean: float) -> float:
-        """The squared distance of the observed mean from `mean` in standard errors; infinite at an end of the scale."""
-        place = (mean - self._zero) / self._range
-        variance = self._spread.variance(place) if self._lowest < place < 1 else 0.0
-        return (place - self._spread.mean) ** 2 * self._size / variance if variance > 0 else math.inf
+    def p(self, mean: float) -> float:
+        """Two-sided p of `mean`."""
+        from scipy.special import stdtr
 
-    def bounds(self, critical: float) -> tuple[float, float]:
+        place = (mean - self._zero) / self._range
+        if self._passes is not None:
+            return exact_p(self._passes, self.groups, place)
+        if self.groups <= 1 or math.isclose(mean, self.mean, abs_tol=1e-12):
+            return 1.0
+        variance = self._error**2
+        if not variance:
+            wide = _widened(self.groups, self._paired) / self._size
+            variance = self._spread.variance(place) * wide if self._lowest < place < 1 else 0.0
+        off = abs((self.mean - mean) / self._range)
+        return min(1.0, 2 * float(stdtr(self.groups - 1, -off / math.sqrt(variance)))) if variance > 0 else 0.0
+
+    def bounds(self, level: float) -> tuple[float, float]:
         """The bounds of the mean, or of the mean of the differences."""
-        places = (self._lowest, 1.0) if math.isinf(critical) else self._spread.bounds(critical / self._size)
+        critical = critical_value(level, self.groups, paired=self._paired)
+        if self._passes is not None:
+            places = exact_bounds(self._passes, self.groups, level)
+        elif math.isinf(critical):
+            places = self._lowest, 1.0
+        elif self._error:
+            middle, half = (self.mean - self._zero) / self._range, math.sqrt(critical) * self._error
+            places = max(self._lowest, middle - half), min(1.0, middle + half)
+        else:
+            places = self._spread.bounds(critical / self._size)
         low, high = (self._zero + self._range * place for place in places)
         return min(low, self.mean), max(high, self.mean)
+
+
+def _error(values: Floats, clusters: NDArray[np.int64]) -> float:
+    """The standard error of a mean, counting clusters; as if one more lay as far out as the farthest that was seen.
+
+    0 where all values agree: then nothing says how far out one could lie.
+    """
+    sums = np.bincount(clusters, weights=values - values.mean())
+    squares, groups = sums**2, len(sums)
+    if groups < 2 or np.ptp(values) < 1e-12:
+        return 0.0
+    return math.sqrt(groups / (groups - 1) * float(squares.sum()) + float(squares.max())) / values.size
+
+
+def exact_bounds(passes: int, size: int, level: float = LEVEL) -> tuple[float, float]:
+    """The bounds of a rate after so many passes of `size` outcomes: Blaker's (2000), which lie in Clopper-Pearson's."""
+    return _exact_low(passes, size, level), 1.0 - _exact_low(size - passes, size, level)
+
+
+def _exact_low(passes: int, size: int, level: float) -> float:
+    """The lowest rate with an `exact_p` of 1 - level."""
+    from scipy.optimize import brentq
+    from scipy.special import bdtr, bdtrc, betaincinv
+
+    if not passes:
+        return 0.0
+
+    def over(rate: float, few: int) -> float:
+        return float(bdtrc(passes - 1, size, rate) + (bdtr(few, size, rate) if few >= 0 else 0.0)) - 1 + level
+
+    def jump(rate: float, few: int) -> float:
+        return float(bdtr(few, size, rate) - bdtrc(passes - 1, size, rate))
+
+    low, high = (float(each) for each in betaincinv(passes, size - passes + 1, [(1 - level) / 2, 1 - level]))
+    few = _as_few(passes, size, low)
+    # p grows with the rate from jump to jump, or falls and grows: where it jumps one outcome more is as unlikely.
+    while over(low, few) < 0:
+        end = min(high, float(brentq(jump, low, 1 - 1e-9, args=(few + 1,), xtol=1e-13)))
+        if over(end, few) >= 0:
+            return float(brentq(over, low, end, args=(few,), xtol=1e-13)) - 1e-9
+        low, few = end, few + 1
+    return low - 1e-9
+
+
+def exact_p(passes: int, size: int, rate: float) -> float:
+    """Two-sided p of a rate: the chance of passes whose tail, on either side, is as unlikely as that of those seen."""
+    from scipy.special import bdtr, bdtrc
+
+    if not 0 < rate < 1:
+        return float(passes == size * rate)
+    above = bdtrc(passes - 1, size, rate) if passes else 1.0
+    if bdtr(passes, size, rate) < above:
+        return exact_p(size - passes, size, 1 - rate)
+    few = _as_few(passes, size, rate)
+    return min(1.0, float(above + (bdtr(few, size, rate) if few >= 0 else 0.0)))
+
+
+def _as_few(passes: int, size: int, rate: float) -> int:
+    """The most passes of which, or of fewer, the chance is no larger than of `passes` or more; -1 where none are."""
+    from scipy.special import bdtr, bdtrc
+
+    above = bdtrc(passes - 1, size, rate) if passes else 1.0
+    return int((bdtr(np.arange(size), size, rate) <= above * (1 + 1e-9)).sum()) - 1
 
 
 def _carriers(values: Floats) -> Any:
@@ -300,7 +386,9 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Rank correlation, ties sharing their mean rank; None as in `pearson`."""
-    return pearson(_ranks(first), _ranks(second))
+    from scipy.stats import rankdata
+
+    return pearson(rankdata(first), rankdata(second))
 
 
 def auc(values: Sequence[float], passed: Sequence[bool]) -> float | None:
@@ -308,7 +396,9 @@ def auc(values: Sequence[float], passed: Sequence[bool]) -> float | None:
 
     0.5 tells nothing. None where all pass or all fail. Raises ValueError for unequal lengths.
     """
-    ranks = [rank for rank, did in zip(_ranks(values), passed, strict=True) if did]
+    from scipy.stats import rankdata
+
+    ranks = [rank for rank, did in zip(rankdata(values).tolist(), passed, strict=True) if did]
     won, lost = len(ranks), len(passed) - len(ranks)
     return (math.fsum(ranks) - won * (won + 1) / 2) / (won * lost) if won and lost else None
 
@@ -316,10 +406,3 @@ def auc(values: Sequence[float], passed: Sequence[bool]) -> float | None:
 def point_biserial(values: Sequence[float], passed: Sequence[bool]) -> float | None:
     """Correlation of a metric with passing (metric audit: CodeBERTScore 0.162, EDIT-SIM 0.186); None as `pearson`."""
     return pearson(values, [float(did) for did in passed])
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    _, place, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    mean_rank = last - (counts - 1) / 2
-    return [float(rank) for rank in mean_rank[place]]

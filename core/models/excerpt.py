@@ -97,6 +97,8 @@ class Outline:
         for unit in self.units[:kept]:
             for part in (unit.lines, *unit.needs):
                 wanted[part.start : part.end] = [True] * (part.end - part.start)
+        # A unit that holds more than the region has some of the region's own lines: those are not shown around it.
+        wanted[self.region.start : self.region.end] = [False] * len(self.region_lines)
         before = self._shown(range(self.region.start), wanted)
         after = self._shown(range(self.region.end, len(self.lines)), wanted)
         shown = sum(len(line) for line, kept_line in zip(self.lines, wanted, strict=True) if kept_line)

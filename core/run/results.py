@@ -25,9 +25,14 @@ def open_reader(path: Path) -> Reader:
 
 
 def interval(
-    values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, against: Sequence[float] | None = None
+    values: Sequence[float],
+    lowest: float = 0.0,
+    highest: float = 1.0,
+    *,
+    against: Sequence[float] | None = None,
+    continuous: bool = False,
 ) -> tuple[float, float, float]:
     """As `core.metrics.statistics.interval`, which loads numpy: not before a score is not known yet."""
     from core.metrics import statistics
 
-    return statistics.interval(values, lowest, highest, against=against)
+    return statistics.interval(values, lowest, highest, against=against, continuous=continuous)

@@ -243,8 +243,11 @@ class Reader:
             found.append(FacetRow(facet, value, len(items), self._bounds.scores(kind, items)))
         return found
 
-    def score(self, run_id: int, metric: str = "pass") -> tuple[Score, Score]:
-        """A run's mean of a stored metric, or of its verdicts (`pass`), and how much that is above the baseline's."""
+    def score(self, run_id: int, metric: str = "pass", *, continuous: bool = False) -> tuple[Score, Score]:
+        """Return a run's mean of a stored metric, or of its verdicts (`pass`), and how much it is above the baseline's.
+
+        `continuous` says that the metric is no outcome: how the difference is bounded.
+        """
         if metric == "pass":
             scores = self.figures(run_id).scores
             return scores.get("rtc", NOTHING), scores.get("lift", NOTHING)
@@ -252,7 +255,8 @@ class Reader:
             self._run(run_id)
             rows = [row for row in self._rows(statements.METRIC_VALUES, run_id, metric) if row["made"] is not None]
         differences = [row["difference"] for row in rows if row["difference"] is not None]
-        return self._bounds.score([row["made"] for row in rows]), self._bounds.score(differences, -1.0)
+        made = self._bounds.score([row["made"] for row in rows])
+        return made, self._bounds.score(differences, -1.0, continuous=continuous)
 
     def running(self, run_id: int, most: int = 200) -> list[RunningPoint]:
         """How the run's figures went as items were judged: at most `most` evenly spaced points, the last always in.

@@ -27,6 +27,7 @@ class Interval(Protocol):
         highest: float = 1.0,
         *,
         against: Sequence[float] | None = None,
+        continuous: bool = False,
     ) -> tuple[float, float, float]:
         """Mean, lower and upper bound of `values`, less those of `against` where given; `values` is not empty.
 

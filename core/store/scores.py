@@ -90,17 +90,19 @@ class Bounds:
     def __init__(self, interval: Interval | None) -> None:
         """Without an `interval` every score has a mean only."""
         self._interval = interval
-        self._known: dict[tuple[float, float, frozenset[tuple[Parts, int]]], Score] = {}
+        self._known: dict[tuple[float, float, bool, frozenset[tuple[Parts, int]]], Score] = {}
 
     @property
     def any(self) -> bool:
         """Whether means get intervals here."""
         return self._interval is not None
 
-    def score(self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0) -> Score:
+    def score(
+        self, values: Sequence[float], lowest: float = 0.0, highest: float = 1.0, *, continuous: bool = False
+    ) -> Score:
         """Mean and interval of `values`, each between `lowest` and `highest`."""
         made = [(value,) for value in values]
-        return self._score(made, Counter(made), lowest, highest)
+        return self._score(made, Counter(made), (lowest, highest, continuous))
 
     def scores(self, kind: Kind, items: Iterable[Mapping[str, float]]) -> dict[str, Score]:
         """The mean of each averaged measure of a kind, over the items that have it."""
@@ -110,7 +112,7 @@ class Bounds:
     def measure(self, measure: Measure, rows: Iterable[Mapping[str, float]]) -> Score:
         """The mean of one measure, over the items that have it."""
         values = [_parts(measure, row) for row in rows if measure.name in row]
-        return self._score(values, Counter(values), *_scale(measure))
+        return self._score(values, Counter(values), _scale(measure))
 
     def running(
         self, measures: Sequence[Measure], items: Sequence[tuple[int, Mapping[str, float]]], most: int
@@ -127,22 +129,24 @@ class Bounds:
                         values[measure.name].append(parts)
                         counted[measure.name][parts] += 1
             start = end
-            scores = {m.name: self._score(values[m.name], counted[m.name], *_scale(m)) for m in measures}
+            scores = {m.name: self._score(values[m.name], counted[m.name], _scale(m)) for m in measures}
             points.append(RunningPoint(end, items[end - 1][0], scores))
         return points
 
-    def _score(self, values: Sequence[Parts], counted: Counter[Parts], lowest: float, highest: float) -> Score:
+    def _score(self, values: Sequence[Parts], counted: Counter[Parts], scale: tuple[float, float, bool]) -> Score:
         if not values:
             return NOTHING
         if self._interval is None:
             return Score(math.fsum(each[0] - sum(each[1:]) for each in values) / len(values), None, None, len(values))
-        key = (lowest, highest, frozenset(counted.items()))
+        key = (*scale, frozenset(counted.items()))
         if key not in self._known:
             # All at once: it happens after thousands of charts, and what is asked for again is made in milliseconds.
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             against = [each[1] for each in values if len(each) > 1]
-            bounds = self._interval([each[0] for each in values], lowest, highest, against=against or None)
+            lowest, highest, continuous = scale
+            made = [each[0] for each in values]
+            bounds = self._interval(made, lowest, highest, against=against or None, continuous=continuous)
             self._known[key] = Score(*bounds, len(values))
         return self._known[key]
 
@@ -152,9 +156,9 @@ def _parts(measure: Measure, row: Mapping[str, float]) -> Parts:
     return (row[measure.name],) if measure.less is None else (row[measure.less[0]], row[measure.less[1]])
 
 
-def _scale(measure: Measure) -> tuple[float, float]:
-    """Between which ends the parts lie."""
-    return (measure.lowest if measure.less is None else 0.0), measure.highest
+def _scale(measure: Measure) -> tuple[float, float, bool]:
+    """Return between which ends the parts lie, and whether they are continuous."""
+    return (measure.lowest if measure.less is None else 0.0), measure.highest, measure.continuous
 
 
 def thinned(total: int, most: int) -> list[int]:

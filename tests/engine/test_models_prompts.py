@@ -241,3 +241,6 @@ def test_how_much_of_the_file_is_shown_is_told() -> None:
     half = forward_prompt(BIG, span_of(BIG, "y = x + 300"), lambda p: words(p) <= 2000)
     shown = half.messages[-1].content.split("```python\n")[1].split("\n```")[0]
     assert half.shown == pytest.approx(len(shown) / len(BIG), abs=0.05)
+    problem = "def add(a, b):\n\n    # The sum.\n    total = a\n    total += b\n    return total\n"
+    for region in ("total = a\n    total += b\n    return total", "total += b\n    return total", "return total"):
+        assert forward_prompt(problem, span_of(problem, region), always).shown == 1.0, "its own lines are not around it"

@@ -123,11 +123,17 @@ def _render(reader: Reader, run_id: int, figures: Sequence[Figure], shown: int) 
         growing=run.status in GROWING,
         files=len(set(paths)),
         headline=headline,
-        other=Score(*interval(values, headline.lowest, headline.highest, clusters=paths)) if filed else None,
+        other=_for_other_files(headline, values, paths) if filed else None,
         shown=figures,
         groups=_groups(reader, done, shown),
         provenance=provenance(run),
     )
+
+
+def _for_other_files(measure: Measure, values: Sequence[float], paths: Sequence[str]) -> Score:
+    """Return the mean with the interval that speaks for other files like these."""
+    scale = measure.lowest, measure.highest
+    return Score(*interval(values, *scale, clusters=paths, continuous=measure.continuous))
 
 
 def _groups(reader: Reader, done: Sequence[ItemRow], shown: int) -> list[Group]:

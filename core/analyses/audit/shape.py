@@ -112,7 +112,8 @@ def perturbations(judged: Judged) -> Table | None:
             places = np.array(sorted(changed))
             before, after = judged.columns[name][places], np.array([changed[at] for at in sorted(changed)])
             clusters = judged.clusters[places].tolist()
-            bounds = interval(after.tolist(), metric(name).lowest, against=before.tolist(), clusters=clusters)
+            about, sides = metric(name), (after.tolist(), before.tolist())
+            bounds = interval(sides[0], about.lowest, against=sides[1], clusters=clusters, continuous=about.continuous)
             most = places[np.argsort(-np.abs(after - before), kind="stable")]
             tau_b, rho = tau(before, after), rank_correlation(before, after, numbered(clusters))
             cells = (short(name), said, float(after.mean()), Estimate(*bounds, len(places)))

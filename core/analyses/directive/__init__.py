@@ -203,7 +203,8 @@ def _points(values: Mapping[float, Sequence[tuple[float, int]]], lowest: float) 
     found = []
     for heat in sorted(values):
         numbers, items = zip(*values[heat], strict=True)
-        found.append(Point(Estimate(heat), Estimate(*interval(numbers, lowest, clusters=items), len(numbers))))
+        bounds = interval(numbers, lowest, clusters=items, continuous=lowest < 0)
+        found.append(Point(Estimate(heat), Estimate(*bounds, len(numbers))))
     return tuple(found)
 
 
