@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QPoint, QRect, QSettings, Qt
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
     QTabWidget,
     QWidget,
 )
@@ -137,3 +139,32 @@ def _below(kind: type) -> Iterator[type]:
     for each in kind.__subclasses__():
         yield each
         yield from _below(each)
+
+
+@pytest.mark.parametrize("kind", DIALOGS, ids=lambda kind: kind.__name__)
+def test_a_dialog_stays_on_the_screen_with_its_buttons(window: MainWindow, kind: type[QDialog]) -> None:
+    """From a place with as much room below and beside it as 1280 x 800 and a panel leave, however it grows."""
+    dialog = DIALOGS[kind](window)
+    screen = dialog.screen().availableGeometry()
+    dialog.move(screen.bottomRight() - QPoint(1280, 740))
+    dialog.show()
+    if isinstance(dialog, RunDialog):
+        dialog.all.setChecked(True)
+    for at in range(dialog.task.count() if isinstance(dialog, RunDialog) else 1):
+        if isinstance(dialog, RunDialog):
+            dialog.task.setCurrentIndex(at)
+        QApplication.processEvents()
+        assert screen.contains(dialog.frameGeometry()), dialog.frameGeometry()
+        for button in dialog.findChildren(QPushButton):
+            if button.isVisible() and not any(isinstance(each, QScrollArea) for each in above(button)):
+                assert dialog.rect().contains(QRect(button.mapTo(dialog, QPoint()), button.size())), button.text()
+    least = dialog.minimumSizeHint()
+    assert least.width() <= 1280 and least.height() <= 736
+    dialog.close()
+    dialog.deleteLater()
+
+
+def above(widget: QWidget) -> Iterator[QWidget]:
+    while (parent := widget.parentWidget()) is not None:
+        yield parent
+        widget = parent

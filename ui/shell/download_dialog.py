@@ -13,6 +13,7 @@ from core.models.memory import gib
 from ui.background.gateway import Errand, Gateway
 from ui.shell.fields import error_words, say
 from ui.style.controls import DIALOG, column, field, label
+from ui.style.text_size import keep_on_screen
 from ui.style.theme import SPACE
 
 POLL = 100
@@ -108,3 +109,4 @@ class DownloadDialog(QDialog):
     def _say(self, words: str, bad: bool = False) -> None:
         say(self.said, words, bad)
         self.adjustSize()
+        keep_on_screen(self)

@@ -16,6 +16,7 @@ from ui.background.gateway import Gateway
 from ui.shell.fields import error_words, form, level_labels, pair, say
 from ui.shell.setting_fields import field_of
 from ui.style.controls import DIALOG, column, field, label
+from ui.style.text_size import keep_on_screen
 from ui.style.theme import SPACE
 
 WORDS = (
@@ -119,3 +120,4 @@ class EndpointDialog(QDialog):
     def _say(self, words: str, bad: bool = False) -> None:
         say(self.said, words, bad)
         self.adjustSize()
+        keep_on_screen(self)

@@ -35,6 +35,7 @@ from ui.shell.remembered import FIRST_REGIONS
 from ui.shell.setting_fields import SettingField, SettingRow, field_of, rows_of
 from ui.shell.status_line import duration
 from ui.style.controls import DIALOG, column, label, push, row
+from ui.style.text_size import FRAME, keep_on_screen
 from ui.style.theme import SPACE
 
 UNMEASURED = (
@@ -81,8 +82,8 @@ def _count(number: int) -> str:
     return f"{round(number, -3):,}" if number >= 10_000 else f"{round(number, -2):,}"
 
 
-ROOMY, NARROWEST, FRAME = 960, 700, 40
-"""Pixels: the width it opens with where the screen has it, the least, and what the title bar takes of a screen."""
+ROOMY, NARROWEST = 960, 700
+"""Pixels: the width it opens with where the screen has it, and the least."""
 PRESET = 600
 """Seconds that a first run is preset to take, by a trial."""
 ASKED = ("generation", "oracle")
@@ -373,6 +374,7 @@ class RunDialog(QDialog):
         """Another width wraps otherwise (called by Qt)."""
         super().resizeEvent(event)
         self._fit()
+        QTimer.singleShot(0, self, lambda: keep_on_screen(self))  # once it has its new size
 
     def settings(self) -> RunSettings:
         """What the user settled on."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import QEvent, QObject, QSize, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QHeaderView, QTableView, QTreeView, QWidget
 
 STRETCH = QHeaderView.ResizeMode.Stretch
 USUAL = 12
 """Pixels of the text for which heights and widths in the code are meant: nine points on a usual screen."""
+FRAME = 40
+"""Pixels that are left to the frame that a window manager draws around a window."""
 
 
 def growth(widget: QWidget) -> float:
@@ -26,7 +28,15 @@ def grown(widget: QWidget, pixels: int) -> int:
 def open_at(window: QWidget, width: int, height: int) -> None:
     """A size that is so many pixels for text of the usual size, as far as the screen has them."""
     wanted = QSize(grown(window, width), grown(window, height))
-    window.resize(wanted.boundedTo(window.screen().availableSize()))
+    window.resize(wanted.boundedTo(window.screen().availableSize() - QSize(0, FRAME)))
+
+
+def keep_on_screen(window: QWidget) -> None:
+    """Move a window that has grown, so that all of it is on the screen: its buttons stand at its lower end."""
+    room, frame = window.screen().availableGeometry(), window.frameGeometry()
+    at = QPoint(min(frame.x(), room.right() - frame.width()), min(frame.y(), room.bottom() - frame.height()))
+    if window.isVisible() and at != frame.topLeft():
+        window.move(max(at.x(), room.x()), max(at.y(), room.y()))
 
 
 def room_beside(room: int, widths: Iterable[int], least: int) -> int:
