@@ -123,11 +123,13 @@ class Generation:
     """One finished sample, raw.
 
     Attributes:
-        text: exactly what the model wrote after the prefill, stop text excluded.
-        rendered: the exact prompt text after the chat template.
+        text: exactly what the model wrote, byte for byte, thoughts in it included; of a file's model what follows the
+            prefill, stop text excluded.
+        rendered: the exact prompt text after the chat template. It ends in the prefill where that was sent.
         finish_reason: `stop`, `length`, `loop` (the same tokens over and over), `context` (window full) or `failed`
             (the engine died twice; `error` says how).
         cut: the server read less of the prompt than it was sent, and did not say so.
+        thoughts: what a server sent apart from the answer as the model's thoughts.
     """
 
     id: str
@@ -139,6 +141,7 @@ class Generation:
     finish_reason: str
     error: str = ""
     cut: bool = False
+    thoughts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +308,7 @@ class Sample:
         step: rounds since the item, e.g. 2 for the second reconstruction of a chain.
         counted: whether it counts in the run's scores, as far as it depends on itself; what hangs below a sample that
             does not count never does.
+        raw_text, thoughts: what came, as in `Generation`; the extraction says what was taken from it, and how.
     """
 
     role: Role
@@ -325,3 +329,4 @@ class Sample:
     step: int = 0
     counted: bool = True
     shown: float = 1.0
+    thoughts: str = ""

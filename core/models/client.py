@@ -237,6 +237,7 @@ def _options(header: GgufHeader, settings: ModelSettings, asked: ChosenStyle) ->
         "thinking": settings.thinking,
         "thought_tokens": settings.thought_tokens,
         "top_p": settings.top_p,
+        "thought_tag": settings.thought_tag,
         "template": header.chat_template,
         "kv_bytes": header.kv_bytes,
         "fixed_context": header.fixed_context,

@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 
 from core.generation import Extraction
-from core.models.extraction import without_thoughts
+from core.models.extraction import unfenced, without_prose
+from core.models.indentation import level
 from core.models.special_tokens import without_joiners
-from core.syntax import indent_of, shared_indent
+from core.models.unwrap import Scope
+from core.syntax import indent_of, parsed, shared_indent
 
-_FENCE = re.compile(r"[ \t]*(`{3,})[ \t]*[\w+#.-]*[ \t]*")
 _LABEL = re.compile(r"[ \t]*\[?new(?: code)?\]?:?[ \t]*", re.IGNORECASE)
 _NEWLINES = re.compile(r"\r\n|\r")
 
@@ -19,16 +20,18 @@ def extract_edit(raw: str, old: str, prefill: str) -> Extraction:
     """The new code as it stands in its file.
 
     `old` is the old code, whose line ends and indentation the new code takes; `prefill` what the answer already
-    started with. Steps: `label-dropped`, `fence`, `reindented`, `newlines`, `joiner-dropped`, `thoughts-dropped`,
-    `empty`.
+    started with. Steps: `label-dropped`, `prose`, `fence`, `fence-unterminated`, `reindented`, `newlines`,
+    `joiner-dropped`, `empty`.
     """
     steps: list[str] = []
-    answer = without_thoughts(raw)
-    if answer != raw:
-        steps.append("thoughts-dropped")
-    lines = _NEWLINES.sub("\n", without_joiners(answer, old, steps)).split("\n")
-    lines = _unlabelled(lines, steps)
-    lines = _unfenced(lines, prefill, steps)
+    lines = _unlabelled(_NEWLINES.sub("\n", without_joiners(raw, old, steps)).split("\n"), steps)
+    code = parsed(level(_NEWLINES.sub("\n", old)))
+    names = [each.name for each in code.body if isinstance(each, Scope)] if code else []
+    text = unfenced("\n".join(lines), prefill, steps, names, but=old)
+    if code and not prefill and not steps and (bare := without_prose(text)) != text:
+        steps.append("prose")
+        text = bare
+    lines = text.split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     text = "\n".join(_reindented(lines, _NEWLINES.sub("\n", old).split("\n"), steps))
@@ -46,27 +49,6 @@ def _unlabelled(lines: list[str], steps: list[str]) -> list[str]:
         steps.append("label-dropped")
         return lines[1:]
     return lines
-
-
-def _unfenced(lines: list[str], prefill: str, steps: list[str]) -> list[str]:
-    """The inside of the code block; one that is never closed runs to the end."""
-    opened = _FENCE.fullmatch(prefill.strip())
-    start = next((i for i, line in enumerate(lines) if _FENCE.fullmatch(line)), None)
-    if opened and start is not None and any(line.strip() for line in lines[:start]):
-        start = None  # the code began at once: that fence ends it
-    if start is not None and any(line.strip() for line in lines[start + 1 :]):
-        opened = _FENCE.fullmatch(lines[start])  # an answer that opens its own block, prose before it or not
-        lines = lines[start + 1 :]
-    if not opened:
-        return lines
-    end = next((i for i, line in enumerate(lines) if _closes(line, opened[1])), len(lines))
-    if start is not None or end < len(lines):
-        steps.append("fence")
-    return lines[:end]
-
-
-def _closes(line: str, fence: str) -> bool:
-    return line.strip().startswith(fence) and not line.strip().strip("`")
 
 
 def _reindented(lines: Sequence[str], old: Sequence[str], steps: list[str]) -> list[str]:

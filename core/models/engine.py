@@ -98,7 +98,7 @@ class Engine:
         """Evaluate what of the prompt is not held yet; the last row's logits are ready after it."""
         stream.job, stream.started, stream.written = job, time.monotonic(), 0
         stream.thoughts = 0
-        stream.answer = TextStream(job.ending, job.thinks)
+        stream.answer = TextStream(job.ending, job.thinks, job.known)
         stream.sampler = self.native.open_sampler(job.temperature, job.seed)
         self.counters.prompt_tokens += len(job.tokens)
         total = len(job.tokens)

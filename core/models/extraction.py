@@ -1,6 +1,7 @@
-"""Take a description or a piece of code out of a raw answer, and record how.
+"""Take a description or a piece of code out of an answer, and record how.
 
-Forgiving on purpose: what is judged is the code, not the wrapping. The raw answer is always kept beside it.
+Forgiving on purpose: what is judged is the code, not the wrapping. What came is always kept beside it, and its thoughts
+are taken off before (`core.models.answers`).
 """
 
 from __future__ import annotations
@@ -8,13 +9,13 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from core.generation import Extraction
+from core.models.fences import Fenced, best, blocks, outside
 from core.models.indentation import level, place
 from core.models.special_tokens import without_joiners
-from core.models.textstream import THOUGHTS
-from core.models.unwrap import unwrap
+from core.models.unwrap import enclosing, unwrap
 from core.syntax import first_line_of, indent_of, parsed
 from core.types import Item
 
@@ -27,22 +28,18 @@ def _newline(text: str) -> str:
     return best if counts[best] else "\n"
 
 
-FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
 LABEL = re.compile(
     r"^\s*(?:\*\*|#+\s*)?(?:description|answer|summary|output|explanation)\s*:?\s*(?:\*\*)?\s*:?\s*", re.I
 )
-THOUGHT = re.compile(r"\s*<think>.*?</think>|.*?^[ \t]*</think>[ \t]*$", re.S | re.M)
-"""Thoughts from the beginning of an answer on; templates may have opened them already."""
 BESIDE = re.compile(r"^(?:(?:def|class|async def|import|from)\b|@)", re.M)
 """Begins a definition or an import at the left edge."""
 TODO = re.compile(r"^\s*#\s*TODO\b", re.I)
 
 
 def extract_description(raw: str) -> Extraction:
-    """The whole of the prose: thoughts, code blocks, labels, quotes and the signs of a comment are dropped."""
+    """The whole of the prose: code blocks, labels, quotes and the signs of a comment are dropped."""
     steps: list[str] = []
-    text = _step(steps, "thoughts-dropped", raw, without_thoughts)
-    text = _step(steps, "comment-signs-dropped", text.strip(), _without_comment_signs)
+    text = _step(steps, "comment-signs-dropped", raw.strip(), _without_comment_signs)
     text = _step(steps, "fence-dropped", text, _without_fences)
     text = _step(steps, "label-dropped", text.strip(), _without_label)
     text = _step(steps, "unquoted", text.strip(), _unquoted)
@@ -56,10 +53,10 @@ def extract_code(raw: str, item: Item, file_text: str, prefill: str) -> Extracti
 
     `prefill` is what the answer already started with. Steps: `fence`, `fence-unterminated`, `todo-dropped`, `prose`,
     `function-body`, `class-body`, `block-body`, `whole-file`, `around-dropped`, `reindented`, `newlines`,
-    `joiner-dropped`, `thoughts-dropped`, `empty`.
+    `joiner-dropped`, `empty`.
     """
     steps: list[str] = []
-    return _code_of(_answered(raw, file_text, prefill, steps), item, file_text, steps)
+    return _code_of(_answered(raw, file_text, prefill, enclosing(item, file_text), steps), item, file_text, steps)
 
 
 def extract_program(raw: str, item: Item, file_text: str, prefill: str, entry: str) -> Extraction:
@@ -69,7 +66,7 @@ def extract_program(raw: str, item: Item, file_text: str, prefill: str, entry: s
     needs it and the file has nothing of that name: a program may have helpers. The step is `kept-beside`.
     """
     steps: list[str] = []
-    text = _answered(raw, file_text, prefill, steps)
+    text = _answered(raw, file_text, prefill, [entry], steps)
     text, rest = _parted(text)
     found = _code_of(text, item, file_text, steps)
     whole = re.search(rf"^(?:async )?def {re.escape(entry)}\b", level(text), re.M)
@@ -110,20 +107,19 @@ def _bound_by(node: ast.stmt) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
-def _answered(raw: str, file_text: str, prefill: str, steps: list[str]) -> str:
-    """The code of an answer, without thoughts and fences."""
-    text = _step(steps, "thoughts-dropped", raw, without_thoughts)
-    text = NEWLINES.sub("\n", without_joiners(text, file_text, steps))
+def _answered(raw: str, file_text: str, prefill: str, names: Collection[str], steps: list[str]) -> str:
+    """The code of an answer without fences; `names`: of what was asked for, the innermost first."""
+    text = NEWLINES.sub("\n", without_joiners(raw, file_text, steps))
     if prefill and not prefill.strip():
         text = prefill + text  # written straight into the file: the first line's indentation is part of the answer
-    return _fenced(text, opened=bool(FENCE.match(prefill.strip())), steps=steps)
+    return unfenced(text, prefill, steps, names)
 
 
 def _code_of(text: str, item: Item, file_text: str, steps: list[str]) -> Extraction:
     start = max(file_text.rfind("\n", 0, item.span.start), file_text.rfind("\r", 0, item.span.start)) + 1
     indent = indent_of(file_text[start : item.span.start])
     text = _step(steps, "todo-dropped", text.strip("\n"), lambda t: _without_todo(t, item.text))
-    levelled = _step(steps, "prose", level(text, indent), _without_prose)
+    levelled = _step(steps, "prose", level(text, indent), without_prose)
     part, wrapping = unwrap(levelled, item, file_text)
     steps += wrapping
     placed = place(level(part), indent)
@@ -150,31 +146,20 @@ def _step(steps: list[str], name: str, text: str, change: Callable[[str], str]) 
 
 
 def _without_fences(text: str) -> str:
-    """Text outside code blocks; an unterminated block runs to the end. All code: its content, better than nothing."""
-    kept: list[str] = []
-    inside = False
-    for line in text.split("\n"):
-        if FENCE.match(line):
-            inside = not inside
-        elif not inside:
-            kept.append(line)
-    outside = "\n".join(kept)
-    if outside.strip() or not any(FENCE.match(line) for line in text.split("\n")):
-        return outside
-    return "\n".join(line for line in text.split("\n") if not FENCE.match(line))
+    """Text outside code blocks; an unterminated block runs to the end. All code: its content, better than nothing.
+
+    A block of sentences is no code, but a model's way to set its answer off.
+    """
+    found = [block for block in blocks(text) if not block.inline]
+    said = [block.text for block in found if parsed(block.text) is None and all(map(_is_prose, block.text.split("\n")))]
+    rest = outside(text, found)
+    return "\n".join(said) if said else rest if rest.strip() or not found else "\n".join(b.text for b in found)
 
 
 def _without_label(text: str) -> str:
     rest = LABEL.sub("", text, count=1)
     marked = re.match(r"\s*(?:\*\*|#+\s*)?\w+\s*:", text)
     return rest if marked or text.lstrip().startswith(("#", "**")) else text
-
-
-def without_thoughts(text: str) -> str:
-    """What follows the thoughts of a reasoning model; nothing where it never came to an end with them."""
-    if thoughts := THOUGHT.match(text):
-        return text[thoughts.end() :].lstrip("\n")
-    return "" if text.lstrip().startswith(THOUGHTS[0]) else text
 
 
 def _without_comment_signs(text: str) -> str:
@@ -194,25 +179,33 @@ def _unquoted(text: str) -> str:
 # --------------------------------------------------------------------------- code
 
 
-def _fenced(text: str, opened: bool, steps: list[str]) -> str:
-    """The content of the code block; of several, the longest; an unterminated one runs to the end."""
-    lines = text.split("\n")
-    marks = [i for i, line in enumerate(lines) if FENCE.match(line)]
-    if opened and not (marks and not "".join(lines[: marks[0]]).strip()):
-        if marks:
-            steps.append("fence")
-        return "\n".join(lines[: marks[0]] if marks else lines)
-    if not marks:
+def unfenced(text: str, prefill: str, steps: list[str], names: Collection[str] = (), but: str = "") -> str:
+    """The content of the code block that answers; an unterminated one runs to the end.
+
+    `prefill`: what the answer was begun with; `names`, `but`: as for `best`.
+    """
+    found = blocks(text, prefill)
+    if not found or parsed(level(text)) is not None:  # code that holds fences, e.g. in a docstring, is whole as it is
         return text
-    steps.append("fence" if len(marks) % 2 == 0 else "fence-unterminated")
-    bounds = [*marks, len(lines)]
-    blocks = ["\n".join(lines[bounds[i] + 1 : bounds[i + 1]]) for i in range(0, len(marks), 2)]
-    # Models show a usage example after the code; it is shorter.
-    return max(blocks, key=len)
+    if not prefill and (bare := without_prose(text)) != text:
+        steps.append("prose")
+        return bare
+    chosen = _stray(text, found) or best(found, names, but)
+    if chosen.closed or chosen.text != text:
+        steps.append("fence" if chosen.closed else "fence-unterminated")
+    return chosen.text
 
 
-def _without_prose(text: str) -> str:
-    """Drop prose before and after, when Python can parse the rest only without it."""
+def _stray(text: str, found: list[Fenced]) -> Fenced | None:
+    """The code before a lone fence that closes what was never opened."""
+    (first, *others), before = found, text[: found[0].start]
+    if others or first.closed or first.tag or not before.strip() or parsed(level(before)) is None:
+        return None
+    return Fenced(before, "", 0, first.start) if parsed(level(first.text)) is None else None
+
+
+def without_prose(text: str) -> str:
+    """Return code without prose before and after it, when Python can parse it only so."""
     if parsed(text) is not None:
         return text
     lines = text.split("\n")

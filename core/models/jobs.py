@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from core.models.textstream import Ending
+from core.models.thoughts import FORMATS, Format
 
 
 class Aborted(Exception):
@@ -64,6 +65,7 @@ class Job:
     Attributes:
         thinks: the prompt has begun the model's thoughts for it.
         thought_tokens: room for thoughts, beside `max_tokens` for the answer.
+        known: in what form thoughts may come.
     """
 
     id: str
@@ -74,6 +76,7 @@ class Job:
     ending: Ending = field(default_factory=Ending)
     thinks: bool = False
     thought_tokens: int = 0
+    known: Sequence[Format] = FORMATS
 
     @property
     def room(self) -> int:

@@ -101,6 +101,8 @@ class NativeModel:
         self.vocab = vocab
         self.threads = threads
         self._top_k, self._top_p = top_k, top_p
+        self.shown: Sequence[str] = ()
+        """Texts of special tokens, also several in a row, that are part of what the model writes."""
         self.context: lib.llama_context_p | None = None
         self.batch = lib.llama_batch_init(BATCH, 0, 1)
         self.abort_flag = ctypes.create_string_buffer(2)
@@ -160,6 +162,9 @@ class NativeModel:
         count, data = self._piece(token, special, PIECE)
         if count < 0:  # the token needs so many
             count, data = self._piece(token, special, -count)
+        if count == 0 and not special and self.shown:
+            mark = self.piece(token, special=True)
+            return mark if any(mark.decode("utf-8", "replace") in text for text in self.shown) else b""
         return data[: max(0, count)]
 
     def _piece(self, token: int, special: bool, size: int) -> tuple[int, bytes]:

@@ -20,7 +20,8 @@ from core.models.gate import BEGIN, MOST, Gate
 from core.models.gguf import file_label
 from core.models.served import OLLAMA, Served
 from core.models.template import COMPLETION_STOP, completion, is_plain, merge_system
-from core.models.textstream import THOUGHTS, Ending, TextStream
+from core.models.textstream import Ending, TextStream
+from core.models.thoughts import formats, parted
 from core.settings import DEFAULT_CONTEXT, SERVER_CONTEXT, EndpointSettings, ModelSettings
 from core.types import Notify, Report
 from core.waiting import next_of
@@ -226,7 +227,8 @@ class RemoteModel:
             return request.failed(said, seconds=time.monotonic() - start)
         return Generation(
             id=request.id,
-            text=_ended(_after_prefill(answer.text, request.prompt), request.prompt),
+            text=answer.text,
+            thoughts=answer.thoughts,
             rendered=self._sent(request.prompt),
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
@@ -334,7 +336,7 @@ class RemoteModel:
                 elif not self._needs_room(request, room, _ran_out(failure)) and not self._dialect.learn(failure, body):
                     raise
             else:
-                if not self._needs_room(request, room, _thought(answer)):
+                if not self._needs_room(request, room, self._thought(answer)):
                     break
         most = max(MOST_CHARACTERS, LONGEST_TOKEN * room)
         if len(answer.text) > most:
@@ -378,6 +380,13 @@ class RemoteModel:
                 more = f"{self._generation.thought_tokens:,} tokens more (--thought-tokens)"
                 self._notices.put(f"The model thinks before it answers, and is given {more}.")
         return True
+
+    def _thought(self, answer: Answer) -> str:
+        """What shows that an answer's limit was spent on thoughts; empty where nothing does."""
+        if answer.finish_reason != "length":
+            return ""
+        thoughts, text, _ = parted(answer.text, formats(self._generation.thought_tag))
+        return answer.thoughts or thoughts or ("" if text.strip() else "nothing else")
 
     def _sent(self, prompt: Prompt) -> str:
         """What the server is given of a prompt, for the record: its own template is not ours to see."""
@@ -466,15 +475,6 @@ class _Hearing:
             self.hear(answer.text, answer.thoughts)
 
 
-def _thought(answer: Answer) -> str:
-    """What shows that an answer's limit was spent on thoughts; empty where nothing does."""
-    if answer.finish_reason != "length":
-        return ""
-    return answer.thoughts or (
-        "nothing else" if not answer.text.strip() or answer.text.lstrip().startswith(THOUGHTS[0]) else ""
-    )
-
-
 def _ran_out(failure: HttpFailure) -> str:
     """OpenAI's words for the same."""
     return failure.said if "limit was reached" in failure.said else ""
@@ -487,26 +487,6 @@ def _characters(prompt: Prompt) -> int:
 def _label(name: str) -> str:
     """What people call a model; llama-server calls it by the path of its file."""
     return file_label(PurePath(name).name) if name.endswith(".gguf") else name
-
-
-def _after_prefill(text: str, prompt: Prompt) -> str:
-    """What follows the prefill, which cannot be sent, where the answer has it; cut at a stop text."""
-    start = prompt.prefill.strip()
-    if not start or start not in text:
-        return text
-    rest = text.split(start, 1)[1].removeprefix("\n")
-    ends = [at for stop in prompt.stop if (at := rest.find(stop)) >= 0]
-    return rest[: min(ends)] if ends else rest
-
-
-def _ended(text: str, prompt: Prompt) -> str:
-    """An answer written into a file, cut where it leaves its block: servers know stop texts only."""
-    if not is_plain(prompt.messages):
-        return text
-    answer = TextStream(Ending(prompt.stop, prompt.block, prompt.most_characters))
-    answer.push(text.encode())
-    answer.finish()
-    return answer.text
 
 
 def _outside(prompt: Prompt) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ from core.models.jobs import Aborted, Counters, Job, Listener, twinned
 from core.models.memory import available_memory
 from core.models.native import NativeModel, loading
 from core.models.probe import find_shape
-from core.models.template import COMPLETION_STOP, Renderer, begins_thoughts, is_plain
-from core.models.textstream import THOUGHTS, Ending
+from core.models.template import COMPLETION_STOP, Renderer, is_plain
+from core.models.textstream import Ending
+from core.models.thoughts import TURN, begun_by, formats
 from core.models.wire import Wire
 
 WINDOW_STEP = 1024
@@ -51,6 +52,9 @@ class Session:
             bos, eos = self.native.special_text("bos"), self.native.special_text("eos")
             self.renderer = Renderer(options["template"], bos=bos, eos=eos, **options["prompt_style"], **thinking)
             self.shape = find_shape(self.native, self.native.vocabulary)
+        self._known = formats(str(options.get("thought_tag", "")))
+        # What a model thinks is told from its answer by tokens that are else left out of its text.
+        self.native.shown = (TURN, *(mark for form in self._known for mark in (form.opening, form.closing)))
         self.context_size = int(options["context_size"])
         self._kv_bytes = int(options["kv_bytes"])
         self._fixed = bool(options["fixed_context"]) or self.shape is None
@@ -124,7 +128,8 @@ class Session:
         prompt = request.prompt
         turns = self.renderer.style == "completion" and not is_plain(prompt.messages)
         stops = (*prompt.stop, COMPLETION_STOP) if turns else prompt.stop
-        thinks = begins_thoughts(text)
+        thinks = begun_by(text, self._known)
+        aware = any(form.opening in self._template for form in self._known if not form.needs_both)
         return Job(
             id=request.id,
             tokens=tuple(self.native.tokenize(text)),
@@ -134,7 +139,8 @@ class Session:
             # The answer's opening fence was not given: it would have stood among the thoughts.
             ending=Ending() if thinks else Ending(stops, prompt.block, prompt.most_characters),
             thinks=thinks,
-            thought_tokens=self._thought_tokens if thinks or THOUGHTS[0] in self._template else 0,
+            thought_tokens=self._thought_tokens if thinks or aware else 0,
+            known=self._known,
         )
 
     def _engine_for(self, jobs: Sequence[Job]) -> Engine:

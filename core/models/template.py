@@ -14,7 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from core.errors import ModelError
 from core.generation import PLAIN, Infill, Message
 from core.models.special_tokens import without_marks
-from core.models.textstream import THOUGHTS
+from core.models.thoughts import begun_by
 
 COMPLETION_STOP = "\n### "
 """Ends an answer in the completion style: the next question would start so."""
@@ -105,14 +105,9 @@ def is_plain(messages: Sequence[Message]) -> bool:
     return len(messages) == 1 and messages[0].role == PLAIN
 
 
-def begins_thoughts(rendered: str) -> bool:
-    """Whether a template makes the model think whatever it is told: its turn begins inside the thoughts."""
-    return rendered.rstrip().endswith(THOUGHTS[0])
-
-
 def _begun(rendered: str, prefill: str) -> str:
     """The model's turn with the beginning of its answer, unless that would stand among its thoughts."""
-    return rendered if begins_thoughts(rendered) else rendered + prefill
+    return rendered if begun_by(rendered) else rendered + prefill
 
 
 def merge_system(messages: Sequence[Message]) -> list[Message]:

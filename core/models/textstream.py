@@ -6,12 +6,11 @@ import codecs
 import io
 import textwrap
 import tokenize
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.generation import Block
-
-THOUGHTS = ("<think>", "</think>")
-"""What reasoning models put around what they think before they answer."""
+from core.models.thoughts import FORMATS, Format, end_of, opens
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +34,10 @@ class TextStream:
     What a reasoning model thinks first is part of the text, but nothing in it ends the answer.
     """
 
-    def __init__(self, ending: Ending, thinking: bool = False) -> None:
-        """Nothing is written yet. `thinking`: the prompt has begun the model's thoughts for it."""
+    def __init__(self, ending: Ending, thinking: bool = False, known: Sequence[Format] = FORMATS) -> None:
+        """Nothing is written yet. `thinking`: the prompt has begun the model's thoughts for it; `known`: in what form
+        thoughts may come.
+        """
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._ending = ending
         self._stops = [s for s in ending.stops if s]
@@ -44,6 +45,7 @@ class TextStream:
         self._given = 0
         self._looked = 0
         self._answer = 0
+        self._known = known
         self.thinking = thinking
         self.reason = ""
 
@@ -76,11 +78,14 @@ class TextStream:
 
     def _follow_thoughts(self) -> None:
         """Whether the model still thinks; the answer begins after its thoughts."""
-        opening, closing = THOUGHTS
-        if self._answer == 0 and (self.thinking or self._text.lstrip().startswith(opening)):
-            end = self._text.find(closing)
-            self.thinking = end < 0
-            self._answer = self._looked = 0 if self.thinking else end + len(closing)
+        if self._answer:
+            return
+        form = opens(self._text, self._known)
+        if form is not None or self.thinking:
+            begun = [form] if form is not None else self._known
+            ends = [end for each in begun if (end := end_of(self._text, each, over=False)) >= 0]
+            self.thinking = not ends
+            self._answer = self._looked = min(ends, default=0)
 
     def _end(self) -> None:
         """Cut the text where the answer ends, if it does."""

@@ -23,14 +23,26 @@ def unwrap(answer: str, item: Item, file_text: str) -> tuple[str, list[str]]:
     given, file = parsed(text), parsed(file_text)
     if given is None or file is None:
         return answer, []
-    first = len(NEWLINE.findall(file_text, 0, item.span.start)) + 1
-    last = first + len(NEWLINE.findall(file_text, item.span.start, item.span.end))
-    path, block, at = _locate(file, first, last)
+    path, block, at = _locate(file, *_lines_of(item, file_text))
     if not block or _dumps(given.body) == _dumps(block[at.start : at.end]):
         return answer, []
     steps: list[str] = []
     body = _without_neighbours(_descend(given.body, path, steps), block, at, steps)
     return (_source(text, body), steps) if steps else (answer, [])
+
+
+def enclosing(item: Item, file_text: str) -> list[str]:
+    """Return the names of the functions and classes around the item, the innermost first."""
+    file = parsed(file_text)
+    if file is None:
+        return []
+    path, _, _ = _locate(file, *_lines_of(item, file_text))
+    return [holder.name for holder, _ in reversed(path) if isinstance(holder, Scope)]
+
+
+def _lines_of(item: Item, file_text: str) -> tuple[int, int]:
+    first = len(NEWLINE.findall(file_text, 0, item.span.start)) + 1
+    return first, first + len(NEWLINE.findall(file_text, item.span.start, item.span.end))
 
 
 def _locate(file: ast.Module, first: int, last: int) -> tuple[list[Holder], list[ast.stmt], Span]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.generation import Generation, Model, Prompt, Request, Window
+from core.models.answers import answer_of
 from core.models.calibrated import Calibration, StyleScore, calibration_key
 from core.models.client import LocalModel
 from core.models.extraction import extract_code, extract_description
@@ -92,17 +93,20 @@ def _score(style: str, model: LocalModel, functions: Sequence[_Function], judged
         text, span = function.source.text, function.item.span
         return backward_prompt(text, span, description, fits, info.backward_style, info.prompt_layout)
 
-    described = _draw(model, [forward(each) for each in functions], DESCRIPTION_TOKENS)
-    descriptions = [extract_description(answer.text).text for answer in described]
+    asked = [forward(each) for each in functions]
+    described = _draw(model, asked, DESCRIPTION_TOKENS)
+    answers = [answer_of(each, prompt) for each, prompt in zip(described, asked, strict=True)]
+    descriptions = [extract_description(answer.text).text for answer in answers]
     pairs = [(each, words) for each, words in zip(functions, descriptions, strict=True)]
     # Beside the descriptions the baseline: a style that lets a model guess without words would look good for nothing.
     pairs += [(each, UNINFORMATIVE) for each in functions]
     prompts = [backward(each, words) for each, words in pairs]
     written = _draw(model, prompts, CODE_TOKENS)
     passes: list[bool] = []
-    for (function, _), prompt, answer in zip(pairs, prompts, written, strict=True):
+    for (function, _), prompt, generation in zip(pairs, prompts, written, strict=True):
         report(f"judging {style}", len(passes), len(pairs))
-        code = extract_code(answer.text, function.item, function.source.text, prompt.prefill)
+        answer = answer_of(generation, prompt)
+        code = extract_code(answer.text, function.item, function.source.text, answer.prompt.prefill)
         passes.append(function.judged_by(judged, code.text))
     count = len(functions)
     own = [*described, *written[:count]]

@@ -20,7 +20,7 @@ from core.kinds import article, role_title, task
 from core.run.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
 from core.run.state import Pace, Run
 from core.store.rows import SampleRow
-from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree
+from core.trips.protocol import Ask, ChoosesNext, Given, Step, Tree, read
 from core.types import Form, Item, Outcome, Verdict
 from core.waiting import result_of
 
@@ -228,13 +228,13 @@ class Growing:
             each = by_id[request_id]
             run.emit(TextStreamed(each.work.item_id, each.step.role, each.step.index, text, each.step.parent))
 
-        def read(request_id: str, done: int, total: int) -> None:
+        def progress(request_id: str, done: int, total: int) -> None:
             run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
 
         # A prompt that cannot fit fails like any other sample, so that it is stored, told and tried again on resume.
         unasked = [each.request.failed(each.problem, reason="context") for each in asked if each.problem]
         requests = [each.request for each in asked if not each.problem]
-        for generation in chain(unasked, model.generate(requests, stream, read) if requests else ()):
+        for generation in chain(unasked, model.generate(requests, stream, progress) if requests else ()):
             each = by_id[generation.id]
             sample = self._drawn(each, generation)
             sample_id = self._store(each.work, each.step, sample)
@@ -247,7 +247,8 @@ class Growing:
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
         """A sample of what a model wrote."""
         item, prompt = asked.work.item, asked.request.prompt
-        sample = self._sample(item, asked.step, generation, self._trip.read(item, asked.step, generation.text, prompt))
+        tag = self._run.settings.generation.thought_tag
+        sample = self._sample(item, asked.step, generation, read(self._trip, item, asked.step, generation, prompt, tag))
         return replace(
             sample,
             seed=asked.request.seed,
@@ -265,6 +266,7 @@ class Growing:
             seed=0,
             temperature=0.0,
             raw_text=generation.text,
+            thoughts=generation.thoughts,
             extraction=extraction,
             prompt_tokens=generation.prompt_tokens,
             completion_tokens=generation.completion_tokens,

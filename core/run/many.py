@@ -289,4 +289,5 @@ def _as_sample(row: SampleRow, prompt: str) -> Sample:
         recitation=row.recitation,
         step=row.step,
         shown=1.0 if row.shown is None else row.shown,
+        thoughts=row.thoughts,
     )

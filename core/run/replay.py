@@ -29,7 +29,7 @@ from core.settings import NamedModel, RunSettings
 from core.store.reader import Reader
 from core.store.rows import RunRow, SampleRow
 from core.trips.pool import in_order
-from core.trips.protocol import Ask, Step, Tree
+from core.trips.protocol import Ask, Step, Tree, read
 from core.types import Form, Item, Outcome, Verdict
 
 
@@ -293,7 +293,8 @@ class _Replaying:
             return None, [f"it could not be drawn: {generation.error}"]
         if generation.rendered and generation.rendered != self._reader.prompt(row.prompt_hash):
             notes.append("its prompt is another")
-        text = self._trip.read(item, drawn.step, generation.text, drawn.request.prompt).text
+        tag = self._parts.opened.settings.generation.thought_tag
+        text = read(self._trip, item, drawn.step, generation, drawn.request.prompt, tag).text
         same = (generation.text, text) == (row.raw_text, row.text)
         if not same:
             notes.append(_where(row.raw_text, generation.text) if generation.text != row.raw_text else "read otherwise")

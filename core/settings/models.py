@@ -79,6 +79,15 @@ class ModelSettings:
         label="Tokens of thoughts at most",
         least=0,
     )
+    thought_tag: str = setting(
+        "",
+        "a tag around a model's thoughts besides those that are known: `ponder` means <ponder> and </ponder>",
+        label="Tag of thoughts",
+        sign="TAG",
+        unset="none but those that are known",
+        resumable=True,
+        rare=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)

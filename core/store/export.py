@@ -116,6 +116,7 @@ def _sample_columns(sample: SampleRow, prompt: str) -> Row:
         "author": sample.author,
         "prompt": prompt,
         "raw_text": sample.raw_text,
+        "thoughts": sample.thoughts,
         "extraction": " ".join(sample.extraction_steps),
         "text": sample.text,
         **{name: getattr(sample, name) for name in _OF_SAMPLE},

@@ -218,6 +218,7 @@ class SampleRow:
         scores: against the item's own text, by metric.
         pairs: against other samples of the item: metric, id of the other sample, value.
         counted: whether it counts in the run's scores.
+        raw_text, thoughts: what came, and what a server sent apart as the model's thoughts.
     """
 
     id: int
@@ -246,6 +247,7 @@ class SampleRow:
     counted: bool = True
     pairs: tuple[tuple[str, int, float], ...] = ()
     shown: float | None = 1.0
+    thoughts: str = ""
 
     @property
     def passes(self) -> bool | None:

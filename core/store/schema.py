@@ -113,7 +113,8 @@ CREATE TABLE samples (
     seconds REAL NOT NULL,
     extraction_steps TEXT NOT NULL,
     text TEXT NOT NULL,
-    raw_text TEXT NOT NULL,
+    raw_text TEXT NOT NULL, -- what came, byte for byte
+    thoughts TEXT NOT NULL DEFAULT '', -- what a server sent apart from that as the model's thoughts
     made_at TEXT NOT NULL
 ) STRICT;
 

@@ -170,7 +170,7 @@ class CosmeticTrip(OnFunctions):
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
         """A name, a description, or the whole function with the statements that the model wrote."""
         if step.role is Role.COMPLETE:
-            return extract_name(raw)
+            return extract_name(raw, prompt)
         if step.role is Role.FORWARD:
             return extract_description(raw)
         version = self._version(item, step.index)

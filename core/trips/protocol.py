@@ -9,10 +9,11 @@ them, has code judged, and asks again: so resuming a run is the same question as
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, runtime_checkable
 
-from core.generation import Extraction, Fits, ModelInfo, Prompt, Role
+from core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Role
+from core.models.answers import answer_of
 from core.store.rows import SampleRow, TestRow
 from core.types import Item, Report, Span, Verdict
 
@@ -158,7 +159,7 @@ class Trip(Protocol):
         """
 
     def read(self, item: Item, step: Step, raw: str, prompt: Prompt) -> Extraction:
-        """Take the text of a step from a model's raw answer to `prompt`."""
+        """Take the text of a step from a model's answer to `prompt`, without its thoughts (`read`)."""
 
     def recitation(self, item: Item, text: str) -> float | None:
         """Share of the item that a text made from it repeats verbatim, 0..1; None where that says nothing."""
@@ -171,6 +172,13 @@ class Trip(Protocol):
 
     def measures(self, item: Item, tree: Tree) -> Mapping[str, float]:
         """Figures of the item, by the names its kind declares; one that is not defined is left out."""
+
+
+def read(trip: Trip, item: Item, step: Step, generation: Generation, prompt: Prompt, tag: str) -> Extraction:
+    """Take the text of a step from what a model wrote: its thoughts off first, the rest by the trip."""
+    answer = answer_of(generation, prompt, tag)
+    found = trip.read(item, step, answer.text, answer.prompt)
+    return replace(found, steps=(*answer.steps, *found.steps))
 
 
 @runtime_checkable

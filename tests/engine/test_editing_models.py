@@ -81,7 +81,7 @@ def test_a_fence_in_the_code_gets_a_longer_one_around_it() -> None:
         (NEW + "\n\n", ()),
         (NEW + "\n```\nThis adds b.", ("fence",)),
         ("```python\n" + NEW + "\n```", ("fence",)),
-        ("```\n" + NEW, ("fence",)),
+        ("```\n" + NEW, ("fence-unterminated",)),
         ("[new]\n" + NEW, ("label-dropped",)),
         (NEW.replace("\n    ", "\n").removeprefix("    "), ("reindented",)),
         (NEW.replace("\n", "\r\n"), ()),

@@ -50,9 +50,6 @@ def item(part: str = REGION, text: str = FILE) -> Item:
         ('"Sets x."', "Sets x.", ("unquoted",)),
         ("The code does this:\n\n- sets x\n\nThe end.", "The code does this:\n\n- sets x\n\nThe end.", ()),
         (" Sets x\n    # to 1.\n    #\n    # Then y.", "Sets x\nto 1.\n\nThen y.", ("comment-signs-dropped",)),
-        ("<think>\nWhy?\n</think>\n\nSets x.", "Sets x.", ("thoughts-dropped",)),
-        ("Why?\n</think>\nSets x.", "Sets x.", ("thoughts-dropped",)),
-        ("<think>\nWhy, why, wh", "", ("thoughts-dropped", "empty")),
         ("  \n", "", ("empty",)),
     ],
 )

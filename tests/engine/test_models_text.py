@@ -9,8 +9,9 @@ import pytest
 from core.errors import ModelError
 from core.generation import PLAIN, Block, Message
 from core.models.jobs import loops
-from core.models.template import Renderer, begins_thoughts, completion, merge_system
+from core.models.template import Renderer, completion, merge_system
 from core.models.textstream import Ending, TextStream
+from core.models.thoughts import begun_by
 
 TURNS = [Message("system", "Be brief."), Message("user", "Why?")]
 
@@ -144,7 +145,7 @@ def test_a_passage_over_and_over_is_a_loop() -> None:
 def test_a_template_that_begins_the_thoughts_gets_no_answer_begun_among_them() -> None:
     renderer = Renderer("{{ messages[0].content }}<think>\n", "chat", "", "")
     assert renderer.render([Message("user", "Why?")], "```python\n") == "Why?<think>"
-    assert begins_thoughts("Why?<think>\n") and not begins_thoughts("Why?<think>\n\n</think>\n\n")
+    assert begun_by("Why?<think>\n") and not begun_by("Why?<think>\n\n</think>\n\n")
 
 
 def test_a_plain_text_is_asked_as_it_is_in_every_style() -> None:

@@ -16,6 +16,7 @@ from chat_server import Script, chat_server, completion
 
 from core.errors import Cancelled, ModelError
 from core.generation import Message, Prompt, Request
+from core.models.answers import answer_of
 from core.models.chat_http import HttpFailure, Line
 from core.models.endpoint import check_address, key_of, open_endpoint
 from core.models.remote import RemoteModel
@@ -112,11 +113,14 @@ def test_a_cancel_before_the_first_answer_counts() -> None:
         assert len(list(model.generate(requests(3)))) == 3
 
 
-def test_an_answer_starts_after_its_prefill() -> None:
+def test_what_a_server_says_is_kept_as_it_came() -> None:
+    """No text of the prompt is looked for in it: what was never sent is not taken to be open."""
+    said = "Sure:\n```python\nx = 1\n```\nDone."
     fenced = Prompt((Message("user", "code"),), prefill="```python\n", stop=("\n```",))
-    with server(lambda n, body: (200, completion("Sure:\n```python\nx = 1\n```\nDone."), {})) as (address, asked):
+    with server(lambda n, body: (200, completion(said), {})) as (address, asked):
         found = list(remote(address).generate([Request("a", fenced, 0.0, 0, 9)]))
-    assert found[0].text == "x = 1" and "stop" not in asked[0]
+    assert found[0].text == said and "stop" not in asked[0]
+    assert answer_of(found[0], fenced).prompt.prefill == ""
 
 
 def choice(**fields: object) -> bytes:

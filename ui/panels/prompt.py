@@ -1,4 +1,4 @@
-"""One sample, exactly: what was asked, what came back, what was taken from it."""
+"""One sample, exactly: what was asked, what came back with its thoughts, what was taken from it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class PromptPanel(QWidget):
         self._prompt = ""
         self._empty = EmptyState("No sample selected", "Pick a description or a reconstruction to see its prompt.")
         self.prompt, self.raw = TextBox("Exact prompt"), TextBox("Raw answer")
-        self.extracted = TextBox("Extracted text")
+        self.thoughts, self.extracted = TextBox("Thoughts, sent apart"), TextBox("Extracted text")
         self.name, self.figures = label(), ElidedLabel("muted")
         self.human, self.short = Badge(), Badge()
         self.copy = copy_menu("Copy this sample", [("All of it", self.everything), ("Prompt hash", self._hash)])
-        self._body = split(Qt.Orientation.Horizontal, self.prompt, self.raw, self.extracted, sizes=(460, 300, 300))
+        parts = self.prompt, self.thoughts, self.raw, self.extracted
+        self._body = split(Qt.Orientation.Horizontal, *parts, sizes=(460, 300, 300, 300))
         embolden(self.name)
         self._head = QWidget()
         row(self.name, self.figures, self.human, self.short, None, self.copy, margins=BAR, owner=self._head)
@@ -45,6 +46,8 @@ class PromptPanel(QWidget):
         self._show_badges(sample)
         self.prompt.show_text(prompt, f"{sample.prompt_tokens:,} tokens", "Written by a person: no prompt.")
         self.raw.show_text(sample.raw_text, f"{sample.completion_tokens:,} tokens", "The answer was empty.")
+        self.thoughts.setVisible(bool(sample.thoughts))
+        self.thoughts.show_text(sample.thoughts, f"{len(sample.thoughts):,} characters", "")
         steps = " → ".join(sample.extraction_steps) or "as it is"
         self.extracted.show_text(sample.text, steps, "Nothing could be taken from the answer.")
 
@@ -53,7 +56,9 @@ class PromptPanel(QWidget):
         sample = self._sample
         if sample is None:
             return ""
-        parts = (("prompt", self._prompt), ("raw answer", sample.raw_text), ("extracted text", sample.text))
+        parts = [("prompt", self._prompt), ("raw answer", sample.raw_text), ("extracted text", sample.text)]
+        if sample.thoughts:
+            parts.insert(1, ("thoughts", sample.thoughts))
         return "\n\n".join([_figures(sample), *(f"--- {name}\n{text}" for name, text in parts)])
 
     def _show_badges(self, sample: SampleRow) -> None:
