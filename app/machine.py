@@ -71,6 +71,13 @@ def add_commands(commands: Any) -> None:
         help="try every way in which the named models (files or FOLDERs), or the bundled one, can be asked, and keep "
         "which is best; takes a minute or more for each",
     )
+    models.add_argument(
+        "--try",
+        dest="try_it",
+        action="store_true",
+        help="ask the --endpoint one small question of each kind: what comes and is read from it, how fast, its window",
+    )
+    models.add_argument("--endpoint-model", metavar="NAME", default="", help="for --try, where it serves several")
     shared.add_settings(models, ("generation.threads", "oracle.sandbox"), note="for --calibrate")
     serving.add_server(models)
     shared.add_json(models)
@@ -92,7 +99,9 @@ def models_command(options: argparse.Namespace) -> int:
     if options.folders[:1] == [Path(DOWNLOAD)]:
         return _fetch(list(map(str, options.folders[1:])), options.json)
     if options.endpoint:
-        return serving.print_served(options)
+        return serving.print_trial(options) if options.try_it else serving.print_served(options)
+    if options.try_it:
+        raise UserError("No server was named to be tried.", "Say --endpoint URL as well.")
     if options.calibrate:
         return _calibrate_models(
             _named(options.folders), shared.oracle_settings(options), vars(options)["generation.threads"], options.json

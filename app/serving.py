@@ -12,7 +12,7 @@ from app.output import print_json
 from core.errors import UserError
 from core.models.discovery import fitting_models
 from core.models.endpoint import models_at
-from core.settings import EndpointSettings, NamedModel, RunSettings, SeriesSettings
+from core.settings import EndpointSettings, ModelSettings, NamedModel, RunSettings, SeriesSettings
 from core.settings.setting import described, with_values
 
 BUNDLED = "bundled"
@@ -138,6 +138,18 @@ def _require_cross(models: Sequence[NamedModel], backward: bool) -> None:
 def server(options: argparse.Namespace) -> EndpointSettings:
     """The server that `add_server` names."""
     return EndpointSettings(options.endpoint, key_variable=options.key_variable)
+
+
+def print_trial(options: argparse.Namespace) -> int:
+    """Try a model of a server and print what came; 1 where a question in turns got no answer. Raises ModelError."""
+    from core.run.trying import try_server, words  # readers of answers, which a list of models needs not
+
+    trial = try_server(replace(server(options), model=options.endpoint_model), ModelSettings())
+    if options.json:
+        print_json(asdict(trial))
+    else:
+        print("\n".join(words(trial)))
+    return 1 if any(each.error for each in trial.tried[:2]) else 0
 
 
 def print_served(options: argparse.Namespace) -> int:

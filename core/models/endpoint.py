@@ -26,13 +26,8 @@ def open_endpoint(
 
     `notify` is told of what the server does not take, when that turns out.
 
-    Raises ModelError: no address, a key that is not set, no answer, an unknown name, a prompt style it has not.
+    Raises ModelError: no address, a key that is not set, no answer, an unknown name, gaps that it does not fill.
     """
-    if generation.prompt_style not in ("auto", "chat", "completion", "code"):
-        raise ModelError(
-            f"A server cannot be asked in the prompt style {generation.prompt_style}.",
-            "Choose `auto`, `chat`, `completion` or `code`.",
-        )
     check_address(settings.address)
     key = key_of(settings, os.environ)
     try:
@@ -44,10 +39,16 @@ def open_endpoint(
     with suppress(HttpFailure):  # one that has gone away since will say so when it is asked for samples
         served = patiently(lambda: looked_into(served, settings.address, key), beat)
     model = RemoteModel(settings, generation, served, key, notify=notify)
-    if not (served.window or generation.context_size):
-        patiently(model.find_window, beat)
-    if text := model.on_window():
-        notify(text)
+    try:
+        if not (served.window or generation.context_size):
+            patiently(model.find_window, beat)
+        if text := model.on_window():
+            notify(text)
+        if generation.prompt_style == "fim":
+            patiently(model.check_gap, beat)
+    except BaseException:
+        model.close()
+        raise
     return model
 
 

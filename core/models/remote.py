@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
-from core.generation import Generation, Message, ModelInfo, OnText, Prompt, Request
+from core.generation import INFILL, Generation, Infill, Message, ModelInfo, OnText, Prompt, Request
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
 from core.models.dialect import Dialect, refuses
 from core.models.gate import BEGIN, MOST, Gate
 from core.models.gguf import file_label
-from core.models.served import OLLAMA, Served
+from core.models.served import LLAMA_SERVER, OLLAMA, Served
 from core.models.template import COMPLETION_STOP, completion, is_plain, merge_system
 from core.models.textstream import Ending, TextStream
 from core.models.thoughts import formats, parted
@@ -36,6 +36,8 @@ LEAST_HELD = 2000
 """Characters of a prompt that is held against the tokens read of it: of a shorter one nothing is cut."""
 MOST_PER_TOKEN = 8
 """Characters that a token of code never has in the mean."""
+GAP = "<GAP>"
+"""Stands in the record for what the model is to fill."""
 PROBE_SECONDS = 20.0
 PROBE_LEFT = 64
 """Tokens of a window that the server's own template is left."""
@@ -80,7 +82,9 @@ class RemoteModel:
         self._kind = served.kind
         self._key, self._first_wait, self._notify = key, first_wait, notify
         self._extra: dict[str, object] = json.loads(server.extra_body or "{}")
-        self._style = "chat" if generation.prompt_style == "auto" else generation.prompt_style
+        self._style = "chat" if generation.prompt_style in ("auto", "fim") else generation.prompt_style
+        # llama-server puts the marks of a gap itself, at an address of its own; others know a `suffix` of completions.
+        self._gaps = f"{server.address.rstrip('/').removesuffix('/v1')}/infill" if served.kind == LLAMA_SERVER else ""
         self._stop = threading.Event()
         self._notices: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._dialect = Dialect(self._notices.put)
@@ -108,11 +112,16 @@ class RemoteModel:
             prompt_style=self._style,
             build="OpenAI-compatible endpoint; repeatable only as far as the server honours seeds",
             served=served.said,
-            backward_style=self._style,
+            backward_style=INFILL if generation.prompt_style == "fim" else self._style,
             prompt_layout=generation.prompt_layout,
             top_k=generation.top_k,
             top_p=generation.top_p,
         )
+
+    @property
+    def server(self) -> str:
+        """The program that the server is; empty where it cannot be told."""
+        return self._kind
 
     @property
     def at_a_time(self) -> int:
@@ -260,6 +269,18 @@ class RemoteModel:
                 )
         return cut
 
+    def check_gap(self) -> None:
+        """Have a small gap filled. Raises ModelError where the server cannot do that with this model."""
+        gap = Infill("def add(a, b):\n    return ", "\n\n\ndef subtract(a, b):\n    return a - b\n")
+        request = Request("gap", Prompt((), infill=gap), 0.0, 0, 1)
+        try:
+            self._post(request, _Hearing(request, queue.Queue(), self._stop))
+        except HttpFailure as failure:
+            raise ModelError(
+                f"The server does not fill in the middle: {failure.sentence}",
+                "Choose the prompt style `auto`, or a code model that can, behind a server that can.",
+            ) from None
+
     def find_window(self) -> None:
         """Try how long a prompt may be, where the server does not say, and keep what comes of it."""
         for size in (SERVER_CONTEXT, SERVER_CONTEXT // 2, SERVER_CONTEXT // 4):
@@ -357,7 +378,8 @@ class RemoteModel:
         try:
             if self._stop.is_set():
                 line.end()
-            return line.complete(self._server.address, body, timeout, hearing.hear)
+            route = self._gaps if "input_prefix" in body else ""
+            return line.complete(self._server.address, body, timeout, hearing.hear, route)
         finally:
             with self._lock:
                 self._busy.discard(line)
@@ -390,6 +412,8 @@ class RemoteModel:
 
     def _sent(self, prompt: Prompt) -> str:
         """What the server is given of a prompt, for the record: its own template is not ours to see."""
+        if prompt.infill is not None:
+            return f"{prompt.infill.before}{GAP}{prompt.infill.after}"
         if is_plain(prompt.messages):
             return prompt.messages[0].content + prompt.prefill
         if self._style == "completion":
@@ -398,8 +422,12 @@ class RemoteModel:
 
     def _body(self, request: Request, room: int) -> dict[str, object]:
         prompt = request.prompt
-        if is_plain(prompt.messages):
-            asked: dict[str, object] = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *_outside(prompt)]}
+        if prompt.infill is not None:
+            names = ("input_prefix", "input_suffix") if self._gaps else ("prompt", "suffix")
+            asked: dict[str, object] = dict(zip(names, (prompt.infill.before, prompt.infill.after), strict=True))
+            asked |= {"n_predict": room, "prompt": ""} if self._gaps else {}
+        elif is_plain(prompt.messages):
+            asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, *_outside(prompt)]}
         elif self._style == "completion":
             asked = {"prompt": self._sent(prompt), "stop": [*prompt.stop, COMPLETION_STOP]}
         else:
@@ -453,7 +481,7 @@ class _Hearing:
         """Nothing came yet, this time."""
         self._heard = 0
         prompt = self._request.prompt
-        plain = is_plain(prompt.messages)
+        plain = is_plain(prompt.messages) or prompt.infill is not None
         self._answer = TextStream(Ending(prompt.stop, prompt.block, prompt.most_characters)) if plain else None
 
     def hear(self, text: str, thoughts: str) -> bool:
@@ -481,7 +509,8 @@ def _ran_out(failure: HttpFailure) -> str:
 
 
 def _characters(prompt: Prompt) -> int:
-    return sum(len(message.content) for message in prompt.messages)
+    gap = prompt.infill
+    return sum(len(m.content) for m in prompt.messages) + (len(gap.before) + len(gap.after) if gap else 0)
 
 
 def _label(name: str) -> str:

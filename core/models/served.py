@@ -20,8 +20,8 @@ LOADING = 120.0
 """Seconds for a server to load a model, which the first sample would wait for else."""
 LASTING = ("root", "owned_by", "max_model_len", "arch", "quantization", "meta")
 """What does not change as long as the same model is served; `created`, for one, is the time of the question."""
-OLLAMA = "Ollama"
-OWNERS = {"library": OLLAMA, "llamacpp": "llama-server", "vllm": "vLLM", "organization_owner": "LM Studio"}
+OLLAMA, LLAMA_SERVER = "Ollama", "llama-server"
+OWNERS = {"library": OLLAMA, "llamacpp": LLAMA_SERVER, "vllm": "vLLM", "organization_owner": "LM Studio"}
 """Who a server says owns its models, by which it is known."""
 
 
@@ -113,7 +113,7 @@ def looked_into(served: Served, address: str, key: str) -> Served:
 
 def _told(found: dict[str, int]) -> str:
     """The program of a server that did not name itself, by what it answered."""
-    return "llama-server" if "slots" in found else ""
+    return LLAMA_SERVER if "slots" in found else ""
 
 
 def _said_of_window(served: Served, base: str, key: str) -> Iterator[tuple[str, int]]:
@@ -136,7 +136,7 @@ def _said_of_window(served: Served, base: str, key: str) -> Iterator[tuple[str, 
             listed = _page(f"{base}/api/ps", key).get("models")
             loaded = list(_listed_window(listed, served.name, "name", "context_length"))
         yield from loaded
-    elif served.kind in ("llama-server", "") and not (served.window and not served.kind):
+    elif served.kind in (LLAMA_SERVER, "") and not (served.window and not served.kind):
         props = _page(f"{base}/props", key)
         given = props.get("default_generation_settings")
         if isinstance(given, dict) and _number(given.get("n_ctx")):

@@ -124,3 +124,13 @@ def test_a_run_whose_output_nobody_reads_is_not_done(
 def test_downloading_needs_one_name() -> None:
     assert main(["models", "download"]) == 2
     assert main(["models", "download", "a/b:c.gguf", "d/e:f.gguf"]) == 2
+
+
+def test_a_server_is_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    with chat_server(lambda n, body: (200, completion("Checks the sides."), {})) as server:
+        assert main(["models", "--endpoint", server.address, "--try"]) == 0
+        shown = capsys.readouterr().out
+        assert "a description, in turns: 7 tokens read, 3 written" in shown and "a window of 3,072 tokens" in shown
+        assert main(["models", "--endpoint", server.address, "--try", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["tried"][0]["read"] == "Checks the sides."
+    assert main(["models", "--try"]) == 2

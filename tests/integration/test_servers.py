@@ -12,10 +12,11 @@ import pytest
 from chat_server import KINDS, PLAIN, Answer, Kind, chat_server, completion, events, forbidden
 
 from core.errors import Cancelled, ModelError, UserError
-from core.generation import Generation, Message, Prompt, Request
+from core.generation import INFILL, Generation, Infill, Message, Prompt, Request
 from core.models.endpoint import open_endpoint
 from core.models.gate import Gate
 from core.models.remote import RemoteModel
+from core.run.trying import try_server, words
 from core.settings import EndpointSettings, ModelSettings, RunSettings
 from core.settings.setting import check
 
@@ -187,6 +188,50 @@ def test_further_fields_are_sent_as_given() -> None:
     assert "Leave num_ctx out of --extra-body" in refused.value.remedy
     with pytest.raises(UserError, match="not a JSON object"):
         check(RunSettings(endpoint=EndpointSettings("http://127.0.0.1:1/v1", extra_body="[1]")).endpoint)
+
+
+# --------------------------------------------------------------------------- gaps, and a trial
+
+
+@pytest.mark.parametrize(("kind", "path"), [("llama-server", "/infill"), ("Ollama", "/v1/completions")])
+def test_a_gap_is_filled_at_the_address_that_the_server_has_for_it(kind: str, path: str) -> None:
+    with chat_server(lambda n, body: (200, completion("gap"), {}), KINDS[kind]) as server:
+        model = Told(server.address, "fim").model
+        assert (model.info.prompt_style, model.info.backward_style) == ("chat", INFILL)
+        prompt = Prompt((), infill=Infill("before\n", "\nafter"))
+        (found,) = model.generate([Request("a", prompt, 0.5, 1, 9)])
+    asked = server.asked[-1]
+    assert (found.text, found.rendered, asked["path"]) == ("gap", "before\n<GAP>\nafter", path)
+    sides = ("input_prefix", "input_suffix") if path == "/infill" else ("prompt", "suffix")
+    assert [asked[side] for side in sides] == ["before\n", "\nafter"]
+
+
+def test_a_server_that_fills_no_gap_says_so_before_the_run() -> None:
+    with (
+        chat_server(lambda n, body: (200, completion("x"), {}), KINDS["vLLM"]) as server,
+        pytest.raises(ModelError, match=r"does not fill in the middle: .*suffix is not currently supported"),
+    ):
+        Told(server.address, "fim")
+
+
+CODE = "    if width < 0 or height < 0:\n        raise ValueError\n    return width * height\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trial_shows_what_came_and_what_was_read(kind: str) -> None:
+    def script(number: int, body: dict[str, object]) -> Answer:
+        words = f"Here you are:\n\n```python\n{CODE}```" if "TODO" in json.dumps(body) else "Checks the sides."
+        return 200, completion(words), {}
+
+    with chat_server(script, KINDS[kind]) as server:
+        trial = try_server(EndpointSettings(server.address), ModelSettings())
+    described, written, _, gap = trial.tried
+    assert (described.read, described.came, described.error) == ("Checks the sides.", "Checks the sides.", "")
+    assert "return width * height" in written.read and "return width * height" in written.came
+    assert bool(gap.error) == (kind == "vLLM") and trial.server in (kind, "")
+    shown = "\n".join(words(trial))
+    assert f"a window of {trial.window:,} tokens" in shown
+    assert ("-temperature" in shown) == (kind == "OpenAI") and ("-seed" in shown) == (kind == "strict")
 
 
 # --------------------------------------------------------------------------- windows

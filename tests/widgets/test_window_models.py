@@ -144,6 +144,15 @@ def test_a_server_is_asked_for_its_models_when_told_to(qapp: QApplication, gatew
     assert EndpointDialog(SERVER, gateway).endpoint() == SERVER
 
 
+def test_a_server_is_tried_when_told_to(qapp: QApplication, gateway: Gateway) -> None:
+    with chat_server(lambda n, body: (200, completion("Checks the sides."), {})) as server:
+        dialog = EndpointDialog(EndpointSettings(server.address), gateway)
+        dialog.trial.click()
+        wait_until(lambda: dialog.trial.isEnabled())
+    assert dialog.said.text() == "It answered 4 of 4 questions."
+    assert "a window of 3,072 tokens" in dialog.report.toPlainText() and not dialog.report.isHidden()
+
+
 def test_a_silent_server_keeps_no_window_from_closing(qapp: QApplication) -> None:
     gateway = Gateway()
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
 from core.errors import Cancelled, InspectorError
 from core.kinds import counted
 from core.models.endpoint import check_address, models_at
 from core.models.served import Served
-from core.settings import EndpointSettings
+from core.settings import EndpointSettings, ModelSettings
 from core.settings.setting import described, value_of
 from ui.background.gateway import Gateway
 from ui.shell.fields import error_words, form, level_labels, pair, say
 from ui.shell.setting_fields import field_of
 from ui.style.controls import DIALOG, column, field, label
+from ui.style.fonts import write_fixed
 from ui.style.text_size import keep_on_screen
 from ui.style.theme import SPACE
+
+if TYPE_CHECKING:
+    from core.run.trying import Trial
 
 WORDS = (
     "llama-server, Ollama, LM Studio, vLLM: any server with an OpenAI-compatible interface. "
@@ -41,6 +46,7 @@ class EndpointDialog(QDialog):
             name: field_of(each, value_of(known, name)) for name, each in described(EndpointSettings).items()
         }
         self.said = label(WORDS, "muted", wrap=True)
+        self.trial, self.report = QPushButton("Try"), QPlainTextEdit(readOnly=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self._prepare()
         self._lay_out()
@@ -54,6 +60,14 @@ class EndpointDialog(QDialog):
         self.key.setToolTip("The name of a variable, not the key itself, which is never stored")
         self.list.setAccessibleName("Ask the server which models it serves")
         self.list.clicked.connect(self._ask)
+        self.trial.setToolTip(
+            "Ask it one small question of each kind: what comes, what is read from it, how fast it is"
+        )
+        self.trial.clicked.connect(self._try)
+        self.report.setAccessibleName("What came of the trial")
+        write_fixed(self.report)
+        self.report.hide()
+        self.buttons.addButton(self.trial, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
 
@@ -65,7 +79,7 @@ class EndpointDialog(QDialog):
         for each in self.fields.values():
             rows.addRow(each.each.about.label, each.holder)
         level_labels(rows)
-        column(rows, self.said, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
+        column(rows, self.said, self.report, self.buttons, margins=DIALOG, spacing=SPACE * 2, owner=self)
         self.setMinimumWidth(460)
 
     def endpoint(self) -> EndpointSettings:
@@ -93,8 +107,31 @@ class EndpointDialog(QDialog):
         self.model.setCurrentText(wanted or (served[0].name if served else ""))
         self._say(f"It serves {counted(len(served), 'model')}.")
 
+    def _try(self) -> None:
+        """Ask the server one small question of each kind, in the background."""
+        from core.run.trying import try_server  # readers of answers, which nobody needs who only types an address
+
+        endpoint = self.endpoint()
+        self._say("Asking it four small questions…")
+        self.trial.setEnabled(False)
+        self._gateway.submit(
+            "server trial", lambda: try_server(endpoint, ModelSettings(), self._heed), self._tell, self._fail
+        )
+
+    def _tell(self, trial: Trial) -> None:
+        from core.run.trying import words
+
+        self.trial.setEnabled(True)
+        failed = sum(bool(each.error) for each in trial.tried)
+        self._say(f"It answered {len(trial.tried) - failed} of {len(trial.tried)} questions.")
+        self.report.setPlainText("\n".join(words(trial)))
+        self.report.setMinimumSize(640, 320)
+        self.report.show()
+        self.adjustSize()
+
     def _fail(self, error: Exception) -> None:
         self.list.setEnabled(True)
+        self.trial.setEnabled(True)
         self._say(error_words(error), bad=True)
 
     def _accept(self) -> None:
@@ -110,6 +147,7 @@ class EndpointDialog(QDialog):
         """Nobody waits for the list any more (called by Qt)."""
         self._left.set()
         self._gateway.cancel("served models")
+        self._gateway.cancel("server trial")
         super().done(result)
 
     def _heed(self) -> None:

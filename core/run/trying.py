@@ -1,0 +1,187 @@
+"""One small question of each kind to a model behind a server: what came, what is read from it, how fast it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from core.errors import ModelError
+from core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Request
+from core.models.endpoint import open_endpoint
+from core.models.extraction import extract_code, extract_description
+from core.models.prompts import backward_prompt, forward_prompt
+from core.models.remote import RemoteModel
+from core.settings import EndpointSettings, ModelSettings
+from core.types import Item, Span
+from core.waiting import Beat, unheard
+
+SOURCE = '''def area(width: float, height: float) -> float:
+    """Return the area of a rectangle; nothing has a negative side."""
+    if width < 0 or height < 0:
+        raise ValueError("a side is negative")
+    return width * height
+
+
+def test_area() -> None:
+    assert area(2, 3) == 6
+'''
+ASKED = "Raise a ValueError when a side is negative, else return the width times the height."
+STYLES = {
+    "chat": "in turns",
+    "code": "as a file that it goes on writing",
+    "fim": "as a gap to fill",
+}
+"""Prompt styles and what they are, for people."""
+DESCRIPTION_TOKENS, CODE_TOKENS = 128, 256
+_Make = Callable[[ModelInfo, Fits], Prompt]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One question and its answer.
+
+    Attributes:
+        asked: what for, and in which style.
+        came: what the model wrote; thoughts that the server sends apart stand in `thoughts`.
+        read: what a run would take for its answer; `steps`: how.
+        error: why there is no answer.
+    """
+
+    asked: str
+    came: str = ""
+    thoughts: str = ""
+    read: str = ""
+    steps: tuple[str, ...] = ()
+    finish_reason: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def speed(self) -> float:
+        """Tokens written a second, the reading of the prompt included; 0 where the server does not count."""
+        return self.completion_tokens / self.seconds if self.seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was found out about a model behind a server.
+
+    Attributes:
+        server: the program, as far as it can be told.
+        window: tokens that a run would use.
+        at_a_time: requests that a run would begin with.
+        refused: what it does not take, as a run records it.
+        notices: what a run would say.
+    """
+
+    name: str
+    server: str
+    window: int
+    at_a_time: int
+    refused: str
+    notices: tuple[str, ...]
+    tried: tuple[Tried, ...]
+
+
+def try_server(settings: EndpointSettings, generation: ModelSettings, beat: Beat = unheard) -> Trial:
+    """Ask the server for a description, for code in turns, for code in a file, and for a gap.
+
+    `beat` is called on the way, and raising from it gives up. Raises ModelError where the server cannot be used at all.
+    """
+    notices: list[str] = []
+    tried: list[Tried] = []
+    settings = replace(settings, attempts=1)
+    with closing(open_endpoint(settings, replace(generation, prompt_style="chat"), beat, notices.append)) as model:
+        tried.append(_asked(model, "a description, in turns", _forward, DESCRIPTION_TOKENS, beat))
+        tried.append(_asked(model, "code, in turns", _backward, CODE_TOKENS, beat))
+        trial = Trial(model.info.name, model.server, model.info.context_size, model.at_a_time, "", (), ())
+        generation = replace(generation, context_size=model.info.context_size)  # found out already
+        refused = [model.info.conditions]
+    for style in ("code", "fim"):
+        asked = f"code, {STYLES[style]}"
+        try:
+            opened = open_endpoint(settings, replace(generation, prompt_style=style), beat, notices.append)
+        except ModelError as error:
+            tried.append(Tried(asked, error=error.problem))
+            continue
+        with closing(opened) as model:
+            tried.append(_asked(model, asked, _backward, CODE_TOKENS, beat))
+            refused.append(model.info.conditions)
+    parts = dict.fromkeys(part for each in refused for part in each.split(", ") if part)
+    return replace(trial, refused=", ".join(parts), notices=tuple(dict.fromkeys(notices)), tried=tuple(tried))
+
+
+def words(trial: Trial) -> Iterator[str]:
+    """The lines in which a person is told of it."""
+    slots = f"{trial.at_a_time} request{'s' if trial.at_a_time > 1 else ''} at a time to begin with"
+    yield f"{trial.name}: {trial.server or 'server of an unknown kind'}, a window of {trial.window:,} tokens, {slots}"
+    yield f"Not taken, or found out: {trial.refused}" if trial.refused else "It takes every field that is sent."
+    yield from trial.notices
+    for each in trial.tried:
+        yield ""
+        if each.error:
+            yield f"{each.asked}: no answer. {each.error}"
+            continue
+        counts = f"{each.prompt_tokens:,} tokens read, {each.completion_tokens:,} written"
+        yield f"{each.asked}: {counts} in {each.seconds:.1f} s ({each.speed:.0f} a second), {each.finish_reason}"
+        yield from _shown("thoughts", each.thoughts)
+        yield from _shown("came", each.came)
+        yield from _shown(f"read ({', '.join(each.steps) or 'as it came'})", each.read)
+
+
+def _shown(name: str, text: str) -> Iterator[str]:
+    if text or name == "came":
+        yield f"  {name}:" if text else f"  {name}: nothing"
+        yield from (f"    {line}" for line in text.strip("\n").split("\n") if text)
+
+
+def _span() -> Span:
+    """The body of the function without its docstring."""
+    start = SOURCE.index("if width")
+    return Span(start, SOURCE.index("height\n\n\n") + len("height"))
+
+
+def _forward(info: ModelInfo, fits: Fits) -> Prompt:
+    return forward_prompt(SOURCE, _span(), fits, info.prompt_style)
+
+
+def _backward(info: ModelInfo, fits: Fits) -> Prompt:
+    return backward_prompt(SOURCE, _span(), ASKED, fits, info.backward_style, info.prompt_layout)
+
+
+def _asked(model: RemoteModel, asked: str, make: _Make, room: int, beat: Beat) -> Tried:
+    """Ask one question. Raises ModelError where the server refuses whatever it is asked, and what `beat` raises."""
+    prompt = make(model.info, lambda prompt: True)
+
+    def heed(id_: str, text: str) -> None:
+        beat()
+
+    (answer,) = model.generate([Request("try", prompt, 0.0, 0, room)], heed)
+    if answer.error:
+        return Tried(asked, seconds=answer.seconds, error=answer.error)
+    found = _read(answer, prompt, description=make is _forward)
+    return Tried(
+        asked,
+        answer.text,
+        "",
+        found.text,
+        found.steps,
+        answer.finish_reason,
+        answer.prompt_tokens,
+        answer.completion_tokens,
+        answer.seconds,
+    )
+
+
+def _read(answer: Generation, prompt: Prompt, description: bool) -> Extraction:
+    """What a run would take from it."""
+    if description:
+        return extract_description(answer.text)
+    span = _span()
+    first = SOURCE.count("\n", 0, span.start) + 1
+    text = SOURCE[span.start : span.end]
+    item = Item("area", "region", "area.py", span, first, first + text.count("\n"), text)
+    return extract_code(answer.text, item, SOURCE, prompt.prefill)
