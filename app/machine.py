@@ -264,7 +264,7 @@ def doctor_command(options: argparse.Namespace) -> int:
         else:
             _print_finding(finding)
     works = {finding.name for finding in findings if finding.works}
-    return 0 if "llama.cpp" in works and works & {"docker", "bubblewrap"} else 1
+    return 0 if "llama.cpp" in works and works & {"docker", "bubblewrap", "landlock"} else 1
 
 
 def _print_finding(finding: Finding) -> None:

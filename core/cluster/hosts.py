@@ -115,7 +115,10 @@ class _Project:
         self.oracle = oracle
         if oracle.name.endswith("/none") and settings.sandbox != "none":
             oracle.close()
-            raise SandboxError(f"{socket.gethostname()} has no sandbox.", "Install bubblewrap or Docker there.")
+            raise SandboxError(
+                f"{socket.gethostname()} has no sandbox.",
+                "Install bubblewrap or Docker there, or use a kernel with Landlock.",
+            )
 
     def _unpacked(self, sent: bytes) -> Path:
         # Held as long as the oracle, and open to the sandbox's own user, which a folder of `tempfile` is not.

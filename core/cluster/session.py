@@ -231,7 +231,7 @@ def _for_hosts(address: Address, settings: RunSettings, able: int) -> RunSetting
     if not able:
         raise UserError(
             f"No host of the cluster at {address.text} is labelled to have a sandbox, so none may judge.",
-            "Install bubblewrap or Docker there, and start Ray so: `ray start --labels rtc-sandbox=yes`.",
+            "Where `rtc-inspector doctor` finds a sandbox, start Ray so: `ray start --labels rtc-sandbox=yes`.",
         )
     # A run that is resumed names all its judges, not those of each host.
     each = 1 if oracle.cluster else oracle.workers or 1

@@ -18,6 +18,7 @@ from core.oracle.requirements import Install, read_install
 from core.oracle.sandbox.choose import choose_sandbox
 from core.oracle.sandbox.inside_user import closed_to_tests
 from core.oracle.sandbox.protocol import Sandbox
+from core.oracle.sandbox.unconfined import Guarded
 from core.oracle.sessionplan import make_plan
 from core.settings import OracleSettings
 from core.types import Codebase, Oracle, Report
@@ -37,7 +38,7 @@ def open_oracle(
     beat = partial(progress, "installing", 0, 1) if progress is not None else unheard
     sandbox = choose_sandbox(settings.sandbox, settings.image, notice, install if settings.image else None, beat)
     interpreter = _interpreter(root, sandbox, settings, install, notice, beat)
-    if sandbox.name != "none" and (closed := closed_to_tests(root)):
+    if not isinstance(sandbox, Guarded) and (closed := closed_to_tests(root)):
         notice(closed)
     options = read_options(root)
     if only_unittest_finds_tests(options, (file.path for file in codebase.files if file.is_test)):
@@ -48,7 +49,8 @@ def open_oracle(
     plan = make_plan(root, interpreter, options, settings)
     key = partial(fingerprint, root, interpreter, plan, settings, (sandbox.name, sandbox.image_digest))
     cache = (BaselineCache(cache_folder()), key) if settings.cache else None
-    another = partial(_another, sandbox, settings)
+    # One more process: under a guardian, each has a scratch folder of its own.
+    another = sandbox.another if isinstance(sandbox, Guarded) else lambda: sandbox
     return ProjectOracle(sandbox, another, interpreter, plan, settings, notice, cache)
 
 
@@ -67,10 +69,3 @@ def _interpreter(
         base = find_interpreter(root, settings.python or sys.executable, notice)
         return environment_for(base, install, environments_folder(), notice, beat)
     return find_interpreter(root, settings.python, notice)
-
-
-def _another(sandbox: Sandbox, settings: OracleSettings) -> Sandbox:
-    """A sandbox for one more process: without any, each has a scratch folder of its own."""
-    if sandbox.name != "none":
-        return sandbox
-    return choose_sandbox("none", settings.image, lambda text: None)  # what there is to fear was said at the first

@@ -49,7 +49,7 @@ class ProjectOracle:
         self.image_digest = sandbox.image_digest
         # Without a sandbox, tests that run at a time meet each other's files and ports.
         self._at_once = sandbox.name != "none" and len(os.sched_getaffinity(0)) > 1
-        self._protected = Claim.READ_ONLY in sandbox.claims
+        self._protected = Claim.WRITABLE_FOLDERS in sandbox.claims
         self._new_sandbox = new_sandbox
         self._interpreter = interpreter
         self._plan = plan

@@ -76,6 +76,11 @@ def read_options(root: Path) -> PytestOptions:
     return PytestOptions(None, (), (), {})
 
 
+def configured_above(root: Path) -> bool:
+    """Return whether a folder above holds a file in which pytest would look for its configuration."""
+    return any((folder / name).exists() for folder in root.parents for name, _ in _FILES)
+
+
 def only_unittest_finds_tests(options: PytestOptions, test_files: Iterable[str]) -> bool:
     """Whether no test file bears a name that pytest looks for by itself, and one does that unittest looks for."""
     names = [name.rpartition("/")[2] for name in test_files]

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.oracle.bench.project import needs_no_pytest
 from core.oracle.interpreter import Interpreter
-from core.oracle.pytest_options import PytestOptions
+from core.oracle.pytest_options import PytestOptions, configured_above
 from core.oracle.sandbox.protocol import Launch, Limits
 from core.oracle.sandbox.writable_folders import copied
 from core.settings import OracleSettings
@@ -99,6 +99,9 @@ def _arguments(root: Path, options: PytestOptions) -> Iterator[str]:
         yield from ("-p", f"no:{name}")
     if options.file is not None:
         yield from ("-c", str(options.file))
+    elif configured_above(root):
+        # Not every sandbox hides what lies above the project: pytest would look for its own file there and be refused.
+        yield from ("-c", "/dev/null", "--confcutdir", str(root))
     yield from options.kept
     # Foreign modules are imported before pytest starts, plugins' parts among them; a project may make warnings errors.
     yield from ("-W", "ignore::pytest.PytestAssertRewriteWarning")

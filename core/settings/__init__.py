@@ -49,9 +49,10 @@ class OracleSettings:
         "where target code runs",
         label="Sandbox",
         choices={
-            "auto": "Docker, else bubblewrap",
+            "auto": "Docker, else bubblewrap, else Landlock",
             "docker": "Docker",
             "bubblewrap": "bubblewrap",
+            "landlock": "Landlock",
             "none": "None: target code runs unprotected",
         },
         cautions={"none": UNPROTECTED},

@@ -44,7 +44,7 @@ def test_no_number_is_out_of_its_bounds(path: str) -> None:
     ("path", "value", "said"),
     [
         ("edit.since", "last year", "write it as YYYY-MM-DD"),
-        ("oracle.sandbox", "cellar", "is none of auto, docker, bubblewrap, none"),
+        ("oracle.sandbox", "cellar", "is none of auto, docker, bubblewrap, landlock, none"),
         ("seed", None, "needs a value"),
         ("forward_temperature", 2.1, "is not a number from 0 to 2"),
         ("region.min_characters", 385, "is more than 384"),

@@ -211,7 +211,7 @@ def test_judge_takes_paths_from_the_projects_folder_wherever_it_is_called(
 
 def test_doctor_reports_each_part(inspector: Inspector) -> None:
     rows = [json.loads(line) for line in inspector("doctor", "--json").stdout.splitlines()]
-    assert {"qt", "llama.cpp", "docker", "bubblewrap"} <= {row["name"] for row in rows}
+    assert {"qt", "llama.cpp", "docker", "bubblewrap", "landlock"} <= {row["name"] for row in rows}
     assert all(row["works"] or row["remedy"] for row in rows)
 
 

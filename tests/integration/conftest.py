@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sandbox_driver import ENGINE_SCRIPT
+from sandbox_driver import ENGINE_SCRIPT, needs_landlock
 from small_model import write_small_model
 
 from core.errors import SandboxError
@@ -49,12 +49,14 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_small_model(tmp_path_factory.mktemp("model") / "small.gguf")
 
 
-@pytest.fixture(scope="module", params=["bubblewrap", "docker", "none"])
+@pytest.fixture(scope="module", params=["bubblewrap", "docker", "landlock", "none"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     if request.param == "docker":
         request.getfixturevalue("docker_engine")
     elif request.param == "bubblewrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
+    elif request.param == "landlock":
+        needs_landlock()
     return choose_sandbox(request.param, None, lambda text: None)
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import SandboxError
+from core.oracle.sandbox.landlock import LandlockSandbox
 from core.oracle.sandbox.process import Process
 from core.oracle.sandbox.protocol import Claim, Launch, Limits, Sandbox
 
@@ -127,6 +129,14 @@ def needs(sandbox: Sandbox, claim: Claim) -> None:
     """Skip a test of what this sandbox does not claim."""
     if claim not in sandbox.claims:
         pytest.skip(f"{sandbox.name} does not claim {claim}")
+
+
+def needs_landlock() -> None:
+    """Skip where the kernel has none."""
+    try:
+        LandlockSandbox()
+    except SandboxError as error:
+        pytest.skip(error.problem)
 
 
 class Engine:

@@ -260,7 +260,8 @@ def plain(base: Path) -> list[tuple[object, ...]]:
 def test_hosts_that_have_no_sandbox_do_not_judge(base: Path, nodes: Nodes, tmp_path: Path) -> None:
     """No host is labelled; then one is whose sandbox is missing. Neither is trusted."""
     database = tmp_path / "runs.sqlite"
-    settings = wanted(base, cluster=nodes.address)
+    oracle = OracleSettings(identity_runs=1, sandbox="bubblewrap")
+    settings = wanted(base, cluster=nodes.address, oracle=oracle)
     with pytest.raises(UserError, match="none may judge"):
         run(settings, base / "shop", database)
     bare = tmp_path / "bin"  # a host with all programs but a sandbox

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from oracle_projects import Opened, shop
+from sandbox_driver import needs_landlock
 
 from core.types import Outcome
 
@@ -189,11 +190,31 @@ ATTACKS = {
 }
 
 
+SYSTEM = {
+    *("another folder and collection", "another program", "closed descriptors", "deaf to signals", "deleted tests"),
+    *("endless folders", "expected value by another program", "flooded descriptors", "flooded output", "fork and hang"),
+    *("fork and let the child report", "fork bomb", "fork that goes on", "fork that is waited for", "full scratch"),
+    *("host's environment", "killed everybody", "killed itself", "link for a home", "locked folders", "memory"),
+    *("planted conftest", "process that goes on", "program", "rewritten tests", "segmentation fault"),
+    *("site packages of the home", "socket", "thread that goes on", "threads", "written descriptors"),
+    "written project",
+}
+"""Those that ask the system for something: the others do in every sandbox what they do in one."""
+
+
+def cases(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Which are tried in which sandbox."""
+    return [("bubblewrap", name) for name in names] + [("landlock", name) for name in names if name in SYSTEM]
+
+
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    if request.param == "landlock":
+        needs_landlock()
     root = shop(tmp_path_factory.mktemp("shop"))
     before = digest(root)
-    project = Opened(root, test_timeout_floor=1.0, memory_mib=384, scratch_mib=32, processes=32)
+    limits = {"test_timeout_floor": 1.0, "memory_mib": 384, "scratch_mib": 32, "processes": 32}
+    project = Opened(root, sandbox=request.param, **limits)
     yield project
     project.oracle.close()
     assert digest(root) == before
@@ -205,7 +226,7 @@ def digest(root: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize(("opened", "name"), cases(ATTACKS), indirect=["opened"])
 def test_an_attack_does_not_pass_and_leaves_no_trace(opened: Opened, name: str) -> None:
     tests = opened.covering(PATH, 8)
     verdict = opened.oracle.judge(opened.candidate(PATH, BODY, ATTACKS[name]), tests)
@@ -284,7 +305,7 @@ HONEST: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize(("opened", "name"), cases(HONEST), indirect=["opened"])
 def test_unusual_but_honest_code_passes(opened: Opened, name: str) -> None:
     text, flags = HONEST[name]
     verdict = opened.oracle.judge(opened.candidate(PATH, BODY, text), opened.covering(PATH, 8))
@@ -307,7 +328,7 @@ AT_IMPORT = {
 }
 
 
-@pytest.mark.parametrize("name", AT_IMPORT)
+@pytest.mark.parametrize(("opened", "name"), cases(AT_IMPORT), indirect=["opened"])
 def test_an_attack_at_import_does_not_pass(opened: Opened, name: str) -> None:
     verdict = opened.oracle.judge(opened.candidate(PATH, "RATE = 2", AT_IMPORT[name]), opened.tests)
     assert verdict.outcome not in (Outcome.PASS, Outcome.INFRASTRUCTURE, Outcome.NOT_EXECUTED), verdict.detail

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
+import platform
 import shutil
 from pathlib import Path
 
 import pytest
+from sandbox_driver import needs_landlock
 
 from core.errors import SandboxError
-from core.oracle.sandbox import bubblewrap
-from core.oracle.sandbox.choose import available_sandboxes, choose_sandbox
+from core.oracle.sandbox import bubblewrap, confinement
+from core.oracle.sandbox.choose import NAMES, available_sandboxes, choose_sandbox
 from core.oracle.sandbox.docker_engine import find_engine, other_engines
 
 needs_bubblewrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
@@ -39,14 +43,28 @@ def test_auto_takes_docker_first() -> None:
 
 
 @pytest.mark.usefixtures("no_engine")
+def test_auto_takes_landlock_where_nothing_else_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    needs_landlock()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    notices: list[str] = []
+    assert choose_sandbox("auto", None, notices.append).name == "landlock"
+    assert len(notices) == 1 and "not for all together" in notices[0]
+
+
+@pytest.mark.usefixtures("no_engine")
 def test_without_any_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def missing() -> int:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(confinement, "abi", missing)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxError) as caught:
         choose_sandbox("auto", None, ignore)
     assert "Docker" in caught.value.problem and "bubblewrap" in caught.value.problem
+    assert f"kernel {platform.release()} has no Landlock" in caught.value.problem
     assert "--sandbox none" in caught.value.remedy
     statuses = {status.name: status for status in available_sandboxes()}
-    assert [statuses[name].usable for name in ("docker", "bubblewrap", "none")] == [False, False, True]
+    assert [statuses[name].usable for name in NAMES] == [False, False, False, True]
     assert all(status.remedy for status in statuses.values() if not status.usable)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -217,7 +218,18 @@ def test_report_and_export_of_a_run(uninterrupted: Path, environment: dict[str, 
     assert all(json.loads(line)["outcome"] for line in lines)
 
 
-def test_headless_demo_ends_with_its_table(environment: dict[str, str], tmp_path: Path) -> None:
+BARE = (
+    *("unshare", "-Ur", "sh", "-c"),
+    "echo 0 > /proc/sys/user/max_user_namespaces && "
+    'exec setpriv --bounding-set -all --inh-caps=-all --no-new-privs "$@"',
+    "sh",
+)
+"""As in a default container: no capability, and no namespace can be made."""
+
+
+def test_headless_demo_ends_with_its_table_without_any_privilege(environment: dict[str, str], tmp_path: Path) -> None:
+    """Where privileges cannot be given up so, with those there are."""
+    without = subprocess.run([*BARE, "true"], capture_output=True, text=True) if shutil.which("unshare") else None
     arguments = (
         "demo",
         "--headless",
@@ -231,10 +243,16 @@ def test_headless_demo_ends_with_its_table(environment: dict[str, str], tmp_path
         "--db",
         tmp_path / "runs.sqlite",
     )
-    result = subprocess.run(command(*arguments), env=environment, capture_output=True, text=True, timeout=300)
+    bare = without is not None and without.returncode == 0
+    words = [*(BARE if bare else ()), *command(*arguments)]
+    nobody = {**environment, "DOCKER_HOST": f"unix://{tmp_path}/nobody.sock"} if bare else environment
+    result = subprocess.run(words, env=nobody, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
     assert "RTC" in result.stdout and "lift" in result.stdout
     assert "pocketlab" in result.stdout
+    if without is None or not bare:
+        pytest.skip(f"privileges cannot be given up here: {without.stderr.strip() if without else 'no unshare'}")
+    assert "tests/landlock" in result.stdout
 
 
 def test_a_run_is_not_resumed_on_another_project(

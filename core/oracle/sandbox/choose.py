@@ -43,11 +43,11 @@ def self_check(sandbox: Sandbox) -> None:
         )
 
 
-NAMES = ("docker", "bubblewrap", "none")
+NAMES = ("docker", "bubblewrap", "landlock", "none")
 
 _BARE = (
     "Nothing isolates the code under test: candidates written by the model run with all your rights. "
-    "Install bubblewrap or start Docker to isolate them."
+    "Use Docker, bubblewrap or Landlock to isolate them."
 )
 
 
@@ -58,7 +58,7 @@ def choose_sandbox(
     install: Install | None = None,
     beat: Beat = unheard,
 ) -> Sandbox:
-    """The sandbox called `name`, tried out; `auto` takes Docker when an engine works, else bubblewrap.
+    """Return the sandbox called `name`, tried out; `auto` takes Docker, else bubblewrap, else Landlock: what works.
 
     `image`: a Docker image or a tar of a file system; None shows the host's own system folders. `install`: what is put
     on top of that image, which `beat` can stop. `notice` hears what the user should know. Raises SandboxError, and what
@@ -67,7 +67,7 @@ def choose_sandbox(
     if name != "auto" or image is not None:
         return _opened("docker" if name == "auto" else name, image, notice, install, beat)
     reasons = []
-    for candidate in ("docker", "bubblewrap"):
+    for candidate in NAMES[:-1]:
         try:
             return _opened(candidate, image, notice, install, beat)
         except SandboxError as error:
@@ -124,6 +124,10 @@ def _made(name: str, image: str | None, notice: Callable[[str], None], install: 
         from core.oracle.sandbox.bubblewrap import BubblewrapSandbox
 
         return BubblewrapSandbox()
+    if name == "landlock":
+        from core.oracle.sandbox.landlock import LandlockSandbox
+
+        return LandlockSandbox()
     from core.oracle.sandbox.unconfined import Unconfined
 
     return Unconfined()

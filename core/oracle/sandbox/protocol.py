@@ -74,6 +74,12 @@ class Claim(StrEnum):
     """Not root, no capabilities, and no program that would give any."""
     NO_NAMESPACES = "no-namespaces"
     """No user namespace can be made inside, where all capabilities would come back for what it holds."""
+    OTHERS_OUT_OF_REACH = "others-out-of-reach"
+    """No process outside can be signalled, traced or bounded, and the launched program not be ended by its children."""
+    NAMED_ACCOUNT = "named-account"
+    """The user has a name, a group and a home."""
+    WRITABLE_FOLDERS = "writable-folders"
+    """`Launch.writable` takes new files, which go with the process."""
     ENDS_WHOLE = "ends-whole"
     """`kill` ends every process, also those that left their session."""
 
@@ -88,7 +94,7 @@ class Sandbox(Protocol):
     """A way to run untrusted code away from the host."""
 
     name: str
-    """docker, bubblewrap or none."""
+    """docker, bubblewrap, landlock or none."""
 
     image_digest: str
     """Of the container image; empty where there is none."""

@@ -1,56 +1,73 @@
-"""No sandbox: a plain process with limits, for those who ask for it and trust the code."""
+"""No sandbox: a plain process with limits, for those who ask for it and trust the code; and what Landlock shares."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
-import shutil
 import sys
 import tempfile
+from abc import ABC, abstractmethod
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from core.errors import SandboxError
+from core.oracle.inside.scratch import remove
 from core.oracle.sandbox import guardian
 from core.oracle.sandbox.guardian import Plan
 from core.oracle.sandbox.local_process import LocalProcess
 from core.oracle.sandbox.process import Process
 from core.oracle.sandbox.protocol import Claim, Launch
 
-_PREFIX = "rtc-inspector-none-"
+if TYPE_CHECKING:
+    from core.oracle.sandbox.confinement import Confinement
+
+_PREFIX = "rtc-inspector-"
 
 
-class Unconfined:
-    """Implements `Sandbox` without one: the program can do whatever the user can.
+class Guarded(ABC):
+    """A sandbox of one process of this machine under a guardian, which ends all that the program leaves.
 
     The scratch space is one folder of this object, so that it holds one process at a time: several workers need
-    an object each.
+    an object each (`another`).
     """
 
-    name = "none"
+    name: str
     image_digest = ""
     others: tuple[str, ...] = ()
-    claims = frozenset({Claim.BOUNDED_MEMORY_EACH, Claim.ENDS_WHOLE})
+    claims: frozenset[Claim]
 
     def __init__(self) -> None:
         """Name the scratch folder; it is made when a process starts, and removed when that is closed."""
-        _sweep()
-        self.scratch = str(Path(tempfile.gettempdir(), f"{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"))
+        _sweep(self.name)
+        # Resolved, for what is asked of a path inside is compared with it.
+        folder = Path(tempfile.gettempdir()).resolve()
+        self.scratch = str(folder / f"{_PREFIX}{self.name}-{os.getpid()}-{os.urandom(6).hex()}")
 
     @property
+    @abstractmethod
     def detail(self) -> str:
-        """What there is to fear, for a person."""
-        return "the code under test can read and write whatever you can, and reach the network"
+        """What it is and what it does not bound, for a person."""
+
+    @abstractmethod
+    def _confined(self, launch: Launch) -> Confinement | None:
+        """Return what the program may use, None for all. Raises SandboxError."""
+
+    def another(self) -> Self:
+        """Return one more like this, for one more process."""
+        return type(self)()
 
     def start(self, launch: Launch) -> Process:
         """Start the program under a guardian. Raises SandboxError."""
+        confined = self._confined(launch)
         try:
             Path(self.scratch).mkdir(mode=0o700)
         except OSError as error:
             raise SandboxError(
                 f"The temporary folder {self.scratch} cannot be made: {error.strerror}.",
-                "Close the process that uses it, or free some space.",
+                "Close the process that uses it, free some space, or name another folder in TMPDIR.",
             ) from error
         life, writing = os.pipe()
         end = io.FileIO(writing, "wb")  # whose `close` may be called again, by any thread
@@ -61,6 +78,7 @@ class Unconfined:
             file_size=launch.limits.scratch_mib << 20,
             environment=dict(launch.environment),
             program=list(launch.argv),
+            confined=confined,
         )
         try:
             return LocalProcess(
@@ -79,12 +97,34 @@ class Unconfined:
     def _free(self, end: io.FileIO) -> None:
         """Let the guardian go and remove what the program left."""
         end.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        _remove(Path(self.scratch))
 
 
-def _sweep() -> None:
+class Unconfined(Guarded):
+    """Implements `Sandbox` without one: the program can do whatever the user can."""
+
+    name = "none"
+    claims = frozenset({Claim.BOUNDED_MEMORY_EACH, Claim.ENDS_WHOLE})
+
+    @property
+    def detail(self) -> str:
+        """What there is to fear, for a person."""
+        return "the code under test can read and write whatever you can, and reach the network"
+
+    def _confined(self, launch: Launch) -> None:
+        return None
+
+
+def _remove(folder: Path) -> None:
+    """Remove a scratch folder, whatever the program locked in it."""
+    with suppress(OSError):
+        remove(str(folder.parent), folder.name)
+
+
+def _sweep(name: str) -> None:
     """Remove scratch folders whose maker was killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
+    prefix = f"{_PREFIX}{name}-"
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*-*"):
+        maker = folder.name.removeprefix(prefix).partition("-")[0]
         if not Path("/proc", maker).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)

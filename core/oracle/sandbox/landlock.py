@@ -1,0 +1,83 @@
+"""The Landlock sandbox: no engine, no namespaces, no rights; a process that gave up all but what its tests need."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+
+from core.errors import SandboxError
+from core.oracle.sandbox import confinement
+from core.oracle.sandbox.confinement import Confinement
+from core.oracle.sandbox.host_system import host_system, visible
+from core.oracle.sandbox.inside_user import User
+from core.oracle.sandbox.protocol import Claim, Launch
+from core.oracle.sandbox.unconfined import Guarded
+
+_KEPT = frozenset(
+    {
+        Claim.NO_NETWORK,
+        Claim.READ_ONLY,
+        Claim.PRIVATE_FILES,
+        Claim.CLEAN_ENVIRONMENT,
+        Claim.BOUNDED_PROCESSES,
+        Claim.BOUNDED_MEMORY_EACH,
+        Claim.NO_NAMESPACES,
+        Claim.OTHERS_OUT_OF_REACH,
+        Claim.ENDS_WHOLE,
+    }
+)
+
+
+class LandlockSandbox(Guarded):
+    """Implements `Sandbox` with Landlock, seccomp and resource limits."""
+
+    name = "landlock"
+
+    def __init__(self, newest: int | None = None) -> None:
+        """Ask the kernel what it has; use no newer version of Landlock than `newest`. Raises SandboxError."""
+        kernel = f"kernel {platform.release()}"
+        if not confinement.processor_is_known():
+            raise SandboxError(
+                f"The sandbox landlock knows no {platform.machine()} processor.", "Use Docker, or install bubblewrap."
+            )
+        try:
+            self._abi = min(confinement.abi(), newest or sys.maxsize)
+        except OSError as error:
+            raise SandboxError(
+                f"This machine's {kernel} has no Landlock, or it is switched off ({error.strerror}).",
+                "Landlock is in kernels from 5.13 and must be among the `lsm=` of the boot line; else use Docker or "
+                "bubblewrap.",
+            ) from error
+        self._kernel = kernel
+        self._system = [str(path) for path in host_system().mounts]
+        # Root stays root by number, without one of its rights: to change the number takes a right as well.
+        self.claims = _KEPT | ({Claim.UNPRIVILEGED} if os.geteuid() else frozenset())
+        super().__init__()
+
+    @property
+    def detail(self) -> str:
+        """What is bounded and what is not, for a person."""
+        return (
+            f"Landlock {self._abi} of {self._kernel}; memory is bounded for each process and space for each file, not "
+            "for all together, and tests can use no sockets, no shared memory and no fixed /tmp"
+        )
+
+    def _confined(self, launch: Launch) -> Confinement:
+        """Return what of the machine is shown. Raises SandboxError."""
+        shown = visible(launch.readonly, map(Path, self._system))
+        if os.geteuid() == 0:
+            _check_readable(shown)
+        readable = [*self._system, *map(str, shown)]
+        return Confinement(abi=self._abi, scratch=self.scratch, readable=readable, processes=launch.limits.processes)
+
+
+def _check_readable(shown: tuple[Path, ...]) -> None:
+    """Refuse what root could read by its rights alone, which the program has not. Raises SandboxError."""
+    for path in shown:
+        if not User(0, os.getegid()).may_read(path):
+            raise SandboxError(
+                f"{path} is closed to root without its rights, which is how tests run here.",
+                f"Open it for reading, e.g. `chmod -R go+rX {path}`, or run as its owner.",
+            )
