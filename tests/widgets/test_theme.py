@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from stored_run import shown
-from themes import contrast
+from themes import contrast, wear
 
 from ui.panels.code_peek import CodePeek
 from ui.style.appearance import Appearance, stylesheet
@@ -68,6 +68,17 @@ def test_what_marks_a_selection_or_the_focus_stands_out(theme: Theme) -> None:
     for ground in GROUNDS:
         assert contrast(theme.accent, getattr(theme, ground)) >= 3.0, ground
         assert contrast(theme.focus, getattr(theme, ground)) >= 3.0, ground
+
+
+@THEMES
+def test_fields_stand_out_from_what_they_lie_on(qapp: QApplication, theme: Theme) -> None:
+    field = QLineEdit()
+    wear(theme)
+    field.resize(120, 28)
+    field.show()
+    drawn = colours(field, QRect(0, 10, 3, 4))  # its left edge
+    for ground in (theme.background, theme.surface):
+        assert max(contrast(colour, ground) for colour in drawn) >= 3.0, ground
 
 
 def colours(widget: QWidget, rect: QRect) -> set[str]:

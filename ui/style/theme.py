@@ -39,6 +39,7 @@ class Theme:
     Attributes:
         name: `light` or `dark`.
         background: of the window; `surface` (editors, lists) lies on it, `raised` (headers, chips) on that.
+        border: of what is only set apart; `edge` of fields to type in, 3 : 1 on what they lie on.
         muted: secondary text, line numbers included; still readable (4.5 : 1).
         accent: the one accent; `accent_text` is written on it.
         selection: background of selected rows, which keep their colour; a line in `accent` marks them, since the
@@ -56,6 +57,7 @@ class Theme:
     surface: str
     raised: str
     border: str
+    edge: str
     text: str
     muted: str
     accent: str
@@ -125,6 +127,7 @@ _ROLES = {
     "surface": ("#ffffff", "#1a1d24"),
     "raised": ("#eaecf1", "#252933"),
     "border": ("#d3d7df", "#353b48"),
+    "edge": ("#848b98", "#6b7382"),
     "text": ("#1d2129", "#e3e6ec"),
     "muted": ("#59616e", "#9fa8b7"),
     "accent": ("#3556c8", "#86a5ff"),
