@@ -14,13 +14,12 @@ import resources
 from core.kinds import known
 from core.oracle.bench.project import origin_of
 from core.settings import RunSettings
-from core.store.rows import RunRow
 from ui.background.gateway import Gateway
 from ui.background.scribe import Scribe
 from ui.background.turns import IdleWork
 from ui.labels.label_files import LabelFiles
 from ui.labels.labelling import Labelling
-from ui.reading.inspection import Inspection, Overview, Wanted
+from ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
 from ui.reading.open_project import OpenProject
 from ui.run.control import NO_PLACE, NO_PROJECT, RunControl
 from ui.run.lists import RunLists
@@ -65,6 +64,8 @@ DOWNLOAD = "Download Qwen2.5-Coder-1.5B (1.1 GB)…"
 """Asked for by the user alone; the dialog says its size again as it comes."""
 TITLE_BAR = 40
 """Pixels left to a window manager's frame on a screen as small as the window wants to be."""
+DEMO_OFFER, CAUTION = "demo", "caution"
+"""Key of an offer about the demo alone, and topic of a notice about the database that is open."""
 MODEL = "model"
 """Topic of the notice that a chosen model cannot be used."""
 
@@ -201,9 +202,10 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         self.gateway.failed.connect(self.parts.notices.report)
+        self.inspection.moved.connect(self._look_at)
         self.uncaught.connect(self.parts.notices.report)
         self.inspection.overview_changed.connect(self._note_overview)
-        self.inspection.run_chosen.connect(self._name_window)
+        self.inspection.run_chosen.connect(lambda _: self._name_window())
         self.project.opened.connect(self._note_project)
         self.models.problem_found.connect(self._warn_of_model)
         self.models.problem_gone.connect(lambda: self.parts.notices.withdraw(MODEL))
@@ -243,7 +245,7 @@ class MainWindow(QMainWindow):
     def start_demo(self) -> None:
         """Open the bundled project and run the bundled model on it."""
         self.open_project(resources.path("demo"))
-        self.parts.offers.offer(Offer("demo", DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
+        self.parts.offers.offer(Offer(DEMO_OFFER, DEMO, ((DOWNLOAD, self._fetch_coder), ("Go on without", None))))
         self.start_run(RunSettings(regions=resources.DEMO_REGIONS))
         self.guide.await_end()
 
@@ -259,6 +261,38 @@ class MainWindow(QMainWindow):
 
     # ---- what the window shows of itself
 
+    def _look_at(self, before: LookedAt, now: LookedAt) -> None:
+        """Have what is about one project or one database only be said over that one."""
+        if before.database != now.database:
+            self._offered = None
+            self.parts.notices.withdraw(CAUTION)
+            self.queueing.withdraw_unfinished()
+        if not before.same_run(now):
+            self.commands["describe"].setEnabled(False)
+            self.commands["resume"].setEnabled(False)
+        if before.project != now.project:
+            self.parts.notices.look_at(now.project)
+            self.parts.offers.withdraw(DEMO_OFFER)
+            self.control.look_at(now.project)
+            self.parts.bar.offer_tasks({}, self.control.settings.task)
+            self._show_project_name(now.project)
+
+    def _show_project_name(self, project: Path | None) -> None:
+        projects = self.remembered.projects()
+        choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
+        self.parts.bar.project.set_choices(choices, str(project or ""))
+        self._name_window()
+
+    def _name_window(self) -> None:
+        """Name the window after the project, or the file that it was generated from."""
+        run, root, project = self.inspection.run, self.inspection.looked_at.project, self.project
+        file = origin_of(root).file if root is not None and project.codebase is not None else ""
+        if file and Path(file).exists():
+            name = Path(file).name
+        else:
+            name = run.project_name if run is not None else root.name if root is not None else ""
+        self.setWindowTitle(f"{name} – RTC Inspector" if name else "RTC Inspector")
+
     def _note_overview(self, overview: Overview) -> None:
         self.run_lists.note(overview, self.commands["resume"])
         if overview.run is not None and not self.labelling.blind:
@@ -272,12 +306,12 @@ class MainWindow(QMainWindow):
         database = self.inspection.database
         if database is not None and database != self._offered and self.inspection.stored:
             self._offered = database
-            self.inspection.ask("caution", _caution, self._say_caution)
+            self.inspection.ask("caution", _caution, self._say_caution, of_run=False)
             self.queueing.offer_unfinished(overview.runs, database, self.run_lists.show_all)
 
     def _say_caution(self, caution: str) -> None:
         if caution:
-            self.parts.notices.say(NoticeText(caution))
+            self.parts.notices.say(NoticeText(caution, topic=CAUTION))
 
     def _note_project(self) -> None:
         root = self.project.root
@@ -289,13 +323,10 @@ class MainWindow(QMainWindow):
         # Who opened a benchmark knows nothing of the folder made from it.
         known = Path(file) if file and Path(file).exists() else root
         self.remembered.add_project(known)
-        projects = self.remembered.projects()
-        choices = [Choice(each.name or str(each), str(each), str(each)) for each in projects]
-        self.parts.bar.project.set_choices(choices, str(known))
-        self.setWindowTitle(f"{known.name} – RTC Inspector")
+        self._show_project_name(known)
 
     def _warn_of_model(self, problem: str) -> None:
-        self.parts.notices.say(NoticeText(problem, "Choose another model.", bad=True, topic=MODEL))
+        self.parts.notices.say(NoticeText(problem, "Choose another model.", bad=True, topic=MODEL, everywhere=True))
 
     def _fit_task(self) -> None:
         codebase = self.project.codebase
@@ -303,9 +334,6 @@ class MainWindow(QMainWindow):
         benchmark = origin_of(codebase.root).file if codebase is not None else ""
         unfit = self.control.fit_task(code=code, history=self.project.has_history, benchmark=benchmark)
         self.parts.bar.offer_tasks(unfit, self.control.settings.task)
-
-    def _name_window(self, run: RunRow) -> None:
-        self.setWindowTitle(f"{run.project_name} – RTC Inspector")
 
     # ---- size and place
 

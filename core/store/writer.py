@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from sqlite_utils import Database
 
+from core.errors import StoreError
 from core.generation import ModelInfo, Sample
 from core.settings import RunSettings
 from core.store import encoding
@@ -296,21 +297,32 @@ class Store:
         *,
         kind: LabelKind = LabelKind.LABEL,
         taxonomy: Taxonomy | None = None,
+        run_id: int | None = None,
     ) -> int:
         """Add to the history of a sample's labels; an empty mode takes the one that holds back.
 
         Of an annotator's labels the last one holds, of all adjudications of a sample the last one. `taxonomy`: what
-        the mode was chosen from.
+        the mode was chosen from. `run_id`: the run that the annotator was shown; raises StoreError where the sample is
+        of another one.
         """
         row = {"sample_id": sample_id, "mode": mode, "annotator": annotator, "note": note, "kind": kind.value}
         kept = encoding.taxonomy_row(taxonomy) if taxonomy else None
         with self._transaction():
+            self._require_sample_of(run_id, sample_id)
             if kept:
                 self._db.table("taxonomies").insert(kept, ignore=True)
             row["taxonomy_hash"] = kept["hash"] if kept else None
             return self._insert("labels", row | {"made_at": encoding.now()})
 
     # ---- inside
+
+    def _require_sample_of(self, run_id: int | None, sample_id: int) -> None:
+        """Raise StoreError unless the sample is one of the run, where a run is named."""
+        sql = "SELECT i.run_id FROM samples s JOIN items i ON i.id = s.item_id WHERE s.id = ?"
+        found = next(iter(self._db.execute(sql, [sample_id])), (None,))[0]
+        if run_id is not None and found != run_id:
+            problem = f"A label was not stored: its sample is not one of run {run_id}, which was on show."
+            raise StoreError(problem, "Open that run again and label the sample there.")
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -304,7 +304,7 @@ def test_an_unfinished_run_is_resumed_from_the_menu(window: MainWindow, tmp_path
     wait_until(resume.isEnabled)
     assert len(window.parts.offers.offers) == 1
     asked: list[int] = []
-    window.control.resume = lambda run_id, database: bool(asked.append(run_id)) or True  # type: ignore[method-assign]
+    window.control.resume = lambda run_id, *_: bool(asked.append(run_id)) or True  # type: ignore[method-assign]
     resume.trigger()
     assert asked == [1]
     assert window.parts.offers.offers == [], "what is being resumed is offered no more"

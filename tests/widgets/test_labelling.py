@@ -111,7 +111,7 @@ def test_keys_label_after_a_click_on_the_tab(window: MainWindow, case: Filled) -
 def test_a_fast_hand_never_labels_the_wrong_sample(window: MainWindow, case: Filled) -> None:
     begin(window)
     shown: list[int] = []
-    window.parts.labels.label_requested.connect(lambda sample, *_: shown.append(sample))
+    window.parts.labels.label_requested.connect(lambda given: shown.append(given.sample_id))
     for _ in range(12):
         press(Qt.Key.Key_3)
         QApplication.processEvents()

@@ -18,7 +18,7 @@ from core.store.reader import Reader
 from core.store.rows import ItemRow, SampleRow
 from core.store.writer import Store
 from core.types import LabelKind
-from ui.labels.label_queue import Pace
+from ui.labels.label_queue import Given, Pace
 from ui.labels.labels import LabelsPanel
 from ui.style.theme import DARK
 
@@ -42,10 +42,10 @@ class Desk:
         self.panel.sample_requested.connect(lambda n: self.show([s.id for s in self.queue].index(n)))
         self.show(0)
 
-    def _store(self, sample_id: int, mode: str, note: str) -> None:
-        self.asked.append((sample_id, mode, note))
-        self.store.add_label(sample_id, mode, self.panel.name, note)
-        if sample_id == self.queue[self.at].id:
+    def _store(self, given: Given) -> None:
+        self.asked.append((given.sample_id, given.mode, given.note))
+        self.store.add_label(given.sample_id, given.mode, self.panel.name, given.note, run_id=given.run_id)
+        if given.sample_id == self.queue[self.at].id:
             self.show(self.at)
 
     def show(self, at: int) -> None:

@@ -17,7 +17,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.errors import Cancelled
 from core.run.control import Control
-from core.run.events import Event, RunFinished, RunStarted, TextStreamed
+from core.run.events import Event, ItemReady, RunFinished, RunStarted, TextStreamed
 from core.settings import OracleSettings, RunSettings
 from core.store.rows import PaceRow
 from core.types import Item, Span
@@ -199,7 +199,7 @@ class Coordinator(QObject):
             self._finish(thread)
 
     def _note(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
+        if isinstance(event, RunStarted | ItemReady):
             self.run_id = event.run_id
         elif isinstance(event, RunFinished):
             self._end = event

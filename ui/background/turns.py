@@ -31,11 +31,13 @@ class Turns(QObject):
         if self._pending:
             self._timer.start()
 
-    def add(self, work: Work) -> None:
-        """Do all that is still to do, then this: now, or in turn where a piece of work asks for it."""
+    def add(self, work: Work, wait: bool = False) -> None:
+        """Do all that is still to do, then this: now, or in turn where a piece of work asks for it or it can `wait`."""
         # From inside a piece of work this waits its turn: to finish all there would do the pieces out of order.
         self._pending.append(work)
-        if not self._working:
+        if wait:
+            self._timer.start()
+        elif not self._working:
             self.finish()
 
     def finish(self) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.store.rows import ItemRow
 from ui.background.gateway import Gateway
 from ui.code.view import CodeView
-from ui.presenters import COMMIT, past_name, presenter
+from ui.presenters import COMMIT, MARK, past_name, presenter
 
 
 class CodeFeed(QObject):
@@ -35,11 +35,30 @@ class CodeFeed(QObject):
         self._items, self._root = items, root
         self._place_items()
 
+    def leave_run(self) -> None:
+        """Show no item, and no file as it was before an edit of the run; a file of the project stays."""
+        self._items, self._chosen = (), None
+        self._code.show_item(None)
+        self._code.set_items(())
+        self._leave_past()
+
+    def leave_project(self) -> None:
+        """Show no file of the project that was open, present or past."""
+        self._gateway.cancel("past file")
+        self._root = Path()
+        self._code.leave_project()
+
+    def _leave_past(self) -> None:
+        if MARK in self._code.path:
+            self._code.clear()
+
     def show_item(self, item: ItemRow | None) -> None:
-        """Bring an item into view."""
+        """Bring an item into view; where there is none, no edit's file is in view either."""
         self._chosen = item
         if item is None:
             self._code.show_item(None)
+            self._leave_past()
+            self.show_some()
             return
         self._code.show_item(self._placed(item))
         self._want(item)

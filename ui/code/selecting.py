@@ -161,6 +161,14 @@ class Selecting(QObject):
             self._bar.say(self._known(self.region))
         self._waiting = False
 
+    def leave(self) -> None:
+        """Speak of no selection: its file is not on show any more."""
+        self._rest.stop()
+        self._gateway.cancel(KEY)
+        self._looking = self._waiting = False
+        self._next = None
+        self._drop()
+
     def _look(self) -> None:
         cursor = self._editor.textCursor()
         file, text, _ = self._shown()

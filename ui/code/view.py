@@ -106,6 +106,12 @@ class CodeView(QWidget):
         else:
             self.clear()
 
+    def leave_project(self) -> None:
+        """Show no file, and keep no text of the project that was open or of its history."""
+        self.past = {}
+        self.set_codebase(None)
+        self.selecting.leave()
+
     def lend_text(self, path: str, text: str) -> None:
         """Take the text of one file before the project's own come."""
         self._texts[path] = text
@@ -139,6 +145,7 @@ class CodeView(QWidget):
         self.path, self.source, self._selected = "", SourceText(""), None
         self.editor.show_text("")
         self._place()
+        self.file_opened.emit("")
 
     def open_file(self, path: str) -> None:
         """Show a file of the project; one that is not on this machine shows what the run stored of it."""

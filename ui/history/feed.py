@@ -39,10 +39,11 @@ class HistoryFeed(QObject):
 
     def set_project(self, root: Path | None) -> None:
         """Show the history of the project at `root`; read anew, since it may have grown."""
-        self._root, self._read = root, None
-        if root is None:
+        self._read = None
+        if root != self._root or root is None:
             self._gateway.cancel(KEY)
-            self._panel.say_nothing(NOTHING, "The project of this run is not on this machine.")
+            self._root = root
+            self._panel.say_nothing(NOTHING, "" if root else "The project of this run is not on this machine.")
         self._look()
 
     def set_items(self, items: Sequence[ItemRow], run: RunRow | None) -> None:

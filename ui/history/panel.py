@@ -201,7 +201,12 @@ class HistoryPanel(QWidget):
     def select(self, item: ItemRow | None) -> None:
         """Show where an edit comes from, without saying that the user chose it."""
         self._chosen = item
-        at = self.commits.row_of(item.origin.get(COMMIT, "")) if item is not None else None
+        if item is None:
+            with self._quietly():
+                self.table.clearSelection()
+                self.table.setCurrentIndex(QModelIndex())
+            return
+        at = self.commits.row_of(item.origin.get(COMMIT, ""))
         if at is None or at == self.table.currentIndex().row():
             return
         index = self.commits.index(at, SUBJECT)

@@ -66,7 +66,7 @@ class LabelFiles(QObject):
     def export(self, runs: Sequence[int], path: Path, ending: str) -> None:
         """Write the labels of these runs; a notice says how many there were."""
         work = partial(_write, runs, path, ending, self._labelling.taxonomy)
-        self._inspection.ask("export labels", work, self._notices.say)
+        self._inspection.ask("export labels", work, self._notices.say, of_run=False)
 
     def ask_import(self) -> None:
         """Let the user name a file that was exported here or by Label Studio."""

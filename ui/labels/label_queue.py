@@ -6,7 +6,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.store.rows import LabelRow, ReconstructionRow
@@ -163,9 +163,10 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
-    """What a sample had before its label was given."""
+class Given:
+    """A label as it is asked for: with the run that its sample was shown as one of, so that no other can get it."""
 
+    run_id: int
     sample_id: int
     mode: str
     note: str
@@ -176,7 +177,7 @@ class LabelSession:
 
     def __init__(self) -> None:
         """Nothing yet."""
-        self._before: list[Before] = []
+        self._before: list[Given] = []
         self._pace = Pace()
         self._progress = ""
 
@@ -189,13 +190,13 @@ class LabelSession:
         """How far the queue is done."""
         self._progress = f"{done:,} of {total:,} · "
 
-    def add(self, sample_id: int, own: LabelRow | None, *, counts: bool) -> None:
+    def add(self, given: Given, own: LabelRow | None, *, counts: bool) -> None:
         """A label was given where `own` was; one that takes a label back counts for nothing."""
-        self._before.append(Before(sample_id, own.mode if own else "", own.note if own else ""))
+        self._before.append(replace(given, mode=own.mode if own else "", note=own.note if own else ""))
         if counts:
             self._pace.add()
 
-    def take_back(self) -> Before | None:
+    def take_back(self) -> Given | None:
         """Undo the last one."""
         if not self._before:
             return None

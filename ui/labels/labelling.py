@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from core.errors import Bug
 from core.store.labels import mode_names
 from core.store.rows import ItemRow, LabelRow, ReconstructionRow, SampleRow
 from core.taxonomy import Taxonomy
 from core.types import LabelKind
 from ui.background.scribe import Scribe
 from ui.labels.label_bars import LabelQueueBar
-from ui.labels.label_queue import TELLING, Asked, Labelled, LabelQueue, QueueKind, make_queue
+from ui.labels.label_queue import TELLING, Asked, Given, Labelled, LabelQueue, QueueKind, make_queue
 from ui.labels.labels import LabelsPanel
-from ui.reading.inspection import Inspection
+from ui.reading.inspection import TRACE, Inspection, LookedAt
+from ui.reading.rereading import Rereading
 from ui.shell.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -35,6 +38,15 @@ class Subject:
     sample: SampleRow
     description: str
     labels: tuple[LabelRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What is labelled: the runs whose samples are in turn, `run` the one on show, all in one database."""
+
+    database: Path
+    run: int
+    runs: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,10 @@ class Labelling(QObject):
         self._inspection, self._scribe, self._remembered = inspection, scribe, remembered
         self._queue = LabelQueue()
         self._ready: dict[int, Subject] = {}
-        self._run_id: int | None = None
+        self._desk: Desk | None = None
+        self._read: int | None = None
+        self._reading = Rereading(inspection, self, "label queue", TRACE, times=4)
+        self._reading.rested.connect(self._follow)
         panel.set_name(remembered.annotator)
         panel.label_requested.connect(self._store)
         panel.next_requested.connect(partial(self._step, 1))
@@ -73,16 +88,20 @@ class Labelling(QObject):
         panel.named.connect(self._rename)
         panel.blind_changed.connect(self._set_blind)
         bar.changed.connect(self.rebuild)
-        inspection.run_chosen.connect(lambda _: self._forget())
+        inspection.moved.connect(self._move)
+        inspection.overview_changed.connect(lambda _: self._follow())
 
     def begin(self) -> None:
-        """The panel came into view: make the queue if there is none for this run."""
+        """The panel came into view: make the queue if there is none for this run, or if the run went on."""
         run, database = self._inspection.run, self._inspection.database
         # Coming back to the tab keeps the queue, and the place in it.
-        if run is None or database is None or self._run_id == run.id:
+        if run is None or database is None:
             return
-        self._scribe.prepare(database)
-        self.rebuild()
+        if self._desk is None:
+            self._scribe.prepare(database)
+            self.rebuild()
+        elif self._read != run.changes:
+            self._ask()
 
     @property
     def taxonomy(self) -> Taxonomy:
@@ -104,10 +123,18 @@ class Labelling(QObject):
 
     def rebuild(self) -> None:
         """Read which samples there are and begin at the first one without a label."""
-        run = self._inspection.run
-        if run is not None:
-            self._run_id = run.id
-            self._inspection.ask("label queue", partial(_read_stock, self.runs()), self._take_queue)
+        run, database = self._inspection.run, self._inspection.database
+        if run is not None and database is not None:
+            self._desk = Desk(database, run.id, tuple(self.runs()))
+            self._ask(anew=True)
+
+    def _ask(self, anew: bool = False) -> None:
+        """Read the samples there are by now; the one on show stays while it is among them, unless asked `anew`."""
+        run, desk = self._inspection.run, self._desk
+        if run is not None and desk is not None:
+            self._read = run.changes
+            take = partial(self._take_queue, desk, anew)
+            self._reading.ask(partial(_read_stock, desk.runs), take, self._inspection.report)
 
     def rename(self, name: str) -> None:
         """Label under another name from now on."""
@@ -121,17 +148,31 @@ class Labelling(QObject):
 
     # ---- the queue
 
-    def _forget(self) -> None:
-        self._run_id, self._queue, self._ready = None, LabelQueue(), {}
-        self._panel.set_sample(None, [])
-        if self._panel.isVisible():
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Leave the desk with its run: nothing that was begun there can be labelled any more."""
+        if before.same_run(now):
+            return
+        self._desk, self._queue, self._ready = None, LabelQueue(), {}
+        self._reading.forget()
+        self._inspection.forget("label subjects")
+        self._panel.forget()
+        self._say()
+
+    def _follow(self) -> None:
+        """While somebody looks, the queue is of what the run has by now: who waits for a failure must see it."""
+        if self._panel.isVisible() and not self._reading.busy:
             self.begin()
 
-    def _take_queue(self, stock: Stock) -> None:
-        panel, bar = self._panel, self._bar
+    def _take_queue(self, desk: Desk, anew: bool, stock: Stock) -> None:
+        if desk != self._desk:
+            return
+        panel, bar, shown = self._panel, self._bar, self._queue.current
         asked = Asked(self._kind(), bar.seed.value(), bar.most.value(), panel.name, panel.blind.isChecked())
         self._queue = make_queue(stock.rows, stock.labelled, asked)
-        self._ready = {}
+        if not anew and shown is not None and shown in self._queue.samples:
+            self._queue.go_to(shown)
+        else:
+            self._ready = {}
         panel.set_names(stock.names)
         said = (*stock.labelled.labels, *stock.labelled.decisions)
         panel.side.suggest(sorted({label.annotator for label in said if label.annotator}))
@@ -191,17 +232,19 @@ class Labelling(QObject):
 
     # ---- what the annotator says
 
-    def _store(self, sample_id: int, mode: str, note: str) -> None:
-        database, panel = self._inspection.database, self._panel
-        if database is None:
-            return
+    def _store(self, given: Given) -> None:
+        desk, panel, sample_id, mode, note = self._desk, self._panel, given.sample_id, given.mode, given.note
+        if desk is None or given.run_id not in desk.runs:
+            raise Bug(f"a label for run {given.run_id} at a desk of {desk}")
         name, taxonomy = panel.name, panel.taxonomy
         kind = LabelKind.ADJUDICATION if panel.adjudicating else LabelKind.LABEL
         # Shown before it is stored: the next key must not wait for the disk.
         self._note(sample_id, LabelRow(0, sample_id, name, mode, note, "now", kind, taxonomy.version))
         self._scribe.write(
-            database,
-            lambda store: store.add_label(sample_id, mode, name, note, kind=kind, taxonomy=taxonomy),
+            desk.database,
+            lambda store: store.add_label(
+                sample_id, mode, name, note, kind=kind, taxonomy=taxonomy, run_id=given.run_id
+            ),
             _nothing,
         )
 

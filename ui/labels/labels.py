@@ -12,7 +12,7 @@ from core.store.rows import ItemRow, LabelRow, SampleRow
 from core.taxonomy import ErrorMode, Taxonomy, read_taxonomy
 from ui.labels.label_actions import LabelActions, keys_of, name_keys
 from ui.labels.label_bars import LabelBar
-from ui.labels.label_queue import LabelSession
+from ui.labels.label_queue import Given, LabelSession
 from ui.labels.label_side import LabelSide
 from ui.labels.label_subject import LabelSubject
 from ui.labels.opinions import Opinions, decision, held_labels, history_line, own_label
@@ -28,14 +28,14 @@ HISTORY_LINES = 6
 class LabelsPanel(QWidget):
     """One sample and the modes to choose from. It writes nothing: it asks.
 
-    `label_requested(sample_id, mode, note)`: store a label of `annotator`, or their decision while `adjudicating`; an
-    empty mode takes it back.
+    `label_requested(Given)`: store a label of `annotator`, or their decision while `adjudicating`; an empty mode takes
+    it back.
     `next_requested`, `previous_requested`: show another sample of the queue.
     `sample_requested(sample_id)`: show that sample (after an undo). `blind_changed(on)`: hide the run elsewhere too.
     `named(name)`: somebody else labels from now on.
     """
 
-    label_requested = Signal(int, str, str)
+    label_requested = Signal(object)
     next_requested = Signal()
     previous_requested = Signal()
     sample_requested = Signal(int)
@@ -48,6 +48,7 @@ class LabelsPanel(QWidget):
         self.setAccessibleName("Labels")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._sample: SampleRow | None = None
+        self._run_id = 0
         self._labels: Sequence[LabelRow] = ()
         self._task = ""
         self._session = LabelSession()
@@ -173,9 +174,11 @@ class LabelsPanel(QWidget):
         """
         fresh = sample is None or self._sample is None or sample.id != self._sample.id
         self._sample, self._labels = sample, labels
-        self._task = item.task if item is not None else self._task
+        if item is not None:
+            self._task, self._run_id = item.task, item.run_id
         self._empty.stand_in(self._body, empty=sample is None)
         if sample is None:
+            self.note.clear()
             return
         own = self._own()
         if fresh:
@@ -188,9 +191,18 @@ class LabelsPanel(QWidget):
         self._show_sample(sample)
         self._show_labels()
 
+    def forget(self) -> None:
+        """Show no sample, and undo nothing: another run is looked at."""
+        self._session.forget()
+        self.undo.setEnabled(False)
+        self.held = False
+        self.progress.clear()
+        self.set_advice("")
+        self.set_sample(None, [])
+
     def set_advice(self, advice: str) -> None:
         """What to say while there is no sample."""
-        self._empty.say("Nothing to label", advice)
+        self._empty.say("Nothing to label", advice or "Open a run first.")
 
     def set_progress(self, done: int, total: int) -> None:
         """Say how far the queue is done."""
@@ -242,10 +254,11 @@ class LabelsPanel(QWidget):
         """Ask for a label (or to take it back), then go on. `note` None takes the one in the field."""
         if self._sample is None or self.held or not self._is_named():
             return
-        # Before it is asked for: afterwards the sample's own label is the new one already.
-        self._session.add(self._sample.id, self._own(), counts=bool(mode))
         written = self.note.text().strip() if note is None else note
-        self.label_requested.emit(self._sample.id, mode, written if mode else "")
+        given = Given(self._run_id, self._sample.id, mode, written if mode else "")
+        # Before it is asked for: afterwards the sample's own label is the new one already.
+        self._session.add(given, self._own(), counts=bool(mode))
+        self.label_requested.emit(given)
         self._show_progress()
         if self.advance.isChecked() and mode:
             self.next_requested.emit()
@@ -264,7 +277,7 @@ class LabelsPanel(QWidget):
         if before is None:
             return
         self._show_progress()
-        self.label_requested.emit(before.sample_id, before.mode, before.note)
+        self.label_requested.emit(before)
         self.sample_requested.emit(before.sample_id)
         self.undo.setEnabled(bool(self._session))
 
@@ -274,7 +287,7 @@ class LabelsPanel(QWidget):
         if not self._is_named():
             return
         if self._sample is not None and own is not None and own.mode and own.note != self.note.text().strip():
-            self.label_requested.emit(self._sample.id, own.mode, self.note.text().strip())
+            self.label_requested.emit(Given(self._run_id, self._sample.id, own.mode, self.note.text().strip()))
         self._leave_field()
 
     # ---- what is shown

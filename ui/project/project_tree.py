@@ -242,7 +242,8 @@ class ProjectTree(QTreeView):
     def show_file(self, path: str) -> None:
         """Select `path` without saying that the user chose it."""
         index = self.files.index_of(path)
-        if index.isValid() and self.files.node(self.currentIndex()).path != path:
+        here = self.currentIndex()
+        if index.isValid() and (self.files.node(here).path != path or not self.selectionModel().isSelected(here)):
             # The selection tells of itself whoever changes it.
             self._quiet = True
             self.setCurrentIndex(index)

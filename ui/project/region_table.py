@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QWidget
 
@@ -168,4 +168,7 @@ class RegionTable(QWidget):
         # Rows become current by themselves, too, when others are filtered out.
         if current.isValid() and not self._quiet:
             self._current = self.regions.shown[current.row()].id
+            # With the focus the first row becomes current, but Qt does not select it.
+            select = QItemSelectionModel.SelectionFlag
+            self.table.selectionModel().select(current, select.ClearAndSelect | select.Rows)
             self.item_chosen.emit(self._current)

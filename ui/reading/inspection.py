@@ -9,11 +9,11 @@ import json
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -53,6 +53,31 @@ ABSENT = -1
 """Stands for the change count of a file that is not there."""
 IDLE_LOOK = 3.0
 """Seconds after which runs are read even without a commit: a killed process commits nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """What the window looks at; each of its parts shows this, and nothing of what was looked at before.
+
+    Attributes:
+        database: ids of runs, items and samples are ids in this file.
+        project: the folder that is open, or that the run was made on; it need not be on this machine.
+        run: None where there is none, and until it is known which one.
+        item: of that run; its row may still have to be read.
+        sample: of that item.
+        file: what the code shows: a file of the project, or one of its history.
+    """
+
+    database: Path | None = None
+    project: Path | None = None
+    run: int | None = None
+    item: int | None = None
+    sample: int | None = None
+    file: str = ""
+
+    def same_run(self, other: LookedAt) -> bool:
+        """Return whether both are the same run of the same database."""
+        return (self.database, self.run) == (other.database, other.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +192,14 @@ def read_trace(item_id: int, reader: Reader) -> Trace:
 
 
 class Inspection(QObject):
-    """Holds what is chosen and what was last read of it.
+    """Holds what is looked at (`looked_at`) and what was last read of it.
 
-    `overview_changed` carries an Overview, `run_chosen` the RunRow when another run is shown, `trace_changed` a Trace
-    or None, `item_chosen` an ItemRow or None at once, before its samples are read.
+    `moved(before, now)` carries two LookedAt, at once, before anything is read; then `overview_changed` an Overview,
+    `run_chosen` the RunRow when another run is shown, `trace_changed` a Trace or None, `item_chosen` an ItemRow or None
+    before its samples are read.
     """
 
+    moved = Signal(object, object)
     overview_changed = Signal(object)
     run_chosen = Signal(object)
     item_chosen = Signal(object)
@@ -183,10 +210,11 @@ class Inspection(QObject):
         super().__init__(parent)
         self._gateway = gateway
         self._library: Library | None = None
+        self.looked_at = LookedAt()
         self.overview: Overview | None = None
+        self.taking = False
         self._by_id: dict[int, ItemRow] = {}
         self._wanted = Wanted()
-        self._item_id: int | None = None
         self._tried: int | None = None
         self._looking = False
         self._last_look = 0.0
@@ -213,18 +241,33 @@ class Inspection(QObject):
     @property
     def item(self) -> ItemRow | None:
         """The region that is chosen, as last read."""
-        return None if self._item_id is None else self._by_id.get(self._item_id)
+        return None if self.looked_at.item is None else self._by_id.get(self.looked_at.item)
 
     def open(self, database: Path, wanted: Wanted | None = None) -> None:
         """Look at a database, and at the newest run in it unless another is wanted."""
-        self.close()
+        self._release()
         self._library, self._wanted = Library(database), wanted or Wanted()
         for lane in LANES:
             self._gateway.on_lane_end(lane, self._library.close_here)
+        self._go(database)
         self._look()
 
     def close(self) -> None:
-        """Look at nothing."""
+        """Look at nothing but the project."""
+        self._release()
+        self._go(None)
+
+    def choose_run(self, wanted: Wanted, item: int | None = None, sample: int | None = None) -> None:
+        """Show another run, and an item and a sample of it as soon as they are read."""
+        # The first reading of this very run is under way: to begin again would only show it later.
+        if wanted == self._wanted and self._looking and self.overview is None and item is None:
+            return
+        self._wanted = wanted
+        self._go(self.database, item, sample)
+        self.refresh()
+
+    def _release(self) -> None:
+        """Let go of the database that is open."""
         self._timer.stop()
         if self._library is not None:
             for lane in LANES:
@@ -232,26 +275,56 @@ class Inspection(QObject):
                 key = f"close {lane} {id(self._library)}"
                 self._gateway.submit(key, self._library.close_here, lane=lane)
         self._library, self.overview, self._wanted = None, None, Wanted()
-        self._looking = False
-        self._by_id = {}
-        self.choose_item(None)
+        self._looking, self._last_error = False, ""
 
-    def choose_run(self, wanted: Wanted) -> None:
-        """Show another run."""
-        # The first reading of this very run is under way: to begin again would only show it later.
-        if wanted == self._wanted and self._looking and self.overview is None:
+    def _go(self, database: Path | None, item: int | None = None, sample: int | None = None) -> None:
+        """Look at the wanted run as far as it is known already, and at none that is not wanted."""
+        wanted, project = self._wanted, self.looked_at.project
+        run = wanted.among(self.overview.runs) if self.overview is not None else None
+        if run is not None:
+            self._move(LookedAt(database, self._root_of(run), run.id, item, sample))
+        else:
+            # A run that has just begun was not read yet: it is one of the project that is open.
+            root = Path(wanted.root) if wanted.root is not None else project
+            self._move(LookedAt(database, root, wanted.run_id, item, sample))
+        self._tell_item()
+
+    def _move(self, now: LookedAt) -> None:
+        before = self.looked_at
+        if before.project == now.project and not now.file:
+            now = replace(now, file=before.file)
+        self.looked_at = now
+        if now == before:
             return
-        self._wanted = wanted
-        self.choose_item(None)
-        self.refresh()
+        if not before.same_run(now):
+            self._by_id, self._tried = {}, None
+            if self.overview is not None:
+                self.overview = replace(self.overview, run=None, items=(), files=(), tried=None)
+        self.moved.emit(before, now)
 
     def knows(self, item_id: int) -> bool:
         """Whether a region of this id was read."""
         return item_id in self._by_id
 
-    def choose_item(self, item_id: int | None) -> None:
-        """Choose a region of the run that is shown."""
-        self._item_id = item_id
+    def choose_item(self, item_id: int | None, sample_id: int | None = None) -> None:
+        """Choose a region of the run that is shown, and a sample of it, else the first."""
+        same = item_id == self.looked_at.item
+        kept = sample_id if sample_id is not None or not same else self.looked_at.sample
+        self._move(replace(self.looked_at, item=item_id, sample=kept))
+        self._tell_item()
+
+    def note_sample(self, sample_id: int | None) -> None:
+        """Take note of the sample that is on show now."""
+        if self.looked_at.item is not None:
+            self._move(replace(self.looked_at, sample=sample_id))
+
+    def note_file(self, name: str) -> None:
+        """Take note of the file that the code shows now; empty for none."""
+        if name != self.looked_at.file:
+            before, self.looked_at = self.looked_at, replace(self.looked_at, file=name)
+            self.moved.emit(before, self.looked_at)
+
+    def _tell_item(self) -> None:
         item = self.item
         self.item_chosen.emit(item)
         if item is None:
@@ -278,10 +351,29 @@ class Inspection(QObject):
         on_result: Callable[[T], None],
         on_error: Callable[[Exception], None] | None = None,
         lane: str = TRACE,
+        *,
+        of_run: bool = True,
     ) -> None:
-        """Ask the database something of one's own, if it is there; late answers are dropped by `key`."""
-        if self._library is not None and self.stored:
-            self._gateway.submit(key, partial(self._library.ask, question), on_result, on_error, lane)
+        """Ask the database something of one's own, if it is there; late answers are dropped by `key`.
+
+        An answer is dropped, too, where another database is looked at meanwhile, or, of a question `of_run`, another
+        run.
+        """
+        if self._library is None or not self.stored:
+            return
+        asked = self.looked_at
+
+        def unless_moved(tell: Callable[[Any], None], said: Any) -> None:
+            now = self.looked_at
+            if now.same_run(asked) if of_run else now.database == asked.database:
+                tell(said)
+
+        fail = partial(unless_moved, on_error or self._gateway.failed.emit)
+        self._gateway.submit(key, partial(self._library.ask, question), partial(unless_moved, on_result), fail, lane)
+
+    def report(self, error: Exception) -> None:
+        """Say an error that nobody else says."""
+        self._gateway.failed.emit(error)
 
     def forget(self, key: str) -> None:
         """Drop the answer to an earlier question that nobody waits for any more."""
@@ -309,15 +401,39 @@ class Inspection(QObject):
         if overview is None:
             return
         self._last_look = time.monotonic()
-        before, self.overview = self.overview, overview
-        old_items, self._by_id = self._by_id, {item.id: item for item in overview.items}
+        self.taking = True
+        try:
+            self._show(overview)
+        finally:
+            self.taking = False
+
+    def _show(self, overview: Overview) -> None:
+        before, old_items, shown = self.overview, self._by_id, self.item
+        items = {item.id: item for item in overview.items}
+        self._move(self._seen(overview, items))
+        self.overview, self._by_id = overview, items
         self.overview_changed.emit(overview)
         if overview.run is not None and _run_id(before) != overview.run.id:
             self.run_chosen.emit(overview.run)
         # Only now are the regions of the other run known.
-        if self._item_id is not None and self.item is None:
-            self.choose_item(None)  # of a run that is not shown any more
-        self._follow_item(before, old_items)
+        if (shown is None) != (self.item is None):
+            self._tell_item()
+        else:
+            self._follow_item(before, old_items)
+
+    def _seen(self, overview: Overview, items: Mapping[int, ItemRow]) -> LookedAt:
+        """Return what is looked at by what was read: of a run or an item that is not there, nothing."""
+        now, run = self.looked_at, overview.run
+        if run is None:
+            return LookedAt(now.database, now.project)
+        known = now.item in items
+        item, sample = (now.item, now.sample) if known else (None, None)
+        return LookedAt(now.database, self._root_of(run), run.id, item, sample)
+
+    def _root_of(self, run: RunRow) -> Path:
+        """Return the project of a run; of a benchmark that was written elsewhere, the folder it has now."""
+        root, wanted = Path(run.project_root), self._wanted
+        return Path(wanted.root) if wanted.run_id is None and wanted.root and not root.is_dir() else root
 
     def _follow_item(self, before: Overview | None, items: dict[int, ItemRow]) -> None:
         """Read the chosen region's trace again when something may have come to it, counted or not."""
@@ -340,6 +456,8 @@ class Inspection(QObject):
 
     def _show_trace(self, trace: Trace) -> None:
         """A region of a run that ended is as unfinished here as it is in the list."""
+        if trace.item.id != self.looked_at.item:
+            return
         known = self._by_id.get(trace.item.id)
         ended = known is not None and known.state == UNFINISHED and trace.item.state == "running"
         self.trace_changed.emit(replace(trace, item=replace(trace.item, state=UNFINISHED)) if ended else trace)

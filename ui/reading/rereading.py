@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from ui.reading.inspection import Inspection
+from ui.reading.inspection import Inspection, LookedAt
 
 if TYPE_CHECKING:
     from core.store.reader import Reader
@@ -30,6 +30,12 @@ class Rereading(QObject):
         self._asking = False
         self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self.rested)
+        # The answer of another database will never come.
+        inspection.moved.connect(self._move)
+
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        if before.database != now.database:
+            self.forget()
 
     @property
     def busy(self) -> bool:
@@ -57,7 +63,7 @@ class Rereading(QObject):
             rest()
             fail(error)
 
-        self._inspection.ask(self._key, question, answer, refuse, lane=self._lane)
+        self._inspection.ask(self._key, question, answer, refuse, lane=self._lane, of_run=False)
 
     def forget(self) -> None:
         """Drop the question under way, and rest no longer."""

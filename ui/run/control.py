@@ -29,8 +29,8 @@ from ui.background.coordinator import (
     tried_run,
 )
 from ui.background.gateway import Gateway
-from ui.shell.notices import NoticeBar, NoticeText
-from ui.shell.remembered import Remembered
+from ui.shell.notices import NoticeBar, NoticeText, from_error
+from ui.shell.remembered import FIRST_REGIONS, Remembered
 
 NO_CODE = "This project has no Python code."
 NO_BENCHMARK = "This project is no benchmark: open a benchmark file."
@@ -63,11 +63,13 @@ class RunControl(QObject):
         self._heard: set[str] = set()
         self._beside = False
         self._at_work = A_RUN
+        self._project: Path | None = None
+        self._about: Path | None = None
         self.settings = remembered.run_settings()
         self.database: Path | None = None
         self.coordinator = Coordinator(gateway, self)
         self.coordinator.events.connect(self._take)
-        self.coordinator.failed.connect(notices.report)
+        self.coordinator.failed.connect(lambda error: notices.say(replace(from_error(error), everywhere=True)))
         self.coordinator.finished.connect(self._end)
 
     def commands(self) -> Mapping[str, Callable[[], object]]:
@@ -83,7 +85,18 @@ class RunControl(QObject):
         """Use these settings from now on."""
         self.settings = settings
         self._remembered.keep_run_settings(settings)
+        if self._project is not None:
+            self._remembered.keep_regions(self._project, settings.regions)
         self.adopted.emit(settings)
+
+    def look_at(self, project: Path | None) -> None:
+        """Draw so many from this project as its own last run was to have; the number of another one says nothing."""
+        if project is None or project == self._project:
+            return
+        first, self._project = self._project is None, project
+        number = self._remembered.regions(project) or (self.settings.regions if first else FIRST_REGIONS)
+        if number != self.settings.regions:
+            self.adopt(replace(self.settings, regions=number))
 
     def fit_task(self, *, code: bool, history: bool, benchmark: str = "") -> Mapping[str, str]:
         """Take up another task where the one of the last project makes no sense in this one.
@@ -138,7 +151,7 @@ class RunControl(QObject):
         if place is None:
             return False
         self.database = place[1]
-        return self._begin(partial(new_run, settings, *place), A_RUN)
+        return self._begin(partial(new_run, settings, *place), A_RUN, place[0])
 
     def place(
         self, project: Path | None, database: Path | None, settings: RunSettings | None = None
@@ -154,18 +167,19 @@ class RunControl(QObject):
             return None
         return project, database
 
-    def resume(self, run_id: int, database: Path) -> bool:
-        """Take a stored run up again."""
+    def resume(self, run_id: int, database: Path, project: Path) -> bool:
+        """Take a stored run of a project up again."""
         self.database = database
-        return self._begin(partial(resumed_run, run_id, database), A_RUN)
+        return self._begin(partial(resumed_run, run_id, database), A_RUN, project)
 
     def measure(self, project: Path, settings: RunSettings) -> bool:
         """Try how fast such a run would go; False while something else is at work."""
-        return self._begin(partial(tried_run, settings, project), A_TRIAL)
+        return self._begin(partial(tried_run, settings, project), A_TRIAL, project)
 
     def describe(self, run_id: int, item_id: int, text: str, database: Path) -> bool:
         """Run the backward pass on the user's own words; False, and a notice, while something else is at work."""
-        return self._besides(partial(described, run_id, item_id, text, self._remembered.annotator, database), OWN_WORDS)
+        job = partial(described, run_id, item_id, text, self._remembered.annotator, database)
+        return self._besides(job, OWN_WORDS, database)
 
     def check(self, project: Path, path: str, span: Span) -> bool:
         """Ask the tests about selected code; False, and a notice, while something else is at work."""
@@ -174,8 +188,8 @@ class RunControl(QObject):
     def probe(self, run_id: int | None, project: Path, path: str, span: Span, database: Path) -> bool:
         """Try the round trip on selected code, beside a run's regions or alone; False as above."""
         if run_id is None:
-            return self._besides(partial(probed_alone, self.settings, project, path, span, database), A_PROBE)
-        return self._besides(partial(probed, run_id, path, span, database), A_PROBE)
+            return self._besides(partial(probed_alone, self.settings, project, path, span, database), A_PROBE, database)
+        return self._besides(partial(probed, run_id, path, span, database), A_PROBE, database)
 
     def _end(self) -> None:
         self._beside = False
@@ -187,18 +201,19 @@ class RunControl(QObject):
         """What keeps other work waiting, as a sentence without its end; only while `busy`."""
         return f"{self._at_work} is at work"
 
-    def _begin(self, job: Job, name: str) -> bool:
+    def _begin(self, job: Job, name: str, project: Path | None) -> bool:
         begun = self.coordinator.begin(job)
         if begun:
-            self._at_work = name
+            self._at_work, self._about = name, project
         return begun
 
-    def _besides(self, job: Job, name: str) -> bool:
-        if not self._begin(job, name):
+    def _besides(self, job: Job, name: str, database: Path | None = None) -> bool:
+        if not self._begin(job, name, self._project):
             remedy = "Stop it, or wait for its end, then try again."
             self._notices.report(UserError(f"{self.what_is_at_work}.", remedy), BUSY)
             return False
         self._beside = True
+        self.database = database or self.database
         return True
 
     def _take(self, events: Sequence[Event]) -> None:
@@ -222,6 +237,6 @@ class RunControl(QObject):
         """Of a small job beside the runs only what was not said before: it is asked for again and again."""
         for text in texts:
             if not (self._beside and text in self._heard):
-                self._notices.say(NoticeText(text))
+                self._notices.say(NoticeText(text), self._about)
             # Also what is said of runs: a small job need not say it again.
             self._heard.add(text)

@@ -91,7 +91,7 @@ class RunLists(QObject):
         dialog.noted.connect(lambda run_id, notes: self.change(lambda store: store.note_run(run_id, notes)))
         dialog.hidden.connect(self.hide)
         dialog.restored.connect(lambda run_id: self.change(lambda store: store.restore_run(run_id)))
-        self._inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted)
+        self._inspection.ask("deleted runs", lambda reader: reader.runs(hidden=True), dialog.set_deleted, of_run=False)
         if chosen:
             dialog.preselect(chosen)
         show_modal(dialog)

@@ -12,9 +12,8 @@ from core.kinds import task
 from core.run.events import Event
 from core.settings import RunSettings
 from core.types import Item, Span
-from ui.background.coordinator import RunState
 from ui.labels.labelling import Labelling
-from ui.reading.inspection import Inspection, Wanted
+from ui.reading.inspection import Inspection, LookedAt, Wanted
 from ui.reading.open_project import OpenProject
 from ui.run.control import RunControl
 from ui.run.queue import QueuedRun, Queueing
@@ -55,7 +54,8 @@ class OwnRun(QObject):
         control.progressed.connect(parts.status.show_progress)
         control.batch.connect(self._take_events)
         control.ended.connect(inspection.refresh)
-        coordinator.state_changed.connect(self._show_state)
+        coordinator.state_changed.connect(lambda _: self._show_state())
+        inspection.moved.connect(self._move)
         coordinator.finished.connect(parts.roundtrip.end_writing)
         queueing.queue.changed.connect(self._count_queue)
         queueing.state_changed.connect(self._count_queue)
@@ -82,8 +82,18 @@ class OwnRun(QObject):
         self._set_follow(True)
 
     def _take_events(self, events: Sequence[Event]) -> None:
-        self._browsing.take(events)
+        self._show_state()  # the run's number may have come
+        # Numbers of items mean others in another database.
+        if self._control.database == self._inspection.database:
+            self._browsing.take(events)
         self._follow.setChecked(self._browsing.follow)
+
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Say whether the run at work is the one on show; without one, speak of what the next run draws."""
+        if not before.same_run(now):
+            self._show_state()
+            if now.run is None:
+                self._parts.set_kind(task(self._control.settings.task))
 
     def _set_follow(self, follow: bool) -> None:
         self._browsing.follow = follow
@@ -94,12 +104,14 @@ class OwnRun(QObject):
         if self._inspection.run is None:
             self._parts.set_kind(task(settings.task))
 
-    def _show_state(self, state: RunState) -> None:
+    def _show_state(self) -> None:
+        state, database = self._control.coordinator.state, self._control.database
+        elsewhere = database.name if database is not None and database != self._inspection.database else ""
         self._parts.bar.show_state(state)
-        self._parts.status.show_state(state, self._control.coordinator.run_id)
+        self._parts.status.show_state(state, self._control.coordinator.run_id, elsewhere)
 
     def _say_began(self, run: QueuedRun) -> None:
-        self._parts.notices.say(NoticeText(f"Next in the queue: {run.title}."))
+        self._parts.notices.say(NoticeText(f"Next in the queue: {run.title}.", everywhere=True))
 
     def _count_queue(self) -> None:
         self._parts.status.show_queue(len(self._queueing.queue.runs), self._queueing.held)

@@ -184,7 +184,7 @@ class Queueing(QObject):
             self._line_up(run, database)
             return False
         self.by_itself = False
-        return self._resume(run.id, database)
+        return self._resume(run.id, database, Path(run.project_root))
 
     def hold(self) -> None:
         """Begin nothing by itself until `go_on`."""
@@ -208,17 +208,21 @@ class Queueing(QObject):
             and not self._remembered.is_declined(database, run.id)
         ]
         self._unfinished_in, self._show_all = database, show_all
-        self._offer_to_resume(())
+        self.withdraw_unfinished()
         self._offer_to_resume(left)
+
+    def withdraw_unfinished(self) -> None:
+        """Offer nothing of a database that is not open any more."""
+        self._offer_to_resume(())
 
     def note_runs(self, runs: Sequence[RunRow]) -> None:
         """Take the offer back once none of its runs is left as it was."""
         interrupted = {run.id for run in runs if run.status == "interrupted"}
         self._offer_to_resume([run for run in self._unfinished if run.id in interrupted])
 
-    def _resume(self, run_id: int, database: Path) -> bool:
+    def _resume(self, run_id: int, database: Path, project: Path) -> bool:
         self._offer_to_resume([run for run in self._unfinished if run.id != run_id])
-        return self._control.resume(run_id, database)
+        return self._control.resume(run_id, database, project)
 
     def _offer_to_resume(self, left: Sequence[RunRow]) -> None:
         """Offer to go on with these unfinished runs; nothing is done where they were offered before."""
@@ -272,7 +276,7 @@ class Queueing(QObject):
 
     def _begin(self, entry: QueuedRun) -> bool:
         if entry.run_id is not None:
-            return self._resume(entry.run_id, entry.database)
+            return self._resume(entry.run_id, entry.database, entry.project)
         return self._control.begin(entry.project, entry.database, entry.settings)
 
     def _note_end(self) -> None:

@@ -62,7 +62,7 @@ class Starting(QObject):
         dialog = RunDialog(control.settings, self._window, models.headers, models.ask_endpoint)
         self._dialog = dialog
         if inspection.stored:
-            inspection.ask("paces", lambda reader: reader.paces(), self._set_paces)
+            inspection.ask("paces", lambda reader: reader.paces(), self._set_paces, of_run=False)
         else:
             self._set_paces(())
         dialog.measure_asked.connect(self._measure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPlainTextEdit
@@ -25,7 +26,8 @@ LIFT = "Leave blind mode to read it."
 class NoticeText:
     """One notice. `details` is for a report of a bug; empty otherwise. `veil` stands for it while blind.
 
-    `topic` names what it is about, so that it can be withdrawn when that holds no longer.
+    `topic` names what it is about, so that it can be withdrawn when that holds no longer. `everywhere`: not about the
+    project that is open, so that it is shown over others as well.
     """
 
     problem: str
@@ -34,6 +36,7 @@ class NoticeText:
     bad: bool = False
     veil: str = VEIL
     topic: str = ""
+    everywhere: bool = False
 
     def as_text(self) -> str:
         """All of it, for the clipboard."""
@@ -43,7 +46,7 @@ class NoticeText:
 def from_error(error: BaseException) -> NoticeText:
     """What to say about an exception: its own sentences, or that it is ours to mend."""
     if isinstance(error, StoreError):
-        return NoticeText(error.problem, error.remedy, bad=True, veil=STORE_VEIL)
+        return NoticeText(error.problem, error.remedy, bad=True, veil=STORE_VEIL, everywhere=True)
     if isinstance(error, InspectorError):
         return NoticeText(error.problem, error.remedy, bad=True)
     details = "".join(traceback.format_exception(error))
@@ -63,12 +66,16 @@ def say_in_place(
 
 
 class NoticeBar(QFrame):
-    """Shows the newest notice; older ones are a click away. Hidden while there is none."""
+    """Shows the newest notice of the project that is looked at; older ones are a click away.
+
+    Notices of another project are kept until that one is looked at again.
+    """
 
     def __init__(self) -> None:
         """Start hidden."""
         super().__init__()
-        self.notices: list[NoticeText] = []
+        self._all: list[tuple[NoticeText, Path | None]] = []
+        self._project: Path | None = None
         self._at = 0
         self._held = False
         self.problem, self.remedy, self.place = label(wrap=True), label(wrap=True), label(role="caption")
@@ -99,14 +106,25 @@ class NoticeBar(QFrame):
         self._buttons["details"].setCheckable(True)
         column(head, self.details, margins=(SPACE * 2, SPACE, SPACE, SPACE), spacing=SPACE, owner=self)
 
-    def say(self, notice: NoticeText) -> None:
-        """Show a notice; one that is already shown is not doubled."""
+    @property
+    def notices(self) -> list[NoticeText]:
+        """The notices of the project that is looked at, and those of none, newest first."""
+        return [notice for notice, place in self._all if place in (None, self._project)]
+
+    def look_at(self, project: Path | None) -> None:
+        """Show the notices of another project instead."""
+        if project != self._project:
+            self._project, self._at = project, 0
+            self._refresh()
+
+    def say(self, notice: NoticeText, project: Path | None = None) -> None:
+        """Show a notice about `project`, else about the one that is looked at; the same one is not doubled."""
+        said = notice, None if notice.everywhere else project or self._project
         # Comes to the front: a problem that happens again is news.
-        if notice in self.notices:
-            self.notices.remove(notice)
-        self.notices.insert(0, notice)
-        del self.notices[KEPT:]
+        self._all = [said, *(each for each in self._all if each != said)][:KEPT]
         self._at = 0
+        if said[1] not in (None, self._project):
+            return
         # While an annotator is blind only problems show, and of these no word that could tell the run.
         if notice.bad or not self._held:
             self._show()
@@ -114,12 +132,15 @@ class NoticeBar(QFrame):
     def hold(self, held: bool) -> None:
         """Keep everything for later, what is shown too, or show it again; of a problem it is said that there is one."""
         self._held = held
-        self._show()
-        self.setVisible(bool(self.notices) and not held)
+        self._refresh()
 
-    def report(self, error: BaseException, topic: str = "") -> None:
+    def _refresh(self) -> None:
+        self._show()
+        self.setVisible(bool(self.notices) and not self._held)
+
+    def report(self, error: BaseException, topic: str = "", project: Path | None = None) -> None:
         """Show an exception."""
-        self.say(replace(from_error(error), topic=topic))
+        self.say(replace(from_error(error), topic=topic), project)
 
     def warn(self, problem: str) -> None:
         """Show a problem that needs one sentence."""
@@ -127,9 +148,9 @@ class NoticeBar(QFrame):
 
     def withdraw(self, topic: str) -> None:
         """Take back what holds no longer."""
-        left = [each for each in self.notices if each.topic != topic]
-        if len(left) < len(self.notices):
-            self.notices, self._at = left, 0
+        left = [each for each in self._all if each[0].topic != topic]
+        if len(left) < len(self._all):
+            self._all, self._at = left, 0
             if not self._held:
                 self._show()
 
@@ -141,22 +162,24 @@ class NoticeBar(QFrame):
         if self._held:
             self.hide()
             return
-        del self.notices[self._at]
+        gone = self.notices[self._at]
+        self._all = [each for each in self._all if each[0] is not gone]
         self._at = 0
         self._show()
 
     def _show(self) -> None:
-        self.setVisible(bool(self.notices))
-        if not self.notices:
+        notices = self.notices
+        self.setVisible(bool(notices))
+        if not notices:
             return
-        notice, several = self.notices[self._at], len(self.notices) > 1 and not self._held
+        notice, several = notices[self._at], len(notices) > 1 and not self._held
         if self._held:
             notice = NoticeText(notice.veil, LIFT, bad=True)
         give_role(self, "notice-bad" if notice.bad else "notice")
         self.problem.setText(breakable(notice.problem))
         self.remedy.setText(breakable(notice.remedy))
         self.remedy.setVisible(bool(notice.remedy))
-        self.place.setText(f"{self._at + 1} of {len(self.notices)}")
+        self.place.setText(f"{self._at + 1} of {len(notices)}")
         self.details.setPlainText(notice.details)
         for widget in (self.place, self._buttons["previous"], self._buttons["next"]):
             widget.setVisible(several)

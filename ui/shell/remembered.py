@@ -139,6 +139,16 @@ class Remembered:
         """Start the next run the same way."""
         self._keep("run", settings.to_json())
 
+    def regions(self, project: Path) -> int | None:
+        """How many regions the last run of a project was to have; None where it had none."""
+        number = (self._json("regions") or {}).get(str(project))
+        return number if isinstance(number, int) else None
+
+    def keep_regions(self, project: Path, number: int) -> None:
+        """Draw as many from this project the next time."""
+        others = {each: kept for each, kept in (self._json("regions") or {}).items() if each != str(project)}
+        self._keep("regions", dict([*others.items(), (str(project), number)][-DECLINED:]))
+
     def queue(self) -> list[object]:
         """Runs that waited when the window was closed, as plain values."""
         return self._list("queue")

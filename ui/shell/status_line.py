@@ -26,7 +26,7 @@ def run_summary(run: RunRow | None) -> str:
         return "No run yet"
     parts = [
         f"run {run.id}" + (f" “{_short(run.name)}”" if run.name else ""),
-        f"{run.items_complete}/{run.items_expected} {noun(run.task)}s",
+        f"{run.items_complete}/{run.items_expected} {noun(run.task)}s" if run.items_expected else "tried by hand",
         run.models,
     ]
     kind = task(run.task)
@@ -84,6 +84,7 @@ class StatusLine(QWidget):
         self._progress: Progress | None = None
         self._run: RunRow | None = None
         self._own: int | None = None
+        self._elsewhere = ""
         self._build()
 
     def _build(self) -> None:
@@ -105,13 +106,17 @@ class StatusLine(QWidget):
     def show_run(self, run: RunRow | None) -> None:
         """Show a run's figures."""
         self._run = run
+        self.pace.setText(self._words())
         self.summary.setText(run_summary(run))
         self.summary.setToolTip(self.summary.text() if run else "")
         self._show_status()
 
-    def show_state(self, state: RunState, own: int | None = None) -> None:
-        """Show whether this window's run goes, waits or ends; `own` is its id, once it has one."""
-        self._state, self._own = state, own
+    def show_state(self, state: RunState, own: int | None = None, elsewhere: str = "") -> None:
+        """Show whether this window's run goes, waits or ends.
+
+        `own` is its id, once it has one; `elsewhere` names its database where that is not the one on show.
+        """
+        self._state, self._own, self._elsewhere = state, own, elsewhere
         if state is RunState.IDLE:
             self._progress = None
         self._refresh()
@@ -121,12 +126,16 @@ class StatusLine(QWidget):
         """What the store says of the run that is shown; of one that this window holds or ends, what is happening."""
         run = self._run
         status = run.status if run else ""
-        if run is not None and run.id == self._own and status == "running":
-            status = WAITING.get(self._state, status)
+        # What is tried by hand in a run that has ended is at work all the same.
+        if run is not None and self._is_own(run) and self._state is not RunState.IDLE:
+            status = WAITING.get(self._state, "running")
         self.state.setText(status)
         self.state.setVisible(run is not None)
         good = {"finished": "good", "running": "muted"}
         give_role(self.state, good.get(status, "warn") if run else "muted")
+
+    def _is_own(self, run: RunRow) -> bool:
+        return run.id == self._own and not self._elsewhere
 
     def show_queue(self, waiting: int, held: bool) -> None:
         """Show how many runs wait for their turn."""
@@ -151,6 +160,9 @@ class StatusLine(QWidget):
 
     def _words(self) -> str:
         parts = [WAITING[self._state]] if self._state in WAITING else []
+        # The line begins with the run on show: what is said of another one names it.
+        if self._own is not None and self._state is not RunState.IDLE and not (self._run and self._is_own(self._run)):
+            parts.insert(0, f"run {self._own}{self._elsewhere and f' in {self._elsewhere}'} at work")
         progress = self._progress
         if progress is None:
             return " · ".join([*parts, "starting"]) if self._state is RunState.RUNNING else " · ".join(parts)

@@ -144,7 +144,7 @@ class Auditing(QObject):
 
     def _ask(self) -> None:
         question = partial(_audited, self.runs, dict(self._chosen))
-        self._inspection.ask("audit", question, self._show, self._fail, lane=COMPARISON)
+        self._inspection.ask("audit", question, self._show, self._fail, lane=COMPARISON, of_run=False)
 
     def _show(self, made: tuple[list[Figure], int]) -> None:
         self.page.show_figures(*made)
@@ -169,9 +169,7 @@ class Auditing(QObject):
         self.close()
         if link.run is None or link.item is None:
             return
-        if link.sample is not None:
-            self._browsing.trace.await_sample(link.sample)
-        self._browsing.go_to(link.run, link.item)
+        self._browsing.go_to(link.run, link.item, link.sample)
 
 
 def _audited(run_ids: Sequence[int], chosen: dict[str, str], reader: Reader) -> tuple[list[Figure], int]:

@@ -22,7 +22,7 @@ from ui.code.view import present_path
 from ui.figures.feed import FigureFeed
 from ui.history.feed import HistoryFeed
 from ui.project.project_nodes import first_code, listed_files
-from ui.reading.inspection import Inspection, Overview, Wanted
+from ui.reading.inspection import Inspection, LookedAt, Overview, Wanted
 from ui.reading.open_project import OpenProject
 from ui.window.trace_view import TraceView
 from ui.window.window_parts import WindowParts
@@ -44,7 +44,7 @@ class Browsing(QObject):
         super().__init__(parts)
         self._parts, self._inspection, self._project = parts, inspection, project
         self.follow = False
-        self._awaits, self._awaited = False, -1
+        self._awaits = False
         self._shown: Overview | None = None
         self._turns = Turns(self)
         self._unread: RunRow | None = None
@@ -55,6 +55,7 @@ class Browsing(QObject):
         self.trace = TraceView(inspection, parts)
         self._history = HistoryFeed(parts.history, project.gateway, self)
         self._feed = CodeFeed(parts.code, project.gateway, self)
+        inspection.moved.connect(self._move)
         inspection.overview_changed.connect(self._show_overview)
         inspection.run_chosen.connect(self._show_project_of)
         inspection.run_chosen.connect(lambda _: parts.leave_page())
@@ -65,6 +66,7 @@ class Browsing(QObject):
         parts.tree.file_chosen.connect(self._feed.open_file)
         self._feed.item_asked.connect(self.choose)
         parts.code.file_opened.connect(lambda name: parts.tree.show_file(present_path(name)))
+        parts.code.file_opened.connect(inspection.note_file)
         parts.regions.item_chosen.connect(self._choose_listed)
         parts.regions.flags_wanted.connect(self._read_flags)
         parts.code.item_chosen.connect(self.choose)
@@ -79,9 +81,7 @@ class Browsing(QObject):
 
     def choose(self, item_id: int) -> None:
         """The user picked a region: show it, and do not jump to another one while the run goes on."""
-        self.follow = False
-        self._inspection.choose_item(item_id)
-        self._parts.leave_page()
+        self.choose_sample(item_id)
 
     def _choose_listed(self, item_id: int) -> None:
         """The first one is chosen when the list gets the focus: that is no wish to stay with it."""
@@ -91,37 +91,33 @@ class Browsing(QObject):
 
     def follow_link(self, link: Link) -> None:
         """Show what is behind a mark of a figure: a sample, an item, or a run."""
-        if link.sample is not None:
-            self.trace.await_sample(link.sample)
-        self.trace.await_author(link.author or "")
-        run = link.run if link.run is not None else self._shown_run
+        run = link.run if link.run is not None else self._inspection.looked_at.run
         if link.item is not None and run is not None:
-            self.go_to(run, link.item)
+            self.go_to(run, link.item, link.sample)
+            self.trace.await_author(link.author or "")
         elif link.run is not None:
             self._inspection.choose_run(Wanted(link.run))
 
-    def choose_sample(self, item_id: int, sample_id: int) -> None:
-        """Show a sample of a region as soon as it is read."""
-        self.trace.await_sample(sample_id)
-        self.choose(item_id)
+    def choose_sample(self, item_id: int, sample_id: int | None = None) -> None:
+        """Show a region, and a sample of it as soon as that is read."""
+        self.follow = False
+        self.trace.await_nothing()
+        self._inspection.choose_item(item_id, sample_id)
+        self._parts.leave_page()
 
     def choose_failure(self, item_id: int) -> None:
         """The user looks for what failed: show that sample of a region, not one that passes."""
-        self.trace.await_failure()
         self.choose(item_id)
+        self.trace.await_failure()
 
-    @property
-    def _shown_run(self) -> int | None:
-        return self._inspection.run.id if self._inspection.run is not None else None
-
-    def go_to(self, run_id: int, item_id: int) -> None:
+    def go_to(self, run_id: int, item_id: int, sample_id: int | None = None) -> None:
         """Show a region of a run that may be another one than the one on show."""
-        # A region of another run: it is chosen once that run was read.
         if self._inspection.knows(item_id):
-            self.choose(item_id)
+            self.choose_sample(item_id, sample_id)
         else:
-            self.follow, self._awaited = False, item_id
-            self._inspection.choose_run(Wanted(run_id))
+            self.follow = False
+            self.trace.await_nothing()
+            self._inspection.choose_run(Wanted(run_id), item_id, sample_id)
 
     def await_item(self, awaited: bool) -> None:
         """Whether the next item that a job of this window stores is to be shown as soon as it can be."""
@@ -133,9 +129,9 @@ class Browsing(QObject):
         """Show what a run of this window is doing."""
         for event in events:
             if self._awaits and isinstance(event, ItemReady):
-                self._awaits, self._awaited = False, event.item_id
-                self._inspection.work_on(event.item_id)
+                self._awaits = False
                 self._show_run_of(event)
+                self._inspection.work_on(event.item_id)
         written = [event for event in events if isinstance(event, TextStreamed)]
         if self.follow and written:
             self._go_along(written[-1].item_id)
@@ -145,8 +141,9 @@ class Browsing(QObject):
         """An item tried by hand may have got a run of its own."""
         run = self._inspection.run
         if run is None or run.id != ready.run_id:
-            self._inspection.choose_run(Wanted(ready.run_id))
+            self._inspection.choose_run(Wanted(ready.run_id), ready.item_id)
         else:
+            self._inspection.choose_item(ready.item_id)  # shown once its row is read
             self._inspection.refresh()
 
     def _go_along(self, item_id: int) -> None:
@@ -159,6 +156,41 @@ class Browsing(QObject):
         run = self._inspection.run
         if run is not None:
             self._inspection.ask("flags", lambda reader: reader.flags(run.id), self._parts.regions.regions.set_flags)
+
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Clear what is not of what is looked at now; what is of it comes when it is read."""
+        if before.database != now.database:
+            self.trace.forget()
+        if not before.same_run(now):
+            self._clear_run()
+        if before.project != now.project:
+            self._clear_project(now.project)
+
+    def _clear_run(self) -> None:
+        """Show no run: the views are empty until the next one is read."""
+        parts = self._parts
+        self._turns.finish()
+        self._shown, self._behind = None, False
+        parts.regions.set_items(())
+        parts.regions.regions.set_flags({})
+        parts.tree.set_rows(())
+        self._feed.leave_run()
+        parts.code.candidates.set_sampling(None)
+        self._history.set_items((), None)
+        parts.status.show_run(None)
+        parts.roundtrip.expect(False)
+        self._figures.note()
+        parts.run.set_run(None)
+
+    def _clear_project(self, root: Path | None) -> None:
+        """Show no file of the project that was open."""
+        self._rest.stop()
+        self._unread = None
+        if self._project.root != root:
+            self._project.close()
+        self._feed.leave_project()
+        self._parts.tree.set_files(())
+        self._history.set_project(None)
 
     def _show_overview(self, overview: Overview) -> None:
         """Show what was read, view by view: all at once would hold the window up."""
@@ -173,7 +205,6 @@ class Browsing(QObject):
                 partial(parts.tree.set_rows, overview.files),
                 partial(self._history.set_items, overview.items, overview.run),
             ]
-        works.append(self._show_awaited)
         if before is None or overview.run != before.run:
             works.append(self._show_run)
         self._turns.begin(*works, self._rest.start)
@@ -194,11 +225,6 @@ class Browsing(QObject):
         self._parts.code.candidates.set_sampling(_sampling(overview.run))
         self._feed.show_some()
 
-    def _show_awaited(self) -> None:
-        if self._inspection.knows(self._awaited):
-            item_id, self._awaited = self._awaited, -1
-            self._inspection.choose_item(item_id)
-
     def _show_run(self) -> None:
         """What a tab tells of the whole run takes long to read: while nobody looks at it, it waits."""
         self._behind = self._inspection.run is not None
@@ -214,7 +240,8 @@ class Browsing(QObject):
             self._figures.note(run.id)
 
     def _show_item(self, item: ItemRow | None) -> None:
-        self._turns.add(partial(self._show_chosen, item))
+        # With the views of a run that is being taken up it is a piece in its turn.
+        self._turns.add(partial(self._show_chosen, item), wait=self._inspection.taking)
 
     def _show_chosen(self, item: ItemRow | None) -> None:
         self._parts.regions.select(item.id if item else None)
@@ -223,8 +250,8 @@ class Browsing(QObject):
 
     def _show_project_of(self, run: RunRow) -> None:
         """Open the project a run belongs to; where it is not on this machine only the stored regions are shown."""
-        root, self._unread = Path(run.project_root), None
-        if self._project.root == root:
+        root, self._unread = self._inspection.looked_at.project, None
+        if root is None or self._project.root == root:
             return
         if root.is_dir():
             self._lend_first(root)
@@ -239,7 +266,8 @@ class Browsing(QObject):
         run, self._unread = self._unread, None
         if run is not None:
             kind = known(run.task)
-            self._project.open(Path(run.project_root), kind is None or kind.needs_python)
+            root = self._inspection.looked_at.project or Path(run.project_root)
+            self._project.open(root, kind is None or kind.needs_python)
         self.settled.emit()
 
     def _lend_first(self, root: Path) -> None:

@@ -155,7 +155,9 @@ class Comparing(QObject):
     def _read_traces(self, pair: Pair) -> None:
         for place, item in enumerate((pair.first, pair.second)):
             show = partial(self._show_trace, place)
-            self._inspection.ask(f"compared trace {place}", partial(read_trace, item.id), show, lane=COMPARISON)
+            self._inspection.ask(
+                f"compared trace {place}", partial(read_trace, item.id), show, lane=COMPARISON, of_run=False
+            )
 
     def _show_trace(self, place: int, trace: Trace) -> None:
         self.page.traces.sides[place].show_samples(trace.item, trace.samples)

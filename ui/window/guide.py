@@ -18,9 +18,9 @@ from core.kinds import counted, noun, task
 from core.store.rows import ItemRow, RunRow, SampleRow
 from core.types import Form, Outcome
 from ui.presenters import presenter, recites
-from ui.reading.inspection import Inspection
+from ui.reading.inspection import Inspection, LookedAt
 from ui.shell.notices import NoticeText
-from ui.shell.tour import Step
+from ui.shell.tour import Step, Tour
 from ui.window.browsing import Browsing
 from ui.window.preferences import Preferences
 from ui.window.window_parts import WindowParts
@@ -125,7 +125,9 @@ class Guide(QObject):
         self._parts, self._inspection, self._browsing, self._preferences = parts, inspection, browsing, preferences
         self._awaits = False
         self._waiting: list[Step] = []
+        self._tour: Tour | None = None
         preferences.tour_ended.connect(self._show_waiting)
+        inspection.moved.connect(self._move)
 
     def commands(self) -> dict[str, Callable[[], object]]:
         """What can be done here, by the name of its action."""
@@ -136,6 +138,14 @@ class Guide(QObject):
         run = self._inspection.run
         if run is not None:
             self._inspection.ask("guide", partial(highlights, run.id), partial(self._begin, asked=True))
+
+    def _move(self, before: LookedAt, now: LookedAt) -> None:
+        """Point at nothing of a run that is not on show any more."""
+        if not before.same_run(now):
+            self._inspection.forget("guide")
+            self._waiting = []
+            if self._tour is not None and self._tour is self._preferences.tour:
+                self._tour.end()
 
     def await_end(self) -> None:
         """Begin by itself when the run that was just started has ended."""
@@ -163,6 +173,7 @@ class Guide(QObject):
         steps, self._waiting = self._waiting, []
         if steps:
             self._preferences.show_steps(steps)
+            self._tour = self._preferences.tour
 
     def _step(self, shown: Highlight) -> Step:
         about: QWidget = self._parts.tabs if shown.fails else self._parts.roundtrip

@@ -65,7 +65,7 @@ class Reporting(QObject):
 
     def write(self, write: Write) -> None:
         """Off the main thread; then it is offered to be opened, or a notice says why it was not written."""
-        self._inspection.ask("report", write, self._say, lane=COMPARISON)
+        self._inspection.ask("report", write, self._say, lane=COMPARISON, of_run=False)
 
     def _say(self, path: Path) -> None:
         text = f"The report is written: {path}. Any browser opens it; it needs no network."

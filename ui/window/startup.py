@@ -67,18 +67,20 @@ class Opening(QObject):
 
     def _open_folder(self, root: Path) -> None:
         self.begun.emit()
+        self._postponed = None
+        self._inspection.choose_run(Wanted(root=str(root), file=origin_of(root).file))
         if self._inspection.database is None or not root.is_dir():
             self._project.open(root)
             return
         self._postponed = root
         # A database that cannot be read must not keep the project from being opened.
         QTimer.singleShot(LONGEST_WAIT, self.open_postponed)
-        self._inspection.choose_run(Wanted(root=str(root), file=origin_of(root).file))
 
     def open_postponed(self) -> None:
         """Read the project's files once its run is shown, so that the two do not slow each other down."""
         root, self._postponed = self._postponed, None
-        if root is not None and self._project.root != root and not _alike(self._project.root, root):
+        # Something else may be looked at by now, and a benchmark's run may be of a folder that is like this one.
+        if root is not None and self._inspection.looked_at.project == root != self._project.root:
             self._project.open(root)
 
     def go_on(self) -> None:
@@ -95,12 +97,6 @@ class Opening(QObject):
             self._search_models()
             # What cannot be loaded says so when it is asked for.
             self._gateway.submit("preload rest", _load_rest, lambda _: self.idle.begin(), lambda _: self.idle.begin())
-
-
-def _alike(shown: Path | None, root: Path) -> bool:
-    """Whether the run that is shown was made on the same file, which was written as a project then and now."""
-    file = origin_of(root).file
-    return bool(file) and shown is not None and origin_of(shown).file == file
 
 
 def _generated(file: Path) -> Path:

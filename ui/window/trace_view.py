@@ -53,9 +53,15 @@ class TraceView(QObject):
                 if event.item_id == self._answer_of:
                     self._roundtrip.reveal_writing()
 
-    def await_sample(self, sample_id: int) -> None:
-        """Select this sample with the next trace that has it."""
-        self._awaited = sample_id
+    def await_nothing(self) -> None:
+        """Look for no sample of the region before any more."""
+        self._awaited, self._failure, self._author = None, False, ""
+
+    def forget(self) -> None:
+        """Keep nothing that is named by an id: another database is looked at."""
+        self.await_nothing()
+        self._answer_of = None
+        self._roundtrip.end_writing()
 
     def await_author(self, author: str) -> None:
         """Of the region chosen next, select the first sample of that author; empty for none in particular."""
@@ -71,6 +77,7 @@ class TraceView(QObject):
 
     def _item_chosen(self, item: ItemRow | None) -> None:
         """Another region: show its head at once, its samples when they are read."""
+        self._awaited = self._inspection.looked_at.sample
         if item is None or self._item is None or item.id != self._item.id:
             self._below.stop()
             self._item, self._samples, self._shown = item, {}, (None, None)
@@ -104,6 +111,7 @@ class TraceView(QObject):
         self._sample_selected(self._roundtrip.selected)
 
     def _sample_selected(self, sample_id: int | None) -> None:
+        self._inspection.note_sample(sample_id)
         # Else `_show_below` is about to do it.
         if not self._below.isActive():
             self._show(self._samples.get(sample_id) if sample_id is not None else None)
