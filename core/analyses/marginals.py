@@ -7,13 +7,10 @@ counted, so that drawing again costs the same after 100,000 samples.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-import numpy as np
 
 from core.figures import (
     Axis,
@@ -31,9 +28,10 @@ from core.figures import (
     columns,
     one_of,
 )
-from core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, counted
-from core.metrics.paired import fair_coin, holm
-from core.metrics.statistics import interval
+from core.kinds import COSMETIC_CHANGES, COSMETIC_PAIRS, IDENTITY, TOLD_ALREADY, counted
+from core.kinds import task as kind_of
+from core.metrics.paired import EXACT_FLIPS, detectable, fair_coin, fewest_to_show, holm, no_change_p
+from core.metrics.statistics import LEVEL, interval
 from core.store.reader import Reader
 from core.store.rows import ChangeRow, OutcomeRow
 
@@ -53,21 +51,27 @@ FORMS = {
     "ratio": "relative to the variant (the paper's document tables)",
 }
 """Forms of change; a score that falls is a positive number in all but the first."""
+UNDEFINED = {
+    "relative": "what scored 0 before has no such change, and is left out.",
+    "symmetric": "where both scores are 0 there is no such change, and the function is left out.",
+    "ratio": "where the variant scores 0 there is no such change, and the function is left out.",
+}
 AS_GOOD = "as good"
 VARIANTS = COSMETIC_CHANGES + COSMETIC_PAIRS
 ALL = "all"
 ALPHA = 0.05
-RESAMPLED = 4000
-MANY = 50
-"""Items from which on the bootstrap of a mean is told by its limit, a normal distribution."""
 MOST_LINKED = 200
 
 
 @dataclass
 class Changes:
-    """What is known of one cell: each change with how often it occurs, and its items; `variant`: made by what."""
+    """What is known of one cell: each change with how often it occurs, and its items.
+
+    `variant`: made by what; `continuous`: whether changes are no differences of outcomes.
+    """
 
     variant: str = ""
+    continuous: bool = False
     values: Counter[float] = field(default_factory=Counter)
     beyond_noise: Counter[float] = field(default_factory=Counter)
     items: list[tuple[float, Link]] = field(default_factory=list)
@@ -79,45 +83,39 @@ class Changes:
             self.beyond_noise[round(row.change - row.noise, 9)] += row.count
         self.items += [(row.change, Link(*place, author=self.variant)) for place in row.items]
 
-    def estimate(self, form: str) -> Estimate:
-        """The mean with its interval; the scale of a form that has none ends where its values do."""
+    def estimate(self, form: str, level: float = LEVEL) -> Estimate:
+        """Return the mean with its interval; the scale of a form that has none ends where its values do."""
         every = list(self.values.elements())
         if len(every) < 2 and form in ("relative", "ratio"):
             return Estimate(every[0], None, None, 1)  # on a scale without ends one item bounds nothing
         # A relative change has no bounds of its own: a score of 0.01 may grow a hundredfold.
         lowest = -1.0 if form in ("difference", "symmetric") else min(-1.0, *every)
-        return Estimate(*interval(every, lowest, max(1.0, *every)), len(every))
+        bounds = interval(every, lowest, max(1.0, *every), level=level, continuous=self.continuous)
+        return Estimate(*bounds, len(every))
 
     @property
     def p(self) -> float | None:
-        """The p of no change at all, by the paired bootstrap."""
-        return bootstrap_p(tuple(sorted(self.values.items())))
+        """The p of no change at all."""
+        return _p(tuple(sorted(self.values.items())))
 
     @property
     def p_noise(self) -> float | None:
-        """The p of no more change than where nothing was changed."""
-        return bootstrap_p(tuple(sorted(self.beyond_noise.items())))
+        """The p of no more change than where nothing was changed; None where that is what is looked at."""
+        return None if self.variant == IDENTITY else _p(tuple(sorted(self.beyond_noise.items())))
+
+    def could_show(self, form: str, cells: int) -> float | None:
+        """Return the smallest change that so many functions probably show among so many cells; None where none can."""
+        level, size = 1 - ALPHA / cells, self.values.total()
+        if size < fewest_to_show(ALPHA / cells):
+            return None
+        value = self.estimate(form, level)
+        return None if value.low is None or value.high is None else detectable(value.low, value.high, level, size)
 
 
 @lru_cache(maxsize=4096)
-def bootstrap_p(counts: tuple[tuple[float, int], ...]) -> float | None:
-    """Two-sided p of a mean of 0, by drawing as many items anew; None for fewer than two items.
-
-    `counts`: each value with how often it occurs. Remembered, as most cells stay the same from one drawing to the next.
-    """
-    values, often = np.array([v for v, _ in counts], float), np.array([n for _, n in counts], float)
-    size = int(often.sum()) if len(counts) else 0
-    if size < 2:
-        return None
-    mean = float(values @ often) / size
-    spread = math.sqrt(max(0.0, float(values**2 @ often) / size - mean**2) / size)
-    if spread == 0.0:
-        return 1.0 if mean == 0.0 else 2.0 ** (1 - size)  # all alike: as a coin that shows one side only
-    if size >= MANY:
-        return math.erfc(abs(mean) / spread / math.sqrt(2))
-    drawn = np.random.default_rng(0).multinomial(size, often / size, RESAMPLED) @ values
-    tail = min(int((drawn <= 1e-12).sum()), int((drawn >= -1e-12).sum()))
-    return min(1.0, 2 * (tail + 1) / (RESAMPLED + 1))
+def _p(counts: tuple[tuple[float, int], ...]) -> float | None:
+    """Return `no_change_p` of values by how often each occurs; most cells stay as they are while a run goes on."""
+    return no_change_p([value for value, often in counts for _ in range(often)])
 
 
 def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -> Iterator[Figure]:
@@ -129,7 +127,7 @@ def figures(reader: Reader, run_ids: Sequence[int], chosen: Mapping[str, str]) -
     cells: dict[tuple[str, str], Changes] = {}
     for row in found:
         variant = {view.rows: row.row, view.columns: row.column}.get("variant", "")
-        cells.setdefault((row.row, row.column), Changes(variant)).add(row)
+        cells.setdefault((row.row, row.column), Changes(variant, view.continuous)).add(row)
     yield summary(reader, run_ids)
     yield grid(view, cells)
     outcomes = reader.outcomes(run_ids, (view.rows, view.columns), facet=FACET, measures=(PASSES,), noise=IDENTITY)
@@ -168,8 +166,17 @@ class View:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that the cells are made of."""
-        return self.known if self.task == ALL else (self.task,)
+        """The measures that the cells are made of; what another one tells already is no part of an average."""
+        if self.task != ALL:
+            return (self.task,)
+        averaged = tuple(name for name in self.known if name not in TOLD_ALREADY)
+        return self.known if "measure" in (self.rows, self.columns) else averaged
+
+    @property
+    def continuous(self) -> bool:
+        """Whether a function's change is no difference of outcomes, but of likenesses, or a mean over tasks."""
+        several = len(self.measures) > 1 and "measure" not in (self.rows, self.columns)
+        return several or all(kind_of("cosmetic").measure(name).continuous for name in self.measures)
 
     def choices(self) -> tuple[Choice, ...]:
         """What may be chosen instead."""
@@ -237,7 +244,7 @@ def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> Grid:
         short="Change",
         note="Pale where the 95 % interval holds no change; ± is half its width, in brackets the functions. "
         f"{IDENTITY} changes nothing: that is the noise of asking again. A cell opens its functions, the most changed "
-        "first."
+        f"first.{_left_out(view)}"
         if made
         else "No function has scores on itself and on a variant yet.",
         choices=view.choices(),
@@ -249,6 +256,14 @@ def grid(view: View, cells: Mapping[tuple[str, str], Changes]) -> Grid:
     )
 
 
+def _left_out(view: View) -> str:
+    """Return what does not count in the form, or in the average, that is shown; empty where all counts."""
+    said = [UNDEFINED[view.form]] if view.form in UNDEFINED else []
+    if beside := [TASKS[name] for name in view.known if view.task == ALL and name not in view.measures]:
+        said.append(f"{' and '.join(beside)} is left out of the average: another task tells the same.")
+    return "".join(f" {each[:1].upper()}{each[1:]}" for each in said)
+
+
 def _links(changes: Changes) -> tuple[Link, ...]:
     """The functions behind a cell, the most changed first."""
     ranked = sorted(changes.items, key=lambda each: (-abs(each[0]), each[1].item or 0))
@@ -256,15 +271,16 @@ def _links(changes: Changes) -> tuple[Link, ...]:
 
 
 def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequence[OutcomeRow]) -> Table:
-    """Of each cell whether it changes at all, by the paired bootstrap; p adjusted over the cells that are shown."""
+    """Return for each cell whether it changes at all; p is adjusted over the cells that are shown."""
     keys = [
         (row, column)
         for row in view.ordered(view.rows, (row for row, _ in cells))
         for column in view.ordered(view.columns, (column for _, column in cells))
         if (row, column) in cells
     ]
-    known = [key for key in keys if cells[key].p is not None]
-    adjusted = dict(zip(known, holm([cells[key].p or 0.0 for key in known]), strict=True))
+    adjusted = _adjusted({key: cells[key].p for key in keys})
+    beyond_noise = _adjusted({key: cells[key].p_noise for key in keys})
+    fewest = fewest_to_show(ALPHA / max(1, len(adjusted)))
     passed = {key: Counter[tuple[bool, bool]]() for key in keys}
     for each in outcomes:
         if (each.row, each.column) in passed:
@@ -273,17 +289,19 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
     for key in keys:
         changes, value = cells[key], cells[key].estimate(view.form)
         decided = key in adjusted and adjusted[key] < ALPHA
+        undecided = "too few to tell" if (value.n or 0) < fewest else "no clear change"
         lost, won = passed[key][True, False], passed[key][False, True]
         rows.append(
             Row(
                 (
                     view.title(view.rows, key[0]),
                     view.title(view.columns, key[1]),
-                    view.words(value.value or 0.0) if decided else "no clear change",
+                    view.words(value.value or 0.0) if decided else undecided,
                     value,
                     value.n,
+                    changes.could_show(view.form, len(adjusted)) if adjusted else None,
                     adjusted.get(key),
-                    changes.p_noise,
+                    beyond_noise.get(key),
                     f"{lost} lost, {won} won" if passed[key] else None,
                     fair_coin(lost, lost + won) if passed[key] else None,
                 ),
@@ -294,14 +312,36 @@ def tests(view: View, cells: Mapping[tuple[str, str], Changes], outcomes: Sequen
         name="tests",
         title="Which cells change more than chance",
         short="Tests",
-        note="p of the paired bootstrap, by Holm over the cells shown; beside it the same against identity, "
-        "unadjusted. Round trips that passed on one side only are told by McNemar's exact test.",
+        note=f"p of random signs, exact up to {EXACT_FLIPS} functions that change, by Student's t beyond; by Holm over "
+        f"the cells shown, as is p against {IDENTITY}. Round trips that passed on one side only are told by McNemar's "
+        f"exact test, unadjusted. {_power(cells, len(adjusted), fewest)}".strip(),
         columns=columns(
             f"{AXES[view.rows]} | {AXES[view.columns]} | Finding | Change: signed | Functions: count | "
-            "p (Holm): number | p against identity: number | Round trips | p (McNemar): number"
+            f"Could show: number | p (Holm): number | p against {IDENTITY} (Holm): number | Round trips | "
+            "p (McNemar): number"
         ),
         rows=tuple(rows),
     )
+
+
+def _adjusted(ps: Mapping[tuple[str, str], float | None]) -> dict[tuple[str, str], float]:
+    """Adjust those that are known, by Holm."""
+    known = {key: p for key, p in ps.items() if p is not None}
+    return dict(zip(known, holm(list(known.values())), strict=True))
+
+
+def _power(cells: Mapping[tuple[str, str], Changes], tested: int, fewest: int) -> str:
+    """Return what effect so many functions could have shown, in a sentence or two."""
+    if not tested:
+        return ""
+    said = f"Could show: the smallest change that so many functions show in 80 of 100 cases among {tested} cells."
+    scarce = sum(changes.values.total() < fewest for changes in cells.values())
+    if scarce:
+        which = "no cell has" if scarce == len(cells) else f"{scarce} of {len(cells)} cells have fewer than"
+        said += (
+            f" It takes {fewest} functions that all change the same way: {which} so many, so nothing is found there."
+        )
+    return said
 
 
 def meanings(reader: Reader, run_id: int) -> Table:

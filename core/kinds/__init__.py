@@ -24,6 +24,7 @@ from core.kinds.methods import FIRST_KIND as FIRST_KIND
 from core.kinds.methods import IDENTITY as IDENTITY
 from core.kinds.methods import IMPORTED as IMPORTED
 from core.kinds.methods import TOGETHER as TOGETHER
+from core.kinds.methods import TOLD_ALREADY as TOLD_ALREADY
 from core.kinds.methods import cosmetic_changes as cosmetic_changes
 from core.settings import RunSettings
 from core.types import FEW

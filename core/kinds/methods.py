@@ -46,6 +46,10 @@ COSMETIC_PAIRS = tuple(TOGETHER.join(pair) for pair in combinations(("rename", "
 """Two of them, the second of what the first has made."""
 
 
+TOLD_ALREADY = frozenset({"rouge_l"})
+"""Cosmetic scores of what another score tells, ROUGE-synonym here: they stand beside it and count in no average."""
+
+
 def cosmetic_changes(settings: CosmeticSettings) -> tuple[str, ...]:
     """All that a run tries, in the order of their numbers."""
     return COSMETIC_CHANGES + COSMETIC_PAIRS * settings.together

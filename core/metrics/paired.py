@@ -8,6 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.metrics.statistics import LEVEL, critical_value, interval, p_value
 from core.metrics.two_by_two import TwoByTwo
 
@@ -50,6 +53,59 @@ def fair_coin(heads: int, tosses: int) -> float:
         way = way * (tosses - head) // (head + 1)
         tail += way
     return min(1.0, 2 * tail / (1 << tosses))
+
+
+EXACT_FLIPS = 20
+"""Differences, those of 0 aside, up to which every way of turning their signs is counted."""
+
+
+def exact_flips(differences: Sequence[float]) -> float:
+    """Return in what share of all ways to turn the signs of differences their sum is as low as it is, or lower."""
+
+    def sums(part: Sequence[float]) -> NDArray[np.float64]:
+        found = np.zeros(1)
+        for each in part:
+            found = np.concatenate([found - each, found + each])
+        return found
+
+    half = len(differences) // 2
+    first, second = sums(differences[:half]), np.sort(sums(differences[half:]))
+    total = math.fsum(differences) + 1e-9
+    return int(np.searchsorted(second, total - first, side="right").sum()) / (1 << len(differences))
+
+
+def no_change_p(differences: Sequence[float]) -> float | None:
+    """Return the two-sided p of a mean of 0; None for fewer than two differences.
+
+    Without an effect a difference is as likely the other way round: counted exactly for as many as `EXACT_FLIPS` that
+    are not 0, by Student's t beyond.
+    """
+    from scipy.special import stdtr
+
+    moved, size = [each for each in differences if abs(each) > 1e-12], len(differences)
+    if size < 2:
+        return None
+    if len(moved) <= EXACT_FLIPS:
+        return min(1.0, 2 * min(exact_flips(moved), exact_flips([-each for each in moved])))
+    values = np.asarray(differences, dtype=np.float64)
+    error = float(values.std(ddof=1)) / math.sqrt(size)
+    return 2 * float(stdtr(size - 1, -abs(float(values.mean())) / error)) if error > 1e-12 else 2.0 ** (1 - size)
+
+
+def fewest_to_show(level: float) -> int:
+    """Return the fewest differences that can have a `no_change_p` below `level`, all of them on one side."""
+    return 2 + math.floor(math.log2(1 / level))
+
+
+def detectable(low: float, high: float, level: float, size: int) -> float:
+    """Return the smallest true difference that `size` items show with a chance of `POWER`, by their interval.
+
+    An interval's half width stands for t times the standard error, so that what agreement of few items hides counts
+    here too. n items detect (t + z) standard errors, z being the normal quantile of `POWER`.
+    """
+    quantile = math.sqrt(critical_value(level, size, paired=True))
+    more = 1.0 if math.isinf(quantile) else 1 + NormalDist().inv_cdf(POWER) / quantile
+    return more * (high - low) / 2
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -105,26 +161,22 @@ def mean_difference(
 ) -> MeanDifference:
     """Judge the mean of second - first, one number an item on a scale, as one of all pairs of `runs`.
 
-    An interval's half width stands for t times the standard error, so that what agreement of few items hides counts
-    here too. n items detect (t + z) standard errors, z being the normal quantile of `POWER`. A smaller difference d
-    needs n (detectable / d)^2 items; d ranges over the interval at the level `RANGE`. Raises ValueError when empty or
-    of unequal lengths.
+    A difference d that is smaller than what the items detect needs n (detectable / d)^2 of them; d ranges over the
+    interval at the level `RANGE`. Raises ValueError when empty or of unequal lengths.
     """
     level, size = joint_level(runs), len(first)
     value, low, high = interval(second, lowest, highest, against=first, level=level, continuous=continuous)
-    quantile = math.sqrt(critical_value(level, size, paired=True))
-    more = 1.0 if math.isinf(quantile) else 1 + NormalDist().inv_cdf(POWER) / quantile
-    detectable = min(highest - lowest, more * (high - low) / 2)
+    seen = min(highest - lowest, detectable(low, high, level, size))
     p = min(1.0, p_value(second, lowest, highest, against=first, continuous=continuous) * math.comb(runs, 2))
-    made = MeanDifference(value, low, high, p, detectable, None)
+    made = MeanDifference(value, low, high, p, seen, None)
     if made.decided:
         return made
     _, near, far = interval(second, lowest, highest, against=first, level=RANGE, continuous=continuous)
-    least = _items(size, detectable, max(abs(near), abs(far)))
-    most = None if near <= 0 <= far else _items(size, detectable, min(abs(near), abs(far)))
+    least = _items(size, seen, max(abs(near), abs(far)))
+    most = None if near <= 0 <= far else _items(size, seen, min(abs(near), abs(far)))
     return replace(made, further=(least, most))
 
 
-def _items(size: int, detectable: float, difference: float) -> int:
-    """Further items after which `difference` would be detected."""
-    return max(1, math.ceil(size * (detectable / difference) ** 2) - size)
+def _items(size: int, seen: float, difference: float) -> int:
+    """Further items after which `difference` would be detected, where `size` of them detect `seen`."""
+    return max(1, math.ceil(size * (seen / difference) ** 2) - size)

@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from core.metrics.paired import EXACT_FLIPS, exact_flips
 from core.metrics.statistics import LEVEL
 
 Floats = NDArray[np.float64]
@@ -21,9 +22,8 @@ Floats = NDArray[np.float64]
 RESAMPLES = 2_000
 TIE = 1e-6
 """Two values nearer than this are the same."""
-EXACT_FLIPS = 12
-"""Differences up to which every way of turning their signs is tried; beyond, so many random ones: """
 FLIPS = 5_000
+"""Random ways of turning signs, where there are too many to count them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +293,8 @@ def sign_flips(one: Means, other: Means) -> float | None:
     apart = _differences(one, other)
     if not len(apart) or not np.abs(apart).max() > 1e-12:
         return None
-    if len(apart) <= EXACT_FLIPS:
-        signs = 1 - 2 * ((np.arange(2 ** len(apart))[:, None] >> np.arange(len(apart))) & 1)
-        return float((signs @ apart <= apart.sum() + 1e-12).mean())
+    if len(moved := apart[np.abs(apart) > 1e-12]) <= EXACT_FLIPS:
+        return exact_flips(moved.tolist())
     signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (FLIPS, len(apart)))
     return float((1 + (signs @ apart <= apart.sum() + 1e-12).sum()) / (1 + FLIPS))
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from core.errors import ProjectError
 from core.generation import Extraction, Prompt, Role
-from core.kinds import IDENTITY, TOGETHER, cosmetic_changes
+from core.kinds import IDENTITY, TOGETHER, TOLD_ALREADY, cosmetic_changes
 from core.metrics.recitation import recitation
 from core.metrics.rouge import rouge_l, rouge_synonym
 from core.metrics.similarity import code_scores
@@ -258,7 +258,7 @@ class CosmeticTrip(OnFunctions):
         told |= {f"tried:{change}": float(count) for change, count in tried.items()}
         told |= {f"kept:{change}": float(kept[change]) for change in tried}
         differences = {
-            change: [value - found[name] for name, value in each.items() if name in found and name != "rouge_l"]
+            change: [value - found[name] for name, value in each.items() if name in found and name not in TOLD_ALREADY]
             for change, each in means.items()
         }
         self._widths.learn(item, differences)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from factories import model_info, suite
 
-from core.analyses.marginals import bootstrap_p
 from core.analyses.registry import analyse
 from core.figures import Figure, Grid, Sentence, Table
 from core.generation import Role
 from core.kinds import COSMETIC_CHANGES, task
+from core.metrics.paired import no_change_p
 from core.metrics.rouge import rouge_l, rouge_synonym, words
 from core.models.mask_prompts import MASK, extract_name, mask_prompt
 from core.run.results import open_store
@@ -126,20 +127,47 @@ def test_round_trips_are_told_by_mcnemar_and_against_identity(tmp_path: Path) ->
     table = figures(tmp_path / "runs.sqlite", task="rtc")["tests"]
     assert isinstance(table, Table)
     row = next(row.cells for row in table.rows if row.cells[1] == "rename")
-    assert row[7] == "8 lost, 1 won" and row[8] == pytest.approx(2 * 10 / 512)
-    assert isinstance(row[6], float) and row[6] < 0.01
+    assert row[8] == "8 lost, 1 won" and row[9] == pytest.approx(2 * 10 / 512)
+    assert row[7] == pytest.approx(2 * 10 / 512), "identity changed nothing: the same differences, by random signs"
 
 
-def test_the_bootstrap_is_fair_and_certain_of_nothing_that_few_items_say() -> None:
-    assert bootstrap_p(()) is None and bootstrap_p(((0.5, 1),)) is None
-    assert bootstrap_p(((0.0, 9),)) == 1.0
-    assert bootstrap_p(((-0.2, 4),)) == 0.125, "as four tosses of a coin"
-    even = bootstrap_p(((-1.0, 10), (1.0, 10)))
-    assert even is not None and even > 0.8
-    clear = bootstrap_p(((-0.5, 18), (0.1, 2)))
-    assert clear is not None and clear < 0.01
-    many = bootstrap_p(tuple((n / 1000 - 0.05, 1) for n in range(400)))
-    assert many is not None and many < 1e-6
+def test_few_functions_prove_nothing_and_the_table_says_what_they_could_have_shown(tmp_path: Path) -> None:
+    """Two functions that fall by 0.1 and 0.2 had p = 0.0005 by a bootstrap; of random signs half are as extreme."""
+    changed = {f"identifiers@{change}": 0.7 for change in ("rename", "swap", "logging")}
+    two = {"a 0-10": {"identifiers": 0.8} | changed, "b 0-10": {"identifiers": 0.9} | changed}
+    stored(tmp_path / "two.sqlite", two)
+    table = figures(tmp_path / "two.sqlite")["tests"]
+    assert isinstance(table, Table)
+    assert {(row.cells[2], row.cells[5], row.cells[6]) for row in table.rows} == {("too few to tell", None, 1.0)}
+    assert "It takes 7 functions that all change the same way: no cell has so many" in table.note
+    stored(tmp_path / "many.sqlite", {f"f{n} 0-10": {"identifiers": 0.9} | changed for n in range(12)})
+    table = figures(tmp_path / "many.sqlite")["tests"]
+    assert isinstance(table, Table) and "It takes" not in table.note
+    for row in table.rows:
+        assert row.cells[2] == "0.20 worse" and row.cells[6] == pytest.approx(3 * 2 / 2**12)
+        assert isinstance(row.cells[5], float) and 0.05 < row.cells[5] < 0.2
+
+
+@pytest.mark.parametrize("functions", [2, 3, 5, 8, 12, 20, 60])
+def test_where_nothing_changes_hardly_any_of_twenty_cells_is_found_to(functions: int) -> None:
+    """Differences of shares of ten names, asked twice: at most 0.055 over 20 cells is at most 0.0028 of single ones."""
+    rng = np.random.default_rng(functions)
+    hits = rng.binomial(10, rng.beta(2, 2, (4000, functions, 1)), (4000, functions, 2)) / 10
+    found = [no_change_p(each) or 0.0 for each in (hits[..., 0] - hits[..., 1]).round(9).tolist()]
+    single = float(np.mean([p < 0.05 / 20 for p in found]))
+    assert 1 - (1 - single) ** 20 <= 0.09, "four standard errors of 4,000 draws beyond 0.05"
+
+
+def test_rouge_l_tells_what_the_synonyms_tell_and_counts_in_no_average(tmp_path: Path) -> None:
+    scores = {"identifiers": 0.5, "rouge_synonym": 0.6, "rouge_l": 0.6}
+    after = {"identifiers@rename": 0.3, "rouge_synonym@rename": 0.5, "rouge_l@rename": 0.2}
+    stored(tmp_path / "runs.sqlite", {"a 0-10": scores | after})
+    found = figures(tmp_path / "runs.sqlite", task="all")["marginal"]
+    assert isinstance(found, Grid) and "ROUGE-L) is left out" in found.note
+    assert found.cells[0].value.value == pytest.approx((-0.2 - 0.1) / 2), "as the run's own figure `change`"
+    assert changes(tmp_path / "runs.sqlite", rows="measure")["description (ROUGE-L)", "rename"] == pytest.approx(-0.4)
+    symmetric = figures(tmp_path / "runs.sqlite", form="symmetric")["marginal"]
+    assert isinstance(symmetric, Grid) and "Where both scores are 0 there is no such change" in symmetric.note
 
 
 def test_rewrites_that_changed_the_meaning_and_refusals_are_counted(tmp_path: Path) -> None:

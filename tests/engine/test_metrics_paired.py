@@ -8,8 +8,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from core.metrics.paired import fair_coin, holm, joint_level, mcnemar, mean_difference
+from core.metrics.paired import (
+    exact_flips,
+    fair_coin,
+    fewest_to_show,
+    holm,
+    joint_level,
+    mcnemar,
+    mean_difference,
+    no_change_p,
+)
 from core.metrics.statistics import interval
 
 
@@ -114,3 +124,27 @@ def test_items_that_never_differ_prove_little() -> None:
 def _told_apart(first: list[float], second: list[float]) -> bool:
     _, low, high = interval(second, against=first)
     return low > 0 or high < 0
+
+
+def test_random_signs_are_counted_as_if_every_way_were_tried() -> None:
+    rng = np.random.default_rng(3)
+    for size in (2, 5, 9):
+        differences = rng.normal(0.3, 1, size).round(1)
+        signs = np.array(list(itertools.product((-1, 1), repeat=size)))
+        as_low = (signs @ differences <= differences.sum() + 1e-9).mean()
+        assert exact_flips(differences.tolist()) == pytest.approx(as_low)
+    known = [-0.3, -0.1, 0.2, -0.4, -0.05]
+    both = stats.permutation_test((known,), np.mean, permutation_type="samples").pvalue
+    assert no_change_p(known) == no_change_p([*known, 0.0, 0.0]) == pytest.approx(both)
+
+
+def test_p_of_no_change_of_few_of_many_and_of_none() -> None:
+    assert no_change_p([]) is None and no_change_p([0.5]) is None and no_change_p([0.0] * 9) == 1.0
+    assert no_change_p([-0.2] * 4) == 0.125, "as four tosses of a coin"
+    assert no_change_p([-0.1, -0.2]) == 0.5
+    assert no_change_p([-1.0, 1.0] * 30) == 1.0
+    many = [n / 1000 - 0.05 for n in range(400)]
+    assert no_change_p(many) == pytest.approx(stats.ttest_1samp(many, 0).pvalue)
+    for level in (0.05, 0.05 / 20):
+        fewest = fewest_to_show(level)
+        assert (no_change_p([1.0] * fewest) or 0) < level <= (no_change_p([1.0] * (fewest - 1)) or 0)
