@@ -25,6 +25,9 @@ from core.run.results import open_reader
 from core.settings import NamedModel
 from core.store.reader import Reader
 
+SHOWN = 10
+"""Measures stored otherwise that are printed; `--json` has all."""
+
 
 def add_commands(commands: Any) -> None:
     """Add `replay` and `bundle`."""
@@ -125,6 +128,9 @@ def _summary(made: Replay) -> dict[str, Any]:
         "same_texts": sum(texts),
         "verdicts": len(verdicts),
         "same_verdicts": sum(verdicts),
+        "measures": made.figures,
+        "other_measures": [dataclasses.asdict(each) for each in made.measures],
+        "changed": made.changed,
         "environment": [dataclasses.asdict(each) for each in made.environment],
     }
 
@@ -135,6 +141,12 @@ def _print_end(console: Console, made: Replay) -> None:
         f"{told['same_texts']} of {told['texts']} texts and {told['same_verdicts']} of {told['verdicts']} verdicts "
         "are the same."
     )
+    other = len(made.measures)
+    console.print(f"{told['measures'] - other} of {told['measures']} measures are what the stored samples give.")
+    for each in made.measures[:SHOWN]:
+        console.print(f"{each.what}: stored {each.before}, made again {each.now}", style="yellow")
+    if made.changed:
+        console.print(made.changed, style="yellow")
     if not made.environment:
         console.print("The environment is the same, as far as it is recorded.")
         return

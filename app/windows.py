@@ -41,6 +41,8 @@ def open_project(options: argparse.Namespace) -> int:
         from core.run.bundle import unpack  # the engine, which the window loads later else
 
         unpacked = unpack(project, bundles_folder())
+        if unpacked.changed:
+            print(f"{unpacked.changed} Have it sent again, or rely on none of its figures.", file=sys.stderr)
         if not has_screen():
             print(f"Run {unpacked.run_id} is in {unpacked.database}, its source in {unpacked.root}.")
             print(f"There is no screen: look at it with `rtc-inspector analyse {unpacked.run_id} --db FILE`, or write")

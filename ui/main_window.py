@@ -379,6 +379,7 @@ class MainWindow(QMainWindow):
 
 
 def _caution(reader: Reader) -> str:
-    from core.store.files import network_caution  # the window stands sooner
+    from core.run.bundle import changes  # the window stands sooner
+    from core.store.files import network_caution
 
-    return network_caution(reader.path)
+    return " ".join(filter(None, (network_caution(reader.path), changes(reader.path))))

@@ -2,6 +2,9 @@
 
 The source goes along as far as it was shown to a model or judged by tests. What a project's tests read cannot be known,
 so of a project that is every file that git or its ignore rules do not leave out.
+
+The record in it holds a hash of every other file, and of the rows that a run's figures rest on, table by table. That
+shows what was changed by accident or carelessly; who changes the record as well is not found out.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import json
 import os
 import platform
 import shutil
+import sqlite3
 import sys
 import tempfile
 import zipfile
@@ -39,10 +43,26 @@ from core.store.rows import RunRow
 from core.store.writer import Store
 from core.trips.files import project_for
 
-VERSION = 1
+VERSION = 2
 DATABASE, RECORD, SOURCE = "run.sqlite", "bundle.json", "source"
 MOST_BYTES = 8 << 30
 """Of what a bundle unpacks to: more is a slip, or meant to fill the disk."""
+NAMED = 5
+"""Changed parts that are named."""
+_PROMPT = "(SELECT min(s.id) FROM samples s WHERE s.prompt_hash = prompts.hash)"
+_ROWS = {
+    "runs": ("id", "id"),
+    "items": ("id", "id"),
+    "measures": ("item_id", "item_id, name"),
+    "prompts": (_PROMPT, "hash"),
+    "samples": ("id", "id"),
+    "verdicts": ("id", "id"),
+    "test_results": ("id", "id"),
+    "scores": ("id", "id"),
+}
+"""By table: what tells rows that were bundled from those that came later, by a person's hand say; and their order."""
+_APART = {"runs": {"project_id", "config", "name", "notes", "hidden_at", "changes", "standing"}}
+"""Columns that change where a bundle is unpacked and looked at."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +164,12 @@ def write_bundle(reader: Reader, found: Contents, out: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="rtc-bundle-") as folder:
             database = Path(folder) / DATABASE
             _store_of(reader, found.run.id, database)
+            record = _record(found) | {"rows": _rows(database)}
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(RECORD, json.dumps(_record(found), indent=1, ensure_ascii=False))
-                archive.write(database, DATABASE)
+                hashes = {DATABASE: _add(archive, database, DATABASE)}
                 for each in found.files:
-                    archive.write(found.root / each, f"{SOURCE}/{each}")
+                    hashes[f"{SOURCE}/{each}"] = _add(archive, found.root / each, f"{SOURCE}/{each}")
+                archive.writestr(RECORD, json.dumps(record | {"files": hashes}, indent=1, ensure_ascii=False))
         part.replace(out)
     except OSError as error:
         raise UserError(
@@ -156,6 +177,39 @@ def write_bundle(reader: Reader, found: Contents, out: Path) -> None:
         ) from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _add(archive: zipfile.ZipFile, path: Path, name: str) -> str:
+    """Add a file and return the hash of what was added, whatever becomes of the file meanwhile."""
+    digest, info = hashlib.sha256(), zipfile.ZipInfo.from_file(path, name)
+    info.compress_type = archive.compression
+    with path.open("rb") as source, archive.open(info, "w") as target:
+        while data := source.read(1 << 20):
+            digest.update(data)
+            target.write(data)
+    return digest.hexdigest()
+
+
+def _rows(database: Path, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Hash the rows of each table that figures rest on: all there are, or those that `known` hashes."""
+    found = {}
+    with closing(connect(database, "ro")) as db:
+        for table, (key, order) in _ROWS.items():
+            columns = [
+                row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] not in _APART.get(table, ())
+            ]
+            if known is None:
+                last = db.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]
+            else:  # a later schema may have more columns
+                columns = [each for each in columns if each in known[table]["columns"]]
+                last = int(known[table]["last"])
+            digest = hashlib.sha256()
+            for row in db.execute(
+                f"SELECT {', '.join(columns)} FROM {table} WHERE {key} <= ? ORDER BY {order}", (last,)
+            ):
+                digest.update(json.dumps(list(row)).encode() + b"\n")
+            found[table] = {"columns": columns, "last": last, "sha256": digest.hexdigest()}
+    return found
 
 
 def _store_of(reader: Reader, run_id: int, database: Path) -> None:
@@ -222,11 +276,15 @@ def _versions(folders: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Unpacked:
-    """A bundle on this machine: its database, and the source's folder where it has one."""
+    """A bundle on this machine: its database, and the source's folder where it has one.
+
+    `changed`: a sentence that names what is not as it was bundled; empty where all is.
+    """
 
     database: Path
     root: Path
     run_id: int
+    changed: str = ""
 
 
 def is_bundle(path: Path) -> bool:
@@ -245,16 +303,51 @@ def unpack(bundle: Path, folder: Path) -> Unpacked:
         try:
             place.mkdir(parents=True)
             text = _extract(bundle, place)
-            _settle(json.loads(text), place)
-            record.write_text(text, encoding="utf-8")  # last: it says that all the rest is there
+            told = json.loads(text)
+            told["changed"] = _differing(place, told["files"])
+            _rows(place / DATABASE, told["rows"])  # that there are such tables, before anything else is read
+            _settle(told, place)
+            record.write_text(json.dumps(told), encoding="utf-8")  # last: it says that all the rest is there
         except BaseException as error:
             shutil.rmtree(place, ignore_errors=True)
-            if isinstance(error, KeyError | TypeError | ValueError | OSError | zipfile.BadZipFile):
+            if isinstance(error, KeyError | TypeError | ValueError | OSError | sqlite3.Error | zipfile.BadZipFile):
                 raise UserError(f"{bundle} is no bundle of a run, or is damaged.", "Have it sent again.") from error
             raise
     run_id = json.loads(record.read_text(encoding="utf-8"))["run"]
     with Reader.open(place / DATABASE) as reader:
-        return Unpacked(place / DATABASE, reader.run_project_root(run_id), run_id)
+        return Unpacked(place / DATABASE, reader.run_project_root(run_id), run_id, changes(place / DATABASE))
+
+
+def changes(database: Path) -> str:
+    """Say which parts of an unpacked bundle are not as they were bundled; empty for any other database."""
+    path = database.parent / RECORD
+    if database.name != DATABASE or not path.is_file():
+        return ""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    before, now = record["rows"], _rows(database, record["rows"])
+    names = [f"{table} of its database" for table in before if now[table]["sha256"] != before[table]["sha256"]]
+    # The database is another file since it is looked at, and the commits of a history were taken from theirs.
+    files = {} if record["commits"] else {name: each for name, each in record["files"].items() if name != DATABASE}
+    others = {*record["changed"], *_differing(database.parent, files)} - ({DATABASE} if names else set())
+    names += sorted(others)
+    if not names:
+        return ""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"This bundle was changed after it was written: {', '.join(names[:NAMED])}{more}."
+
+
+def _differing(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """Return the names of the files in a folder that do not have their hash, or are gone."""
+    found = []
+    for name, wanted in files.items():
+        path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ValueError(name)
+        with suppress(OSError), path.open("rb") as stream:
+            if hashlib.file_digest(stream, "sha256").hexdigest() == wanted:
+                continue
+        found.append(name)
+    return found
 
 
 def _extract(bundle: Path, folder: Path) -> str:

@@ -21,6 +21,7 @@ from core.kinds import role_title
 from core.models.discovery import discover
 from core.models.fingerprint import fingerprint
 from core.models.styles import with_recorded_style
+from core.run.bundle import changes
 from core.run.control import Control
 from core.run.events import Notice, Progress
 from core.run.opening import open_parts
@@ -31,6 +32,9 @@ from core.store.rows import RunRow, SampleRow
 from core.trips.pool import in_order
 from core.trips.protocol import Ask, Step, Tree, read
 from core.types import Form, Item, Outcome, Verdict
+
+ROUNDING = 1e-9
+"""By which a measure may differ where sums are taken in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +71,24 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """All samples, and what differs in the environment."""
+    """All samples, and what differs in the environment.
+
+    Attributes:
+        figures: how many measures of items were made again from what is stored.
+        measures: those that are stored otherwise.
+        changed: what is not as it was bundled, a sentence; empty where all is, or the run is in no bundle.
+    """
 
     samples: tuple[Replayed, ...]
     environment: tuple[Difference, ...]
+    figures: int = 0
+    measures: tuple[Difference, ...] = ()
+    changed: str = ""
 
     @property
     def same(self) -> bool:
-        """Whether every sample came out the same."""
-        return all(sample.same for sample in self.samples)
+        """Whether every sample came out the same, and all that is stored is what was made."""
+        return all(sample.same for sample in self.samples) and not self.measures and not self.changed
 
 
 def replay(
@@ -95,7 +108,9 @@ def replay(
     source. `told` hears of each sample as it is done. Raises ModelError when the recorded model is not found,
     ProjectError when the source is another, StoreError, Cancelled, and any other UserError.
     """
-    run = reader.run(run_id)
+    run, changed = reader.run(run_id), changes(reader.path)
+    if changed:
+        emit(Notice(changed))
     recorded = json.loads(run.model_json)
     settings = _located(reader.settings(run_id), recorded, models or {}, emit)
     # On this machine, wherever it was made: seeds and texts do not depend on the place.
@@ -116,7 +131,26 @@ def replay(
             for sample in replayed:
                 found.append(sample)
                 told(sample)
-        return Replay(tuple(found), tuple(_environment(run, recorded, settings, parts)))
+        surroundings = tuple(_environment(run, recorded, settings, parts))
+        return Replay(tuple(found), surroundings, *_measures(reader, run_id, parts), changed)
+
+
+def _measures(reader: Reader, run_id: int, parts: Parts) -> tuple[int, tuple[Difference, ...]]:
+    """Make the measures of all items again from their stored samples; how many, and those that are stored otherwise."""
+    made, found = 0, []
+    for row in reader.items(run_id):
+        if not row.admitted:
+            continue
+        existing = reader.existing_item(row.id)
+        now = parts.trip.measures(existing.item, Tree(existing.samples, reader.tests))
+        for name in sorted(now.keys() | row.measures.keys()):
+            made += 1
+            before, after = row.measures.get(name), now.get(name)
+            if before is None or after is None or abs(before - after) > ROUNDING:
+                found.append(
+                    Difference(f"{name} of {row.key}", *("-" if v is None else f"{v:g}" for v in (before, after)))
+                )
+    return made, tuple(found)
 
 
 def _chosen(reader: Reader, run: RunRow, samples: int | None) -> dict[int, list[SampleRow]]:

@@ -168,6 +168,10 @@ CREATE TABLE labels (
     made_at TEXT NOT NULL
 ) STRICT;
 
+-- Whoever changes a figure by hand makes the kept standing old: else lists would say one thing and charts another.
+CREATE TRIGGER measure_changed AFTER UPDATE ON measures BEGIN
+    UPDATE runs SET changes = changes + 1 WHERE id = (SELECT run_id FROM items WHERE id = new.item_id); END;
+
 CREATE UNIQUE INDEX project_state ON projects(root, coalesce(revision, ''), dirty);
 CREATE INDEX runs_of_project ON runs(project_id);
 -- Not (run_id, path): with this one the items of a run come grouped by id, without a sort.

@@ -144,6 +144,69 @@ def test_a_file_of_edits_travels_with_its_run(edits: tuple[ChatServer, Talker, P
         bundled(database, tmp_path / "other.zip")
 
 
+def test_a_changed_figure_is_noticed_by_replay_and_in_charts_and_lists_alike(
+    edits: tuple[ChatServer, Talker, Path],
+) -> None:
+    _, _, database = edits
+    assert again(database).figures > 0
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE measures SET value = 1 WHERE name = 'rtc'")
+    connection.close()
+    made = again(database)
+    assert not made.same and all(sample.same for sample in made.samples)
+    assert {(each.what.partition(" ")[0], each.before, each.now) for each in made.measures} == {("rtc", "1", "0")}
+    with open_reader(database) as reader:
+        assert reader.run(1).headline.value == 1.0 == reader.running(1)[-1].scores["rtc"].value
+
+
+def rewritten(bundle: Path, changed: Path, **members: bytes) -> Path:
+    """A bundle whose members of these names (without their ending) are others."""
+    with zipfile.ZipFile(bundle) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, members.get(Path(name).stem, old.read(name)))
+    return changed
+
+
+def test_a_changed_bundle_says_what_was_changed(
+    edits: tuple[ChatServer, Talker, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the file as it was sent, or where it was unpacked; what a person adds there, labels say, is no change."""
+    out, bundles, said = tmp_path / "run.zip", tmp_path / "bundles", "This bundle was changed after it was written: "
+    bundled(edits[2], out)
+    there = unpack(out, bundles)
+    with open_store(there.database) as store:
+        store.rename_run(1, "mine")
+        store.add_label(store.reader.samples(1)[1].id, "", "me", "a note")
+    assert there.changed == unpack(out, bundles).changed == "" and again(there.database).same
+    with sqlite3.connect(there.database) as connection:
+        connection.execute("UPDATE measures SET value = 1")
+    connection.close()
+    assert unpack(out, bundles).changed == f"{said}measures of its database."
+    assert again(there.database).changed == f"{said}measures of its database."
+
+    text = (tmp_path / "edits.jsonl").read_bytes()
+    other = rewritten(out, tmp_path / "other.zip", edits=text.replace(b"side * 2", b"side * 3"))
+    assert unpack(other, bundles).changed == f"{said}source/edits.jsonl."
+    copy = tmp_path / "copy.sqlite"
+    with zipfile.ZipFile(out) as archive:
+        copy.write_bytes(archive.read("run.sqlite"))
+    with sqlite3.connect(copy) as connection:
+        connection.execute("UPDATE samples SET text = 'better'")
+    connection.close()
+    for name, value in environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    third = rewritten(out, tmp_path / "third.zip", run=copy.read_bytes())
+    assert main(["open", str(third)]) == 0
+    assert f"{said}samples of its database." in capsys.readouterr().err
+    assert main(["replay", "--db", str(third), "--samples", "1"]) == 1
+    assert f"{said}samples of its database." in capsys.readouterr().out
+
+
 def test_a_bundle_of_edits_needs_no_repository(tmp_path: Path) -> None:
     """It holds the commits of its edits, whose tests judge again what is no exact match; and no settings for git."""
     root, place = tmp_path / "project", tmp_path / "project" / "part"
