@@ -28,7 +28,7 @@ ENDED = "ended"
 """Event put into the inbox when the process closed its pipe."""
 START_GRACE = 60.0
 """Seconds more that the first sign of life may take: libraries are loaded before it."""
-FAULTS = {signal.SIGSEGV, signal.SIGILL, signal.SIGBUS, signal.SIGFPE, signal.SIGABRT}
+FAULTS = {"SIGSEGV", "SIGILL", "SIGBUS", "SIGFPE", "SIGABRT"}
 """Signals that a process brings upon itself; others are sent by somebody."""
 SILENCE = 120.0
 """Seconds without any sign of life after which a worker counts as dead; it should give one every two seconds."""
@@ -76,9 +76,15 @@ class WorkerProcess:
         return self._process.poll() is None
 
     @property
-    def ended_by(self) -> int:
-        """Return the signal that ended it; 0 while it runs, and where it ended by itself."""
-        return max(0, -(self._process.poll() or 0))
+    def ended_by(self) -> str:
+        """Name the signal that ended it; empty while it runs, and where it ended by itself."""
+        code = self._process.poll() or 0
+        if code >= 0:
+            return ""
+        try:
+            return signal.Signals(-code).name
+        except ValueError:
+            return str(-code)
 
     def send(self, operation: str, **values: object) -> None:
         """Have one message written, without waiting: a worker that does not read would keep us for ever.
@@ -106,16 +112,10 @@ class WorkerProcess:
 
     def cause(self) -> str:
         """How it died, for people: signal or status, and the last line of its log."""
-        code = self._process.wait()
-        if code < 0:
-            try:
-                how = f"ended by signal {signal.Signals(-code).name}"
-            except ValueError:
-                how = f"ended by signal {-code}"
-            if -code == signal.SIGKILL:
-                how += " (killed, perhaps for want of memory)"
-        else:
-            how = f"ended with status {code}"
+        status = self._process.wait()
+        how = f"ended by signal {self.ended_by}" if self.ended_by else f"ended with status {status}"
+        if self.ended_by == "SIGKILL":
+            how += " (killed, perhaps for want of memory)"
         last = next((line for line in reversed(self.errors) if line.strip()), "")
         return f"{how}; last line of its log: {last}" if last else how
 
@@ -235,8 +235,8 @@ class WorkerLink:
             worker.end(patience=1.0)
 
 
-def _refusal(name: str, death: str, ended_by: int, extra_buffers: bool) -> ModelError:
-    """Return what to say of a model whose worker died while it was loaded; `ended_by`: the signal, 0 without one."""
+def _refusal(name: str, death: str, ended_by: str, extra_buffers: bool) -> ModelError:
+    """Return what to say of a model whose worker died while it was loaded; `ended_by`: a signal or empty."""
     problem = f"{name} cannot be loaded: {death}"
     if ended_by in FAULTS:
         processor, ways = this_processor(), "with" if extra_buffers else "with and without"
@@ -245,7 +245,7 @@ def _refusal(name: str, death: str, ended_by: int, extra_buffers: bool) -> Model
             f"{ways} its extra buffers; the file may be fine.",
             f"Build llama.cpp anew: `{rebuild_without_amx()}`.",
         )
-    if ended_by == signal.SIGKILL:
+    if ended_by == "SIGKILL":
         remedy = "Try a smaller model or a smaller context size, and close other programs."
     elif ended_by:
         remedy = "Somebody ended it: start again."

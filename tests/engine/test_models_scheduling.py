@@ -9,6 +9,7 @@ import pytest
 
 from core.models.engine import Engine
 from core.models.jobs import Counters, Job, Listener, Row, Shape, twinned
+from core.models.probe import find_shape
 
 QUIET = Listener(lambda id_: None, lambda id_, text: None, lambda id_, done, total: None)
 
@@ -57,6 +58,19 @@ class Cells:
 
     def ends(self, token: int) -> bool:
         return token % 31 == 0
+
+
+class Recurrent(Cells):
+    can_rewind = False
+
+    def logits(self, row: int) -> bytes:
+        return b""
+
+
+def test_a_model_that_takes_nothing_back_is_evaluated_once_all_the_same() -> None:
+    """While it is loaded: a build that crashes at its first evaluation is found out then."""
+    model = Recurrent()
+    assert find_shape(model, 1000) is None and len(model.streams[0]) > 1
 
 
 def run(engine: Engine, jobs: Sequence[Job]) -> dict[str, str]:
