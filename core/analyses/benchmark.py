@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from core.analyses.ranking import model_names
 from core.figures import (
@@ -25,6 +27,7 @@ from core.figures import (
     one_of,
 )
 from core.kinds import counted
+from core.metrics.paired import mean_difference
 from core.metrics.ranking import FEWEST, fisher_interval, resampled, spearman_p
 from core.metrics.statistics import auc, pearson, point_biserial, spearman
 from core.store.reader import Reader
@@ -126,6 +129,10 @@ def agreement(systems: Sequence[System], measure: str) -> Sentence:
     r, rho = pearson(first, second), spearman(first, second)
     if r is None or rho is None:
         return Sentence(name=name, title=title, text="One of the two is the same for all models: no correlation.")
+    if (apart := _told_apart([system for *_, system in pairs])) is not None and not apart:
+        text = f"None of the {math.comb(len(pairs), 2)} pairs of {_counted([system for *_, system in pairs])} is told "
+        text += "apart by pass@1 on the same problems: what cannot be told apart has no order to rank against."
+        return Sentence(name=name, title=title, text=text, tone="muted")
     parts = [f"Pearson r = {r:.2f}{_range(fisher_interval(r, len(pairs)))}"]
     p = spearman_p(first, second)
     parts.append(f"Spearman rho = {rho:.2f}" + (f" (two-sided p = {p:.3f} by all orders)" if p is not None else ""))
@@ -140,6 +147,19 @@ def agreement(systems: Sequence[System], measure: str) -> Sentence:
     said += [f"Had other problems been drawn for these models: {over}."] if over else []
     said += [PAPER] if len(pairs) <= SO_FEW else []
     return Sentence(name=name, title=title, text=" ".join(said))
+
+
+def _told_apart(systems: Sequence[System]) -> int | None:
+    """Return how many pairs differ in pass@1 on the problems of both; None where problems are not known."""
+    solved = [{key: each[SOLVED] for key, each in system.problems.items() if SOLVED in each} for system in systems]
+    if not all(solved):
+        return None
+    found = 0
+    for one, other in combinations(solved, 2):
+        common = sorted(one.keys() & other.keys())
+        sides = [one[key] for key in common], [other[key] for key in common]
+        found += bool(common) and mean_difference(*sides, runs=len(systems)).decided
+    return found
 
 
 def _counted(systems: Sequence[System]) -> str:

@@ -19,14 +19,13 @@ RESAMPLES = 1000
 
 
 def fisher_interval(r: float, n: int) -> tuple[float, float] | None:
-    """The interval of Pearson's r over `n` pairs by Fisher's transformation; None below four pairs.
+    """Return the interval of Pearson's r over `n` pairs by Fisher's transformation; None below four pairs.
 
-    The paper's r = 0.947 of five models has 0.40 to 0.997.
+    The paper's r = 0.947 of five models has 0.40 to 0.997. An r of 1 or -1 has none: the transformation is infinite
+    there, and a few points on a line prove no line.
     """
-    if n < FEWEST:
+    if n < FEWEST or abs(r) >= 1.0 - 1e-12:
         return None
-    if abs(r) >= 1.0:
-        return r, r
     half = NormalDist().inv_cdf((1 + LEVEL) / 2) / math.sqrt(n - 3)
     return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from factories import fill_store, model_info
 
-from core.analyses.audit.judged import LISTED
+from core.analyses.audit.judged import LISTED, Judged, System
+from core.analyses.audit.systems import between
 from core.analyses.registry import analyse
-from core.figures import Bars, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
+from core.figures import Bars, Estimate, Figure, Grid, Histogram, Lines, Scatter, Sentence, Table
 from core.figures.reading import marks
 from core.generation import SentenceVector, TokenVectors
 from core.metrics.pairs import NAMES
@@ -321,3 +322,35 @@ def test_perturbations_change_the_metrics_as_the_paper_expects(tmp_path: Path) -
     assert cells["chrF", PERTURBATIONS["vars-both"]][2] > 0.9  # type: ignore[operator]
     assert {key[0] for key in cells} > {"EDIT-SIM", "CodeBLEU", "CrystalBLEU", "letters- small: F1"}
     assert cells["chrF", PERTURBATIONS["vars-candidate"]][7] == 1, "one candidate does not parse"
+
+
+def test_systems_that_cannot_be_told_apart_are_not_ranked_against(database: Path) -> None:
+    """Four systems of the same problems, by how many of them pass, and by one metric that follows that share."""
+    with open_reader(database) as reader:
+        run, rows = reader.run(1), reader.candidates(1)
+    place = {key: at for at, key in enumerate(sorted({row.key for row in rows}))}
+
+    def ranked(*shares: float) -> Sentence | Table:
+        systems = []
+        for share in shares:
+            marked = [
+                replace(
+                    row,
+                    passed=place[row.key] < share * len(place),
+                    scores={"edit_sim": share - 1 / (9 + n), "chrf": (n + 1) * int(9 + 10 * share) % 23 / 23},
+                )
+                for n, row in enumerate(rows)
+            ]
+            systems.append(System(run, f"{share:.0%}", tuple(marked)))
+        (found,) = [each for each in between(Judged(systems, 0)) if each.name == "ranking"]
+        assert isinstance(found, Sentence | Table)
+        return found
+
+    alike = ranked(0.5, 0.5, 0.5, 0.5)
+    assert isinstance(alike, Sentence) and "None of the 6 pairs of systems is told apart by what passes" in alike.text
+    apart = ranked(0.2, 0.5, 0.7, 0.9)
+    assert isinstance(apart, Table) and "what passes tells 5 of 6 pairs apart" in apart.note
+    cells = {row.cells[0]: row.cells[1:] for row in apart.rows}
+    assert cells["chrF"] == (None, 0), "it has an order, but tells none apart"
+    r, told = cells["EDIT-SIM"]
+    assert isinstance(r, Estimate) and r.value is not None and r.value > 0.99 and told == 6

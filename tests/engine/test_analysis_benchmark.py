@@ -48,7 +48,7 @@ def test_what_five_models_prove() -> None:
     assert fisher_interval(0.9473, 5) == pytest.approx((0.40, 0.997), abs=0.01)
     assert fisher_interval(0.9513, 5) == pytest.approx((0.43, 0.997), abs=0.01)
     assert fisher_interval(0.99, 3) is None
-    assert fisher_interval(1.0, 5) == (1.0, 1.0)
+    assert fisher_interval(1.0, 4) is None and fisher_interval(-1.0, 9) is None, "a point is no interval"
     assert spearman_p(HUMANEVAL["pass@1"], HUMANEVAL["rtc"]) == 10 / 120
     assert spearman_p(range(9), range(9)) is None
     assert spearman_p([1, 1], [1, 2]) is None
@@ -90,6 +90,16 @@ def test_what_other_problems_would_do_is_said_for_both_figures() -> None:
     assert re.search(
         r"Had other problems been drawn for these models: r from \d.* and rho from", agreement(drawn, "rtc").text
     )
+
+
+def test_models_that_pass_at_1_cannot_tell_apart_are_no_order_to_rank_against() -> None:
+    made = systems(**HUMANEVAL)
+    alike = [
+        replace(each, problems={str(n): {"pass@1": float((n + at) % 20 < 10), "rtc": n / 20} for n in range(20)})
+        for at, each in enumerate(made)
+    ]
+    said = agreement(alike, "rtc")
+    assert said.text.startswith("None of the 10 pairs of 5 models is told apart by pass@1") and said.tone == "muted"
 
 
 def test_other_problems_widen_what_the_same_problems_pin_down() -> None:

@@ -404,6 +404,18 @@ def test_the_papers_run_gives_the_papers_figures(tmp_path: Path) -> None:
     assert {name: len(table.rows) for name, table in read.items() if isinstance(table, Table)} == dict.fromkeys(read, 5)
 
 
+def test_the_mean_cosine_is_the_one_that_the_run_itself_has(tmp_path: Path) -> None:
+    """Over directives: one with a single program counts as much as one with three."""
+    database = tmp_path / "r.sqlite"
+    made = {"a": [(0.5, True, [0.9])], "b": [(0.5, n == 1, [n / 10]) for n in range(1, 4)], "c": [(0.5, True, [0.7])]}
+    run_id = stored(database, made)
+    with open_store(database) as store:
+        cosine = store.reader.run(run_id).scores["cosine"]
+    summary = figures(database, run_id)["summary"]
+    assert isinstance(summary, Sentence) and cosine.value == pytest.approx(0.6)
+    assert f"The mean cosine over directives is 0.60 ({cosine.low:.2f} to {cosine.high:.2f})." in summary.text
+
+
 def test_equal_programs_count_once_but_in_the_papers_table(tmp_path: Path) -> None:
     database = tmp_path / "r.sqlite"
     run_id = stored(database, {"a": [(0.0, True, [0.9]), (0.5, False, [0.1])]}, draws=5, temperatures=(0.0, 0.5))

@@ -75,9 +75,15 @@ class Judged:
         return found
 
     def means(self, name: str) -> list[Means]:
-        """For each system, the metric's mean on each problem."""
+        """Return for each system the metric's mean on each problem."""
+        return self._by_problem(self.columns[name])
+
+    def passing(self) -> list[Means]:
+        """Return for each system the share that passes of each problem."""
+        return self._by_problem(self.passed.astype(float))
+
+    def _by_problem(self, values: Floats) -> list[Means]:
         found: list[dict[object, list[float]]] = [{} for _ in self.systems]
-        values = self.columns[name]
         for at, value in enumerate(values.tolist()):
             if value == value:
                 found[self.system[at]].setdefault(self.problems[at], []).append(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ from core.figures import (
     Link,
     Point,
     Row,
+    Sentence,
     Series,
     Table,
     columns,
@@ -212,21 +214,43 @@ def between(judged: Judged) -> Iterator[Figure]:
         scale=Axis("mean", 0, 1, "up"),
         cells=tuple(cells),
     )
-    if len(means) < FEWEST:
-        return
+    if len(means) >= FEWEST:
+        yield _ranking(judged, means)
+
+
+def _told_apart(systems: Sequence[Means]) -> int:
+    """Return how many pairs of systems differ in their means by Student's t over problems, p adjusted by Holm."""
+    return sum(p < 1 - LEVEL for p in holm(list(power(systems, paired_t).values())))
+
+
+def _ranking(judged: Judged, means: Sequence[tuple[float, Mapping[str, float]]]) -> Table | Sentence:
+    """Hold each metric's order of the systems against that by what passes, where there is such an order."""
+    pairs, apart = math.comb(len(judged.systems), 2), _told_apart(judged.passing())
+    how = "by Student's t paired by problem, p adjusted by Holm"
+    if not apart:
+        return Sentence(
+            name="ranking",
+            title="Ranking systems",
+            short="Ranking",
+            text=f"None of the {pairs} pairs of systems is told apart by what passes ({how}): systems that cannot be "
+            "told apart have no order that a metric could be held against.",
+            tone="muted",
+        )
     ranked = []
-    for name in names:
+    for name in judged.columns:
         known = [(values[name], share) for share, values in means if name in values]
         found = correlation(*(np.array(side) for side in zip(*known, strict=True))) if len(known) >= FEWEST else None
         low, high = (found and fisher_interval(found.value, found.n)) or (None, None)
-        r = Estimate(found.value, low, high, found.n) if found else None
-        ranked.append(Row((short(name), r), links=tuple(Link(each.run.id) for each in judged.systems)))
-    yield Table(
+        told = _told_apart(judged.means(name))
+        r = Estimate(found.value, low, high, found.n) if found and told else None
+        ranked.append(Row((short(name), r, told), links=tuple(Link(each.run.id) for each in judged.systems)))
+    return Table(
         name="ranking",
         title="Ranking systems",
         short="Ranking",
-        note=f"r of each metric's mean with the share that passes, over {len(means)} systems. A metric can rank "
-        "systems well and still say little of a single program.",
-        columns=columns("Metric | r over systems: signed up"),
+        note=f"r of each metric's mean with the share that passes, over {len(means)} systems, of which what passes "
+        f"tells {apart} of {pairs} pairs apart ({how}). A metric that tells none apart ranks none: no r. A metric "
+        "can rank systems well and still say little of a single program.",
+        columns=columns("Metric | r over systems: signed up | Told apart: count up"),
         rows=tuple(ranked),
     )

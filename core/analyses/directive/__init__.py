@@ -33,6 +33,7 @@ from core.metrics.roc import Scored, by_cluster
 from core.metrics.statistics import interval
 from core.metrics.two_by_two import TwoByTwo
 from core.store.reader import Reader
+from core.store.rows import NOTHING
 
 BINS = 20
 
@@ -66,11 +67,10 @@ def summary(made: Written) -> Sentence:
         f"{counted(len(made.items), noun(made.run.task))}, {len(made.every)} of them different; {made.embedder} "
         "compared their summaries with the directives."
     ]
-    values = [(each.program.cosine, each.item.id) for each in made.every]
-    known = [(value, item) for value, item in values if value is not None]
-    if known:
-        mean = interval([value for value, _ in known], -1.0, 1.0, clusters=[item for _, item in known])
-        said.append(f"Their mean cosine is {mean[0]:.2f} ({mean[1]:.2f} to {mean[2]:.2f}).")
+    mean = made.run.scores.get("cosine", NOTHING)
+    if mean.value is not None and mean.low is not None and mean.high is not None:
+        # The figure that the run has everywhere: a directive counts once, however many programs differ.
+        said.append(f"The mean cosine over directives is {mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f}).")
     if both := made.judged_twice:
         table = TwoByTwo.of((passes, similar) for _, passes, similar in both)
         said.append(
