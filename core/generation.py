@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from core.errors import ModelError
 from core.types import Form, Report
@@ -209,6 +209,18 @@ class Model(Protocol):
 
     def close(self) -> None:
         """End the worker; idempotent."""
+
+
+More = Callable[[int], Sequence[Request]]
+"""Gives at most so many further requests; none where there are none before others have been answered."""
+
+
+@runtime_checkable
+class Fed(Protocol):
+    """A model that may be given further requests while it answers others, so that none of its places stands empty."""
+
+    def draw(self, more: More, on_text: OnText | None = None) -> Iterator[Generation]:
+        """Yield each sample as it finishes, until `more` gives nothing and all have come; raises as `generate`."""
 
 
 class Window:

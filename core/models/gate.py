@@ -23,7 +23,7 @@ class Gate:
         self.limit = self._former = min(begin, most)
         self.most = most
         self._clock = clock
-        self._inside = 0
+        self._inside = self._outside = 0
         self._change = threading.Condition()
         self._best = 0.0
         self._settled, self._full = 0, True
@@ -33,20 +33,24 @@ class Gate:
     def enter(self, given_up: threading.Event) -> bool:
         """Wait for a place; False once all was given up."""
         with self._change:
+            self._outside += 1
             while self._inside >= self.limit and not given_up.is_set():
                 self._change.wait(0.1)
+            self._outside -= 1
             if self._inside == 0:  # nothing was asked meanwhile: that time says nothing of the server
                 self._start()
             self._inside += not given_up.is_set()
             return not given_up.is_set()
 
     def leave(self, tokens: float, more: bool) -> None:
-        """Give the place back, with as many tokens as came; `more`: whether another request waits for it."""
+        """Give the place back, with as many tokens as came; `more`: whether there are requests
+        besides those whose threads wait for a place.
+        """
         with self._change:
             self._inside -= 1
             self._came += tokens
             self._answers += 1
-            self._full = self._full and more
+            self._full = self._full and (more or self._outside > 0)
             if self._answers >= self.limit:
                 self._judge()
             self._change.notify_all()

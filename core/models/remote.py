@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from core.errors import Cancelled, ModelError
-from core.generation import INFILL, Generation, Infill, Message, ModelInfo, OnText, Prompt, Request
+from core.generation import INFILL, Generation, Infill, Message, ModelInfo, More, OnText, Prompt, Request
 from core.models.chat_http import LONGEST_WAIT, Answer, HttpFailure, Line
 from core.models.dialect import Dialect, refuses
 from core.models.gate import BEGIN, MOST, Gate
@@ -139,30 +139,49 @@ class RemoteModel:
 
         Raises Cancelled, and ModelError once the server refuses whatever it is asked.
         """
-        self._stop = threading.Event()  # here and not in the generator: a cancel between call and first sample counts
-        return self._generate(requests, on_text, self._stop)
+        left = list(requests)
 
-    def _generate(
-        self, requests: Sequence[Request], on_text: OnText | None, stop: threading.Event
-    ) -> Iterator[Generation]:
-        waiting: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        def more(count: int) -> list[Request]:
+            taken, left[:] = left[:count], left[count:]
+            return taken
+
+        return self.draw(more, on_text)
+
+    def draw(self, more: More, on_text: OnText | None = None) -> Iterator[Generation]:
+        """Yield each sample as it comes; `more` is asked for further requests whenever the server could take them.
+
+        Raises as `generate`. What `more` raises ends it.
+        """
+        self._stop = threading.Event()  # here and not in the generator: a cancel between call and first sample counts
+        return self._drawn(more, on_text, self._stop)
+
+    def _drawn(self, more: More, on_text: OnText | None, stop: threading.Event) -> Iterator[Generation]:
+        waiting: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         done: _Done = queue.Queue()
-        for request in requests:
-            waiting.put(request)
-        for _ in range(min(self._gate.most, len(requests))):
-            # Daemons: a thread that waits for a slow server must not keep the program from ending.
-            threading.Thread(target=self._work, args=(waiting, done, stop), name="endpoint", daemon=True).start()
-        left = len(requests)
+        left = threads = 0
+        answered = True
 
         def heed() -> None:
             if stop.is_set():
                 raise Cancelled
 
         try:
-            while left:
+            while True:
                 heed()
+                # As many again as are under way wait their turn: a place that falls free is taken at once.
+                for request in more(2 * self._gate.limit - left) if answered and left < 2 * self._gate.limit else ():
+                    waiting.put(request)
+                    left += 1
+                    if threads < min(left, self._gate.most):
+                        threads += 1
+                        # Daemons: a thread that waits for a slow server must not keep the program from ending.
+                        at = (waiting, done, stop)
+                        threading.Thread(target=self._work, args=at, name="endpoint", daemon=True).start()
+                if not left:
+                    return
                 came = next_of(done, heed)
                 self._tell()
+                answered = not isinstance(came, tuple)
                 if isinstance(came, ModelError):
                     raise came
                 if isinstance(came, tuple):
@@ -172,6 +191,8 @@ class RemoteModel:
                 left -= 1
                 yield came
         finally:
+            for _ in range(threads):
+                waiting.put(None)
             if left:
                 stop.set()
                 self._hang_up()
@@ -206,18 +227,17 @@ class RemoteModel:
         merged = "system turn merged" if self._merged else ""
         return ", ".join(each for each in (self._dialect.conditions, merged, room) if each)
 
-    def _work(self, waiting: queue.SimpleQueue[Request], done: _Done, stop: threading.Event) -> None:
-        """Draw until nothing waits, or until the run was left."""
-        with contextlib.suppress(queue.Empty):
-            while self._gate.enter(stop):
-                tokens = 0
-                try:
-                    drawn = self._draw(waiting.get_nowait(), done, stop)
-                    if isinstance(drawn, Generation):
-                        tokens = drawn.completion_tokens or len(drawn.text)
-                finally:
-                    self._gate.leave(tokens, more=not waiting.empty())
-                done.put(drawn)
+    def _work(self, waiting: queue.SimpleQueue[Request | None], done: _Done, stop: threading.Event) -> None:
+        """Draw until it is told that nothing more will come, or until the run was left."""
+        while (request := waiting.get()) is not None and self._gate.enter(stop):
+            tokens = 0
+            try:
+                drawn = self._draw(request, done, stop)
+                if isinstance(drawn, Generation):
+                    tokens = drawn.completion_tokens or len(drawn.text)
+            finally:
+                self._gate.leave(tokens, more=not waiting.empty())
+            done.put(drawn)
 
     def _draw(self, request: Request, done: _Done, stop: threading.Event) -> Generation | ModelError:
         """One sample, with retries; never raises, since a sample that is lost would be waited for."""

@@ -13,9 +13,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 
-from core.generation import Extraction, Generation, Model, Prompt, Request, Sample, Window
+from core.generation import Extraction, Fed, Generation, Model, Prompt, Request, Sample, Window
 from core.kinds import article, role_title, task
 from core.run.events import SampleReady, ScoresReady, TextStreamed, VerdictReady
 from core.run.state import Pace, Run
@@ -32,6 +31,14 @@ def sample_seed(run_seed: int, item_key: str, role: str, *indices: int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
 
+_Place = tuple[str, int | None, int]
+
+
+def _place(step: Step) -> _Place:
+    """Where a step stands among those on its item."""
+    return str(step.role), step.parent, step.index
+
+
 @dataclass(eq=False)
 class Work:
     """An admitted item and what this part of the run has done on it.
@@ -39,13 +46,15 @@ class Work:
     Attributes:
         made: role, parent and index of each step that was made, whatever came of it: what failed is named again by the
             trip, and made again when the run is resumed, not at once.
+        asked: the same of steps that a model is working on.
         judging: how many verdicts are awaited.
         idle: the trip had nothing to make when it was last asked, and nothing was stored since.
     """
 
     item_id: int
     item: Item
-    made: set[tuple[str, int | None, int]] = field(default_factory=set)
+    made: set[_Place] = field(default_factory=set)
+    asked: set[_Place] = field(default_factory=set)
     judging: int = 0
     idle: bool = False
 
@@ -58,6 +67,11 @@ class _Asked:
     step: Step
     request: Request
     problem: str = ""
+
+    @property
+    def unasked(self) -> Generation:
+        """What stands for it where it has no prompt."""
+        return self.request.failed(self.problem, reason="context")
 
 
 class Growing:
@@ -76,21 +90,27 @@ class Growing:
         Raises Cancelled when the run is stopped, and ModelError when a model fails for good.
         """
         with self._judges():
-            waiting, active = deque(works), list[Work]()
-            while waiting or active:
+            self._waiting = deque(works)
+            self._active: list[Work] = []
+            while self._waiting or self._active:
                 self._take_verdicts()
-                named = [found for work in active if not work.idle for found in self._named(work)]
-                # An idle item with a verdict under way stays: once that is known the trip may name more steps.
-                active = [work for work in active if not work.idle or work.judging]
-                if named:
+                if named := self._all_named(together):
                     self._make(named)
-                elif waiting:
-                    begun = [self._next(waiting) for _ in range(min(together, len(waiting)))]
-                    for work in begun:
-                        self._finish_stored(work)
-                    active += begun
-                elif active:
+                elif self._active:
                     self._take_verdicts(wait=True)
+
+    def _all_named(self, together: int) -> list[tuple[Work, Tree, Step]]:
+        """What may be made now; where that is nothing, `together` further items are begun."""
+        while True:
+            named = [found for work in self._active if not work.idle for found in self._named(work)]
+            # An idle item with a verdict or a sample under way stays: with that the trip may name more steps.
+            self._active = [work for work in self._active if not work.idle or work.judging or work.asked]
+            if named or not self._waiting:
+                return named
+            begun = [self._next(self._waiting) for _ in range(min(together, len(self._waiting)))]
+            for work in begun:
+                self._finish_stored(work)
+            self._active += begun
 
     def _next(self, waiting: deque[Work]) -> Work:
         """The item to begin with next: the first, unless the trip chooses."""
@@ -147,18 +167,18 @@ class Growing:
         steps = [
             step
             for step in self._trip.steps(work.item, tree)
-            if (str(step.role), step.parent, step.index) not in work.made
+            if _place(step) not in work.made | work.asked
             and (self._below is None or tree.below(step.parent, self._below))
         ]
         work.idle = not steps
-        if work.idle and not work.judging:
+        if work.idle and not work.judging and not work.asked:
             self._settle(work, tree)
         return [(work, tree, step) for step in steps]
 
     def _settle(self, work: Work, tree: Tree) -> None:
         """Keep the item's measures, and whether it is done: nothing may follow, and all its code was judged."""
         judged = all(row.verdict is None or row.passes is not None for row in tree.samples)
-        done = judged and not work.judging and not self._trip.steps(work.item, tree)
+        done = judged and not work.judging and not work.asked and not self._trip.steps(work.item, tree)
         self._run.store.set_measures(work.item_id, self._trip.measures(work.item, tree), done)
 
     def _finish_stored(self, work: Work) -> None:
@@ -174,16 +194,32 @@ class Growing:
 
     def _make(self, named: Sequence[tuple[Work, Tree, Step]]) -> None:
         """Make the given texts, and what one model is asked for: descriptions come before what is made from them."""
-        for work, _, step in named:
-            if isinstance(step.source, Given):
-                self._give(work, step, step.source)
-        wanted = [(work, tree, step, step.source) for work, tree, step in named if isinstance(step.source, Ask)]
-        asks = [each for each in wanted if not self._take_made(each[0], each[2])]
+        asks = self._unmade(named)
         if not asks:
             return
         side = "forward" if any(ask.model == "forward" for *_, ask in asks) else "backward"
         model = self._run.parts.forward if side == "forward" else self._run.parts.backward
         self._generate(model, self._requests(model, [each for each in asks if each[3].model == side]))
+
+    def _unmade(self, named: Sequence[tuple[Work, Tree, Step]]) -> list[tuple[Work, Tree, Step, Ask]]:
+        """Store what is given, or made in another run of the series; the rest is for a model."""
+        for work, _, step in named:
+            if isinstance(step.source, Given):
+                self._give(work, step, step.source)
+        wanted = [(work, tree, step, step.source) for work, tree, step in named if isinstance(step.source, Ask)]
+        return [each for each in wanted if not self._take_made(each[0], each[2])]
+
+    def _further(self, model: Model) -> list[_Asked]:
+        """What has become possible of what a model is asked, while it works on other requests; further items last."""
+        self._take_verdicts()
+        while self._below is None and (named := self._all_named(1)):
+            sides = {"forward": self._run.parts.forward, "backward": self._run.parts.backward}
+            unmade = self._unmade(named)
+            if mine := [each for each in unmade if sides[each[3].model] is model]:
+                return self._requests(model, mine)
+            if unmade:  # another model's turn comes when this one has nothing left
+                break
+        return []
 
     def _take_made(self, work: Work, step: Step) -> bool:
         """Store what another run of the series has for this step; False where it has nothing."""
@@ -213,6 +249,7 @@ class Growing:
                 seed=sample_seed(self._run.settings.seed, work.item.key, step.role, *places),
                 max_tokens=ask.max_tokens,
             )
+            work.asked.add(_place(step))
             found.append(_Asked(work, step, request, problem))
         return found
 
@@ -231,18 +268,37 @@ class Growing:
         def progress(request_id: str, done: int, total: int) -> None:
             run.emit(replace(self._pace.now(), detail=f"reading the prompt, {done} of {total} tokens"))
 
-        # A prompt that cannot fit fails like any other sample, so that it is stored, told and tried again on resume.
-        unasked = [each.request.failed(each.problem, reason="context") for each in asked if each.problem]
-        requests = [each.request for each in asked if not each.problem]
-        for generation in chain(unasked, model.generate(requests, stream, progress) if requests else ()):
-            each = by_id[generation.id]
-            sample = self._drawn(each, generation)
-            sample_id = self._store(each.work, each.step, sample)
-            if sample.error:
-                self._give_up(each.work, each.step, sample_id, sample.error)
-            run.emit(self._pace.count(generation.completion_tokens))
-            self._take_verdicts()
-            run.control.checkpoint()
+        waiting = [each for each in asked if not each.problem]
+
+        def more(count: int) -> list[Request]:
+            """Further requests; what has no prompt fails at once, so that it is stored, told and tried again later."""
+            while len(waiting) < count and (found := self._further(model)):
+                for each in found:
+                    by_id[each.request.id] = each
+                    self._take(each, each.unasked) if each.problem else waiting.append(each)
+            taken, waiting[:] = waiting[:count], waiting[count:]
+            return [each.request for each in taken]
+
+        for each in asked:
+            if each.problem:
+                self._take(each, each.unasked)
+        if isinstance(model, Fed):
+            answers = model.draw(more, stream)
+        else:
+            answers = model.generate([each.request for each in waiting], stream, progress) if waiting else iter(())
+        for generation in answers:
+            self._take(by_id[generation.id], generation)
+
+    def _take(self, asked: _Asked, generation: Generation) -> None:
+        """Store a sample that came. Raises Cancelled once stopped."""
+        asked.work.asked.discard(_place(asked.step))
+        sample = self._drawn(asked, generation)
+        sample_id = self._store(asked.work, asked.step, sample)
+        if sample.error:
+            self._give_up(asked.work, asked.step, sample_id, sample.error)
+        self._run.emit(self._pace.count(generation.completion_tokens))
+        self._take_verdicts()
+        self._run.control.checkpoint()
 
     def _drawn(self, asked: _Asked, generation: Generation) -> Sample:
         """A sample of what a model wrote."""
@@ -282,7 +338,7 @@ class Growing:
         run = self._run
         sample_id = run.store.add_sample(work.item_id, step.parent, sample)
         run.emit(SampleReady(run.id, work.item_id, sample_id, step.parent, sample))
-        work.made.add((str(step.role), step.parent, step.index))
+        work.made.add(_place(step))
         work.idle = False
         if not sample.error:
             tree = self._tree(work)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from core.errors import ModelError
 from core.generation import Extraction, Fits, Generation, ModelInfo, Prompt, Request
+from core.models.answers import answer_of
 from core.models.endpoint import open_endpoint
 from core.models.extraction import extract_code, extract_description
 from core.models.prompts import backward_prompt, forward_prompt
@@ -166,7 +167,7 @@ def _asked(model: RemoteModel, asked: str, make: _Make, room: int, beat: Beat) -
     return Tried(
         asked,
         answer.text,
-        "",
+        answer.thoughts,
         found.text,
         found.steps,
         answer.finish_reason,
@@ -178,10 +179,13 @@ def _asked(model: RemoteModel, asked: str, make: _Make, room: int, beat: Beat) -
 
 def _read(answer: Generation, prompt: Prompt, description: bool) -> Extraction:
     """What a run would take from it."""
+    told = answer_of(answer, prompt)
     if description:
-        return extract_description(answer.text)
+        found = extract_description(told.text)
+        return replace(found, steps=(*told.steps, *found.steps))
     span = _span()
     first = SOURCE.count("\n", 0, span.start) + 1
     text = SOURCE[span.start : span.end]
     item = Item("area", "region", "area.py", span, first, first + text.count("\n"), text)
-    return extract_code(answer.text, item, SOURCE, prompt.prefill)
+    found = extract_code(told.text, item, SOURCE, told.prompt.prefill)
+    return replace(found, steps=(*told.steps, *found.steps))

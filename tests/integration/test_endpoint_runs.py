@@ -134,6 +134,23 @@ def test_as_many_requests_at_a_time_as_were_allowed(place: Place) -> None:
     assert (finished.status, finished.measures["rtc"].value) == ("finished", 1.0)
 
 
+def test_no_request_waits_for_those_of_another_item(place: Place) -> None:
+    """One description comes only when code was asked for, which is made from descriptions of other items."""
+    code = threading.Event()
+
+    def script(number: int, body: dict[str, object]) -> Answer:
+        if "side * " not in json.dumps(body["messages"][-1]):  # type: ignore[index]
+            code.set()
+        elif number == 1:
+            assert code.wait(5)
+        return right(number, body)
+
+    with chat_server(script) as server:
+        finished, _ = place.started(endpoint=at(server, concurrency=3))
+    assert (finished.status, finished.measures["rtc"].value) == ("finished", 1.0)
+    accounted(place, finished)
+
+
 def test_one_pass_on_this_machine_and_one_on_a_server(place: Place, small_model: Path) -> None:
     """A model file describes, in a window too small for examples; the code is the server's."""
     generation = ModelSettings(threads=1, context_size=256)
