@@ -190,7 +190,7 @@ def _demonstrated(settings: RunSettings) -> Path | None:
 def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: argparse.Namespace) -> int:
     database = shared.database(options)
     control = Control()
-    with open_store(database) as store:
+    with _opened(database) as store:
         told = _RunDisplay(Display(options.json), database, control)
         with told.display as display, stopping(control), told.saying_how_to_go_on() as follow:
             if caution := network_caution(database):
@@ -209,6 +209,22 @@ def _headless(work: Callable[[Store, Emit, Control], SeriesFinished], options: a
             unfinished = [run.run_id for run in finished.runs if run.status != "finished"]
             display.notify(_go_on([*unfinished, finished.runs[-1].run_id][0], database))
     return status
+
+
+@contextmanager
+def _opened(database: Path) -> Iterator[Store]:
+    """Open a database; a new one is not left behind where an error comes before any run began."""
+    new, unused = not database.exists(), False
+    try:
+        with open_store(database) as store:
+            try:
+                yield store
+            except UserError:
+                unused = new and not store.reader.runs()
+                raise
+    finally:
+        if unused:
+            database.unlink()
 
 
 def _status(finished: SeriesFinished) -> int:

@@ -13,6 +13,7 @@ from projects import Inspector
 
 from app import storing
 from app.cli import main
+from core.store.writer import Store
 
 
 def refused(result: object, *words: str) -> None:
@@ -94,6 +95,7 @@ def test_not_a_model(inspector: Inspector, project: Path, tmp_path: Path, conten
     model = tmp_path / "model.gguf"
     model.write_bytes(content)
     refused(inspector("run", project, "--model", model, "--db", tmp_path / "runs.sqlite"), "model.gguf")
+    assert not list(tmp_path.glob("runs.sqlite*")), "no empty database is left behind"
 
 
 def test_model_missing(inspector: Inspector, project: Path, tmp_path: Path) -> None:
@@ -107,11 +109,9 @@ def test_not_a_database(inspector: Inspector, tmp_path: Path) -> None:
     assert database.read_text().startswith("this is no database")
 
 
-def test_a_database_of_another_version_is_refused_untouched(
-    inspector: Inspector, project: Path, tmp_path: Path
-) -> None:
+def test_a_database_of_another_version_is_refused_untouched(inspector: Inspector, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
-    inspector("run", project, "--db", database, "--task", "editing")
+    Store.open(database).close()
     with sqlite3.connect(database) as connection:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute(f"PRAGMA user_version = {version + 1000}")
@@ -121,9 +121,9 @@ def test_a_database_of_another_version_is_refused_untouched(
     assert database.read_bytes() == before
 
 
-def test_unknown_run(inspector: Inspector, project: Path, tmp_path: Path) -> None:
+def test_unknown_run(inspector: Inspector, tmp_path: Path) -> None:
     database = tmp_path / "runs.sqlite"
-    inspector("run", project, "--db", database, "--task", "editing")
+    Store.open(database).close()
     refused(inspector("export", "--db", database, "--run", 7, "--format", "csv"), "7")
     refused(inspector("run", "--resume", 7, "--db", database), "7")
     before = (tmp_path / "kept.csv").write_text("of an earlier run\n")

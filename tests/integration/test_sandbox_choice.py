@@ -120,3 +120,11 @@ def test_engines_of_ordinary_users_are_found(
         (tmp_path / "config.json").write_text('{"currentContext": "mine"}')
     assert find_engine().address == f"unix://{socket}"
     assert not list(other_engines(find_engine())), "one engine by two names counts twice"
+
+
+def test_an_engine_behind_tls_is_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:2376")
+    monkeypatch.setenv("DOCKER_TLS_VERIFY", "1")
+    with pytest.raises(SandboxError, match="spoken to by TLS") as error:
+        choose_sandbox("docker", None, lambda text: None)
+    assert "ssh://" in error.value.remedy

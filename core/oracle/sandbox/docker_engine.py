@@ -103,6 +103,14 @@ def _place(options: Mapping[str, Any]) -> str:
 def _addresses() -> Iterator[dict[str, Any]]:
     """Where an engine may be, best first."""
     if os.environ.get("DOCKER_HOST"):
+        if os.environ.get("DOCKER_TLS_VERIFY") or os.environ.get("DOCKER_CERT_PATH"):
+            # Tests are driven through a stream that docker-py hands over below the encryption.
+            raise SandboxError(
+                f"The Docker engine at {os.environ['DOCKER_HOST']} is spoken to by TLS, through which no tests can be "
+                "driven.",
+                "Reach it by ssh (DOCKER_HOST=ssh://USER@HOST), unset DOCKER_TLS_VERIFY and DOCKER_CERT_PATH, or use "
+                "another sandbox.",
+            )
         yield dict(kwargs_from_env())
         return
     runtime = os.environ.get("XDG_RUNTIME_DIR", f"/run/user/{os.getuid()}")
